@@ -33,12 +33,13 @@ ANSWER = """
 def batch_shape(b, n, d):
     return (d, n, d)
 """
-MISTAKE = """        Mistake(
-            "the width stands twice",
-            "The width is the last of the three sizes only: the first one is the number of sentences.",
-            lambda b, n, d: (d, n, d),
-        ),
-"""
+MISTAKE = '''@exercise.mistake("the width stands twice")
+def _(b, n, d):
+    """The width is the last of the three sizes only: the first one is the number of sentences."""
+    return (d, n, d)
+
+
+'''
 
 
 def commands(text: str) -> set[str]:
@@ -93,7 +94,7 @@ def test_the_five_steps(repository: Path, tmp_path: Path) -> None:
     # 2 and 3: the definition; its text needs no change
     definition = course / "grading/exercises/00_start_here/batch_shape.py"
     text = definition.read_text(encoding="utf-8")
-    start = text.index("        Mistake(")
+    start = text.index("@exercise.mistake(")
     definition.write_text(text[:start] + MISTAKE + text[start:], encoding="utf-8")
     # 4: the build changes what is made of this exercise, and nothing else
     examples = {path: path.read_bytes() for path in course.rglob("tutor/check_examples/*/*.json")}

@@ -93,36 +93,39 @@ def test_a_check_reads_only_the_examples_of_its_own_exercise(tmp_path: Path, mon
 
 DEFINITION = '''"""Exercise token_count of notebook 00."""
 
-import random
-
-from grading.definitions.exercise import Exercise, Mistake, Stage
+from grading.definitions.definition import Definition
 from tutor.checking.answers import Ask
 
+exercise = Definition()
 
+
+@exercise.reference
 def token_count(b: int, n: int) -> int:
     return b * n
 
 
-def _draw(rng: random.Random) -> list[Ask]:
-    return [Ask((rng.randint(2, 9), rng.randint(12, 30))) for _ in range(3)]
+@exercise.stage("one batch", points=1, public=[Ask((2, 5))])
+def _(rng):
+    """Each of the b sentences has n tokens."""
+    for _ in range(3):
+        yield Ask((rng.randint(2, 9), rng.randint(12, 30)))
 
 
-EXERCISE = Exercise(
-    token_count,
-    [Stage("one batch", 1, "Each of the b sentences has n tokens.", [Ask((2, 5))], _draw)],
-    [Mistake("the sum", "Two sentences of five tokens are ten tokens, not seven.", lambda b, n: b + n)],
-)
+@exercise.mistake("the sum")
+def _(b, n):
+    """Two sentences of five tokens are ten tokens, not seven."""
+    return b + n
 '''
 
 
 @pytest.mark.parametrize(
     ("old", "new", "said"),
     [
-        ("EXERCISE = ", "OTHER = ", "expected EXERCISE = Exercise(token_count, ...), found none"),
-        ("token_count", "count_tokens", "expected EXERCISE = Exercise(token_count, ...), found the exercise 'count_to"),
+        ("exercise", "other", "token_count.py: expected `exercise = Definition()`, found none"),
+        ("token_count", "count_tokens", "expected the reference token_count, found count_tokens"),
         (
-            "lambda b, n: b + n)",
-            'lambda b, n: b + n), Mistake("the sum", "", lambda b, n: 0)',
+            "    return b + n",
+            '    return b + n\n\n\nexercise.mistake("the sum", "Multiply.", max)',
             "two mistakes of token_count have the same name",
         ),
     ],

@@ -14,61 +14,13 @@ from functools import cache, cached_property
 from typing import Any, cast
 
 from grading.definitions import catalogue, contracts, reading_time
-from grading.folder.errors import CourseError
+from grading.definitions.definition import Definition, ExerciseError, Mistake, Stage, hints_of
 from tutor.checking.answers import Ask, InProcess, Reply
 from tutor.checking.judging import Case, Examples, Raised, StageCases, trace_of, words
 from tutor.checking.measures import INPUTS_KEPT, measured
 
 MISTAKE_SECONDS = 5.0  # of a processor, for one reply of a known mistake; thousands of times what any of them needs
 KEPT = 40  # drawn examples of one exercise in one process
-Draw = Callable[[random.Random], Sequence[Ask]]
-
-
-class ExerciseError(CourseError):
-    """The definition of an exercise contradicts itself; the message says which and how."""
-
-    status = 1
-
-
-@dataclass(frozen=True)
-class Stage:
-    """One stage of a check.
-
-    Args:
-        name: what is checked, in a few words.
-        points: what passing it earns.
-        look: where to look when it fails, one sentence.
-        public: questions of the student's own check.
-        draw: makes the questions of grading from a seeded generator.
-        view: the part of the result that is compared, one of `tutor.checking.compare.VIEWS`.
-        tolerance: allowed error, relative and absolute, for floating point numbers.
-        sealed: ship only a fingerprint of the public results, because they are the answer itself.
-        raises: the class of the exception that is wanted in place of a value; with the measure "says why", one with a
-            sentence.
-        measure: one of `tutor.checking.measures.MEASURES`: what is compared is measured from the answer.
-        decisive: it asks for what the exercise is there for: an answer that fails it earns at most half of the points.
-    """
-
-    name: str
-    points: float
-    look: str
-    public: Sequence[Ask]
-    draw: Draw
-    view: str = "values"
-    tolerance: float = 1e-4
-    sealed: bool = False
-    raises: str = ""
-    measure: str = ""
-    decisive: bool = False
-
-
-@dataclass(frozen=True)
-class Mistake:
-    """A known wrong answer: its name in a few words, the hint it deserves, and a small implementation."""
-
-    name: str
-    hint: str
-    answer: Callable[..., Any]
 
 
 @dataclass(frozen=True)
@@ -86,11 +38,29 @@ class Exercise:
     reference: Callable[..., Any]
     stages: Sequence[Stage]
     mistakes: Sequence[Mistake]
-    accepts: str = field(default="", kw_only=True)
     exceptions: tuple[str, ...] = field(default=(), kw_only=True)
     large: Sequence[Ask] = field(default=(), kw_only=True)
     trains: bool = field(default=False, kw_only=True)
     hints: tuple[str, ...] = field(default=(), kw_only=True)
+
+    @classmethod
+    def of(cls, definition: Definition, hints: tuple[str, ...] = ()) -> Exercise:
+        """Returns the exercise that a file defines.
+
+        Raises:
+            ExerciseError: when the definition has not exactly one reference.
+        """
+        if len(definition.references) != 1:
+            raise ExerciseError(f"expected one reference, found {len(definition.references) or 'none'}.")
+        return cls(
+            definition.references[0],
+            definition.stages,
+            definition.mistakes,
+            exceptions=definition.exceptions,
+            large=definition.large,
+            trains=definition.trains,
+            hints=hints,
+        )
 
     @property
     def name(self) -> str:
@@ -169,7 +139,7 @@ class Exercise:
         )
 
     def _drawn(self, stage: Stage, seed: str) -> Sequence[Ask]:
-        return stage.draw(random.Random(f"{self.name}|{stage.name}|{seed}"))
+        return tuple(stage.draw(random.Random(f"{self.name}|{stage.name}|{seed}")))
 
     def variant(self, seed: str) -> Examples:
         """Returns the drawn examples, made when they are first asked for: a class meets the same few over and over."""
@@ -274,12 +244,16 @@ def load_one(notebook: str, name: str) -> Exercise:
     known = catalogue.names(notebook)
     if name not in known:
         raise LookupError(f"{notebook} has no exercise {name!r}; expected one of: {', '.join(known)}.")
-    exercise = getattr(importlib.import_module(f"grading.exercises.{notebook}.{name}"), "EXERCISE", None)
-    if not isinstance(exercise, Exercise) or exercise.name != name:
-        found = f"the exercise {exercise.name!r}" if isinstance(exercise, Exercise) else "none"
+    hints = catalogue.FOLDER / notebook / f"{name}.hints.md"
+    place = f"grading/exercises/{notebook}/{name}.py"
+    definition = getattr(importlib.import_module(f"grading.exercises.{notebook}.{name}"), "exercise", None)
+    if not isinstance(definition, Definition):
+        raise ExerciseError(f"{place}: expected `exercise = Definition()`, found none.")
+    exercise = Exercise.of(definition, hints_of(hints.read_text(encoding="utf-8")) if hints.exists() else ())
+    if exercise.name != name:
         raise ExerciseError(
-            f"grading/exercises/{notebook}/{name}.py: expected EXERCISE = Exercise({name}, ...), found {found}; the "
-            "file is called as the function or class that a student writes."
+            f"{place}: expected the reference {name}, found {exercise.name}; the file is called as the function or "
+            "class that a student writes."
         )
     mistakes = [mistake.name for mistake in exercise.mistakes]
     if len(set(mistakes)) < len(mistakes):

@@ -7,13 +7,16 @@ import random
 import torch
 from torch import Tensor
 
-from grading.definitions.exercise import Exercise, Mistake, Stage
+from grading.definitions.definition import Definition
 from grading.exercises.draws import Draw, both, seed_from
 from tutor.checking.answers import Ask
 
 from ._common import INF, causal_mask
 
+exercise = Definition()
 
+
+@exercise.reference
 def attention_weights(scores: Tensor, mask: Tensor) -> Tensor:
     return torch.softmax(scores + mask, dim=-1)
 
@@ -61,6 +64,48 @@ def _draw_any_mask(*leading: int) -> Draw:
     return draw
 
 
+@exercise.stage(
+    "the shape of the scores", points=0.25, public=[_masked(4, 4, seed=1), _masked(1, 1, 3, 3, seed=6)], view="shape"
+)
+def _(rng):
+    """One weight for each score: the result has the shape of `scores`, also where an axis is 1."""
+    return both(_draw_masked(), _draw_masked(1, 1))(rng)
+
+
+@exercise.stage(
+    "each row sums to 1", points=0.25, public=[_masked(4, 4, seed=1), _any_mask(5, 5, seed=7)], view="row sums"
+)
+def _(rng):
+    """A row holds the weights of one query over all keys: the softmax runs along the last axis, after masking."""
+    return both(_draw_masked(), _draw_any_mask())(rng)
+
+
+@exercise.stage("the first row", points=0.5, public=[_masked(4, 4, seed=2), _any_mask(4, 4, seed=8)], view="first row")
+def _(rng):
+    """Under the causal mask token 0 sees only itself, so its row must be 1, 0, 0, ... Under another mask it shares its
+    weight among all that it may see.
+    """
+    return both(_draw_masked(), _draw_any_mask())(rng)
+
+
+@exercise.stage(
+    "every row", points=1, public=[_masked(3, 3, seed=3), _masked(5, 5, seed=4), _any_mask(4, 4, seed=9)], decisive=True
+)
+def _(rng):
+    """Add the mask that you are given to the scores, then take the softmax of each row."""
+    return both(_draw_masked(), _draw_any_mask(2))(rng)
+
+
+@exercise.stage(
+    "batches and heads: (b, h, n, n), and more axes",
+    points=0.5,
+    public=[_masked(2, 2, 3, 3, seed=5), _any_mask(2, 1, 2, 3, 3, seed=10)],
+)
+def _(rng):
+    """Count axes from the end: -1 is the last one whatever stands before it."""
+    return both(_draw_masked(2, 3), _draw_any_mask(4), _draw_any_mask(2, 1, 3))(rng)
+
+
 def _large_scores(*leading: int, seed: int) -> Ask:
     """Returns a question of five tokens with rows far above 0 and far below it, and very large scores in the future.
 
@@ -86,226 +131,115 @@ def _vast_scores(seed: int) -> Ask:
     return Ask((scores, causal_mask(5)))
 
 
-def _softmax_over_queries(scores: Tensor, mask: Tensor) -> Tensor:
+@exercise.stage(
+    "very large and very small scores",
+    points=0.5,
+    public=[_large_scores(seed=11), _large_scores(2, seed=12), _vast_scores(13)],
+    tolerance=2e-3,
+)
+def _(rng):
+    """exp(100) is too large for a floating point number, and exp(-200) is 0. `torch.softmax` takes off the largest
+    score of each row first, the largest one that the mask leaves. A blocked score must be -inf, not a large number, and
+    no score may be cut off.
+    """
+    return [_large_scores(seed=seed_from(rng)), _large_scores(2, 2, seed=seed_from(rng)), _vast_scores(seed_from(rng))]
+
+
+@exercise.mistake("softmax over the wrong axis (down the columns)")
+def _(scores, mask):
+    """Each query shares its attention over the keys: the softmax runs along the last axis, dim=-1."""
     return torch.softmax(scores + mask, dim=-2)
 
 
-def _softmax_over_first_axis(scores: Tensor, mask: Tensor) -> Tensor:
+@exercise.mistake("softmax over the first axis")
+def _(scores, mask):
+    """dim=0 is the batch as soon as there is one. Count from the end: dim=-1."""
     return torch.softmax(scores + mask, dim=0)
 
 
-def _mask_after_softmax(scores: Tensor, mask: Tensor) -> Tensor:
+@exercise.mistake("the mask comes after the softmax")
+def _(scores, mask):
+    """The blocked scores have already taken their share, so rows no longer sum to 1. Mask first, then softmax."""
     return torch.softmax(scores, dim=-1).masked_fill(mask == -INF, 0.0)
 
 
-def _mask_added_after_softmax(scores: Tensor, mask: Tensor) -> Tensor:
+@exercise.mistake("the mask is added after the softmax")
+def _(scores, mask):
+    """Weights of -inf mean nothing. Add the mask to the scores, before the softmax."""
     return torch.softmax(scores, dim=-1) + mask
 
 
-def _mask_multiplied(scores: Tensor, mask: Tensor) -> Tensor:
+@exercise.mistake("the mask is multiplied")
+def _(scores, mask):
+    """0 times a score is 0 and -inf times 0 is NaN. This mask is made to be added."""
     return torch.softmax(scores * mask, dim=-1)
 
 
-def _scores_zeroed(scores: Tensor, mask: Tensor) -> Tensor:
+@exercise.mistake("blocked scores are set to 0")
+def _(scores, mask):
+    """A score of 0 still gets exp(0) = 1 before normalisation. A blocked score must be -inf."""
     return torch.softmax(scores.masked_fill(mask == -INF, 0.0), dim=-1)
 
 
-def _float_mask(scores: Tensor, mask: Tensor) -> Tensor:
+@exercise.mistake("a float mask given to masked_fill")
+def _(scores, mask):
+    """masked_fill wants True and False. This mask holds numbers, 0 and -inf, and is made to be added to the scores."""
     return torch.softmax(scores.masked_fill(mask, -INF), dim=-1)
 
 
-def _zero_blocks(scores: Tensor, mask: Tensor) -> Tensor:
+@exercise.mistake("0 in the mask is taken for blocked")
+def _(scores, mask):
+    """Many programs write masked_fill(mask == 0, ...), for masks of 1 and 0. In ours 0 means allowed and -inf blocked:
+    just add it to the scores.
+    """
     return torch.softmax(scores.masked_fill(mask == 0, -INF), dim=-1)
 
 
-def _zero_blocks_by_a_large_number(scores: Tensor, mask: Tensor) -> Tensor:
+@exercise.mistake("0 in the mask is taken for blocked, by a large finite number")
+def _(scores, mask):
+    """Many programs write masked_fill(mask == 0, -1e9), for masks of 1 and 0. In ours 0 means allowed and -inf blocked:
+    just add it to the scores.
+    """
     return torch.softmax(scores.masked_fill(mask == 0, -1e9), dim=-1)
 
 
-def _mask_from_scores(scores: Tensor, mask: Tensor) -> Tensor:
+@exercise.mistake("the mask is built from the scores")
+def _(scores, mask):
+    """Where a score happens to be 0, `triu(scores)` is 0 too and the future leaks through. Use the mask
+    you are given.
+    """
     upper = torch.triu(scores, diagonal=1)
     return torch.softmax(torch.where(upper != 0, -INF, scores), dim=-1)
 
 
-def _mask_forgotten(scores: Tensor, mask: Tensor) -> Tensor:
+@exercise.mistake("the mask is not used")
+def _(scores, mask):
+    """These are the weights without any mask: every token still sees the future."""
     return torch.softmax(scores, dim=-1)
 
 
-def _without_maximum(scores: Tensor, mask: Tensor) -> Tensor:
+@exercise.mistake("exponentials without taking off the largest score")
+def _(scores, mask):
+    """exp(89) is already too large for a floating point number, and inf / inf is NaN. Take the largest masked score off
+    each row first, or use torch.softmax, which does so.
+    """
     exponentials = (scores + mask).exp()
     return exponentials / exponentials.sum(dim=-1, keepdim=True)
 
 
-def _one_maximum(scores: Tensor, mask: Tensor) -> Tensor:
+@exercise.mistake("the largest score of all rows is taken off")
+def _(scores, mask):
+    """In a row that lies far below it all exponentials are 0, and 0 / 0 is NaN. Each row needs its own largest score:
+    max(dim=-1, keepdim=True).
+    """
     exponentials = (scores + mask - (scores + mask).max()).exp()
     return exponentials / exponentials.sum(dim=-1, keepdim=True)
 
 
-def _normalised_again(scores: Tensor, mask: Tensor) -> Tensor:
+@exercise.mistake("masked after the exponentials and normalised again")
+def _(scores, mask):
+    """It is right as long as the exponentials leave something. The largest score of the row is taken off before them
+    (torch.softmax does so): where that is a blocked one, those of all others may be 0, and 0 / 0 is NaN. Mask first.
+    """
     weights = torch.softmax(scores, dim=-1) * (mask == 0)
     return weights / weights.sum(dim=-1, keepdim=True)
-
-
-EXERCISE = Exercise(
-    attention_weights,
-    [
-        Stage(
-            "the shape of the scores",
-            0.25,
-            "One weight for each score: the result has the shape of `scores`, also where an axis is 1.",
-            [_masked(4, 4, seed=1), _masked(1, 1, 3, 3, seed=6)],
-            both(_draw_masked(), _draw_masked(1, 1)),
-            view="shape",
-        ),
-        Stage(
-            "each row sums to 1",
-            0.25,
-            "A row holds the weights of one query over all keys: the softmax runs along the last axis, after masking.",
-            [_masked(4, 4, seed=1), _any_mask(5, 5, seed=7)],
-            both(_draw_masked(), _draw_any_mask()),
-            view="row sums",
-        ),
-        Stage(
-            "the first row",
-            0.5,
-            "Under the causal mask token 0 sees only itself, so its row must be 1, 0, 0, ... Under another mask it "
-            "shares its weight among all that it may see.",
-            [_masked(4, 4, seed=2), _any_mask(4, 4, seed=8)],
-            both(_draw_masked(), _draw_any_mask()),
-            view="first row",
-        ),
-        Stage(
-            "every row",
-            1,
-            "Add the mask that you are given to the scores, then take the softmax of each row.",
-            [_masked(3, 3, seed=3), _masked(5, 5, seed=4), _any_mask(4, 4, seed=9)],
-            both(_draw_masked(), _draw_any_mask(2)),
-            decisive=True,
-        ),
-        Stage(
-            "batches and heads: (b, h, n, n), and more axes",
-            0.5,
-            "Count axes from the end: -1 is the last one whatever stands before it.",
-            [_masked(2, 2, 3, 3, seed=5), _any_mask(2, 1, 2, 3, 3, seed=10)],
-            both(_draw_masked(2, 3), _draw_any_mask(4), _draw_any_mask(2, 1, 3)),
-        ),
-        Stage(
-            "very large and very small scores",
-            0.5,
-            "exp(100) is too large for a floating point number, and exp(-200) is 0. `torch.softmax` takes off the "
-            "largest score of each row first, the largest one that the mask leaves. A blocked score must be -inf, not "
-            "a large number, and no score may be cut off.",
-            [_large_scores(seed=11), _large_scores(2, seed=12), _vast_scores(13)],
-            lambda rng: [
-                _large_scores(seed=seed_from(rng)),
-                _large_scores(2, 2, seed=seed_from(rng)),
-                _vast_scores(seed_from(rng)),
-            ],
-            tolerance=2e-3,
-        ),
-    ],
-    [
-        Mistake(
-            "softmax over the wrong axis (down the columns)",
-            "Each query shares its attention over the keys: the softmax runs along the last axis, dim=-1.",
-            _softmax_over_queries,
-        ),
-        Mistake(
-            "softmax over the first axis",
-            "dim=0 is the batch as soon as there is one. Count from the end: dim=-1.",
-            _softmax_over_first_axis,
-        ),
-        Mistake(
-            "the mask comes after the softmax",
-            "The blocked scores have already taken their share, so rows no longer sum to 1. Mask first, then softmax.",
-            _mask_after_softmax,
-        ),
-        Mistake(
-            "the mask is added after the softmax",
-            "Weights of -inf mean nothing. Add the mask to the scores, before the softmax.",
-            _mask_added_after_softmax,
-        ),
-        Mistake(
-            "the mask is multiplied",
-            "0 times a score is 0 and -inf times 0 is NaN. This mask is made to be added.",
-            _mask_multiplied,
-        ),
-        Mistake(
-            "blocked scores are set to 0",
-            "A score of 0 still gets exp(0) = 1 before normalisation. A blocked score must be -inf.",
-            _scores_zeroed,
-        ),
-        Mistake(
-            "a float mask given to masked_fill",
-            "masked_fill wants True and False. This mask holds numbers, 0 and -inf, and is made to be added to the "
-            "scores.",
-            _float_mask,
-        ),
-        Mistake(
-            "0 in the mask is taken for blocked",
-            "Many programs write masked_fill(mask == 0, ...), for masks of 1 and 0. In ours 0 means allowed and -inf "
-            "blocked: just add it to the scores.",
-            _zero_blocks,
-        ),
-        Mistake(
-            "0 in the mask is taken for blocked, by a large finite number",
-            "Many programs write masked_fill(mask == 0, -1e9), for masks of 1 and 0. In ours 0 means allowed and -inf "
-            "blocked: just add it to the scores.",
-            _zero_blocks_by_a_large_number,
-        ),
-        Mistake(
-            "the mask is built from the scores",
-            "Where a score happens to be 0, `triu(scores)` is 0 too and the future leaks through. "
-            "Use the mask you are given.",
-            _mask_from_scores,
-        ),
-        Mistake(
-            "the mask is not used",
-            "These are the weights without any mask: every token still sees the future.",
-            _mask_forgotten,
-        ),
-        Mistake(
-            "exponentials without taking off the largest score",
-            "exp(89) is already too large for a floating point number, and inf / inf is NaN. Take the largest masked "
-            "score off each row first, or use torch.softmax, which does so.",
-            _without_maximum,
-        ),
-        Mistake(
-            "the largest score of all rows is taken off",
-            "In a row that lies far below it all exponentials are 0, and 0 / 0 is NaN. Each row needs its own largest "
-            "score: max(dim=-1, keepdim=True).",
-            _one_maximum,
-        ),
-        Mistake(
-            "masked after the exponentials and normalised again",
-            "It is right as long as the exponentials leave something. The largest score of the row is taken off before "
-            "them (torch.softmax does so): where that is a blocked one, those of all others may be 0, and 0 / 0 is "
-            "NaN. Mask first.",
-            _normalised_again,
-        ),
-    ],
-    hints=(
-        (
-            "In section 1, two things were done to the nine scores of *Le chat dort* before they were weights. Which "
-            'came first? (Look at "A mistake worth making once" for what happens in the other order.) And which '
-            "numbers were divided by a common sum: those of one row, or those of one column?"
-        ),
-        (
-            "One row by hand: the scores are 1, 1, 5, and the mask of this row is 0, 0, $-\\infty$. The masked "
-            "scores are 1, 1, $-\\infty$, their exponentials $e$, $e$, 0, and the weights 1/2, 1/2, 0. The 5 has "
-            "left no trace. After a softmax of 1, 1, 5 alone, it would have taken 96 % before you remove it.\n\n"
-            "`torch.softmax(numbers, dim=...)` does the exponentials and the division along one axis. It also takes "
-            "off the largest number of each row first, so that `exp` never becomes infinite. Which axis of `(..., n, "
-            "n)` holds the keys of one query? Count it from the end."
-        ),
-        (
-            "Two steps, both of the shape `(..., n, n)`:\n"
-            '1. the masked scores. What has to be done with a mask in which 0 means "nothing changes" and minus '
-            'infinity "forbidden"? The mask `(n, n)` needs no more axes: torch lines it up with the last two of '
-            "the scores.\n"
-            "2. the softmax of them, along the right axis.\n\n"
-            "Then test it: `attention_weights(torch.zeros(2, 4, 3, 3), causal_mask(3))` must hold the rows `1, 0, "
-            "0`, then `1/2, 1/2, 0`, then three times `1/3`, in each of its 8 squares."
-        ),
-    ),
-)

@@ -11,13 +11,16 @@ from typing import Any
 import torch
 from torch import Tensor
 
-from grading.definitions.exercise import Exercise, Mistake, Stage
+from grading.definitions.definition import Definition
 from grading.exercises.draws import Draw, seed_from
 from tutor.checking.answers import Ask
 from tutor.checking.building import build
 from tutor.checking.plain import Model
 
+exercise = Definition()
 
+
+@exercise.reference
 def future_influence(model: Any, tokens: Tensor, vocab_size: int) -> Tensor:
     size = tokens.shape[0]
     with torch.no_grad():
@@ -53,10 +56,6 @@ def _influence(
 
 def _above(tolerance: float) -> Callable[[Tensor], Tensor]:
     return lambda change: change.abs().amax(dim=-1) > tolerance
-
-
-def _transposed_influence(model: Any, tokens: Tensor, vocab_size: int) -> Tensor:
-    return _influence(model, tokens, vocab_size).T
 
 
 def _model(causal: bool, vocab_size: int, seed: int, *, n_layers: int = 1, **options: Any) -> Model:
@@ -108,21 +107,10 @@ def _sometimes_less(changes: Tensor, influence: Tensor) -> bool:
     return _plain(changes, influence) and float(changes[influence].amax(dim=-1).min()) < -1e-3
 
 
-def _everything_sometimes_less(changes: Tensor, influence: Tensor) -> bool:
-    """Says whether every output changes with every token, but some outputs only become smaller."""
-    return bool(influence.all()) and _sometimes_less(changes, influence)
-
-
 def _without_rule(sees: Tensor) -> bool:
     """Says whether who sees whom, `(n, n)` of output i and token j, follows no rule of places."""
     ahead, behind = sees.triu(1).any(), (~sees).tril(-1).any()
     return bool(ahead & behind) and len(sees.unique(dim=0)) > 2 and not torch.equal(sees, sees.T)
-
-
-def _weak(changes: Tensor, influence: Tensor) -> bool:
-    """Says whether the weakest influence is between 2e-4 and 8e-4, and some outputs only become smaller."""
-    weakest = float(changes[influence].abs().amax(dim=-1).min())
-    return _sure(changes, influence, 2e-4) and weakest < 8e-4 and float(changes[influence].amax(dim=-1).min()) < -1e-3
 
 
 # Questions of these kinds are rare: here are seeds with which they are found at once, and `_asked` makes sure of it.
@@ -147,45 +135,6 @@ def _asked(
         if kind(*_changes(ask)):
             return ask
         seed += 1
-
-
-def _unmasked(seed: int) -> Ask:
-    return _asked(_plain, False, 14, 4, seed)
-
-
-def _two_words(seed: int) -> Ask:
-    """Returns a question on a vocabulary of two words without a mask: both outputs often become smaller."""
-    return _asked(_everything_sometimes_less, False, 2, 4, seed, spread=1.0)
-
-
-def _weak_words(seed: int) -> Ask:
-    """Returns a question with a weak influence; with seed 1269 (45) one is not seen in the first (last) number."""
-    return _asked(_weak, True, 2, 6, seed, spread=0.5)
-
-
-def _few_numbers(seed: int) -> Ask:
-    """Returns a question in which an influence is seen in four of three hundred numbers of an output.
-
-    The mean of the changes is as small as rounding then; the largest of them, and their sum, are not.
-    """
-    return Ask((_model(True, 300, seed, faint=0.008), _tokens(4, 300, seed), 300))
-
-
-def _hidden_states(seed: int) -> Ask:
-    """Returns a question on a model whose numbers of an output add up to 0: so do their changes."""
-    ask = _unmasked(seed)
-    return replace(ask, inputs=(ask.inputs[0].arguments["base"], *ask.inputs[1:]))
-
-
-def _all_words(seed: int) -> Ask:
-    """Returns a question on a sentence that holds each of three words once, without a mask."""
-    words = torch.randperm(3, generator=torch.Generator().manual_seed(seed))
-    return _asked(_plain, False, 3, 3, seed, tokens=words)
-
-
-def _one_word(word: int, size: int, vocab_size: int, seed: int) -> Ask:
-    """Returns a question on a sentence that repeats one word, with the causal mask."""
-    return _asked(_plain, True, vocab_size, size, seed, tokens=torch.full((size,), word))
 
 
 def _told(
@@ -252,6 +201,71 @@ def _changes_pile_up(model: Any, tokens: Tensor, vocab_size: int, *, step_by_ste
 _one_upon_the_other = partial(_changes_pile_up, step_by_step=True)
 
 
+def _draw_some_words(*sizes: int) -> Draw:
+    return lambda rng: [_some_words(size, rng) for size in sizes]
+
+
+@exercise.stage(
+    "a bool tensor of shape (n, n)",
+    points=0.25,
+    public=[_asked(_plain, True, 10, 4, 1), _some_words(3, random.Random(13))],
+    view="shape",
+)
+def _(rng):
+    """One row for each output i and one column for each changed token j; True or False in each place."""
+    return _draw_some_words(3)(rng)
+
+
+@exercise.stage(
+    "a model with a causal mask: nothing from the future",
+    points=0.25,
+    public=[_asked(_plain, True, 10, 4, 1), _asked(_plain, True, 12, 3, 7)],
+)
+def _(rng):
+    """In a causal model, changing token j changes the outputs i >= j and no others: expect the lower triangle."""
+    # Draws an even vocabulary: in an odd one the word in the middle is its own mirror image.
+    return [_asked(_plain, True, rng.randrange(10, 21, 2), rng.randint(3, 5), seed_from(rng))]
+
+
+def _everything_sometimes_less(changes: Tensor, influence: Tensor) -> bool:
+    """Says whether every output changes with every token, but some outputs only become smaller."""
+    return bool(influence.all()) and _sometimes_less(changes, influence)
+
+
+def _unmasked(seed: int) -> Ask:
+    return _asked(_plain, False, 14, 4, seed)
+
+
+def _two_words(seed: int) -> Ask:
+    """Returns a question on a vocabulary of two words without a mask: both outputs often become smaller."""
+    return _asked(_everything_sometimes_less, False, 2, 4, seed, spread=1.0)
+
+
+def _hidden_states(seed: int) -> Ask:
+    """Returns a question on a model whose numbers of an output add up to 0: so do their changes."""
+    ask = _unmasked(seed)
+    return replace(ask, inputs=(ask.inputs[0].arguments["base"], *ask.inputs[1:]))
+
+
+@exercise.stage(
+    "a model without a mask: everything from everywhere",
+    points=0.25,
+    public=[_unmasked(4), _two_words(18), _hidden_states(17)],
+)
+def _(rng):
+    """Without a mask every token changes every output: expect True everywhere. It is enough that one number of an
+    output changes, up or down.
+    """
+    # Draws a model without a mask, and two that are told: outputs only become smaller, and changes add up to 0.
+    everything = torch.ones(4, 4, dtype=torch.bool)
+    cancelling = torch.tensor([0.5, -0.5, 0.25, -0.25])
+    return [
+        _unmasked(rng.choice(UNMASKED)),
+        _told(rng, everything, torch.tensor([0.75, 0.5])),
+        _told(rng, everything, cancelling, kind=_plain),
+    ]
+
+
 def _hushed_words(size: int, rng: random.Random) -> Ask:
     """Returns a question on a model in which a token counts or not, depending on the word before it.
 
@@ -269,28 +283,42 @@ def _one_number(size: int, rng: random.Random) -> Ask:
     return _told(rng, _irregular_sight(rng, size), torch.tensor([0.75]))
 
 
-def _draw_causal(rng: random.Random) -> list[Ask]:
-    """Draws an even vocabulary: in an odd one the word in the middle is its own mirror image."""
-    return [_asked(_plain, True, rng.randrange(10, 21, 2), rng.randint(3, 5), seed_from(rng))]
-
-
-def _draw_unmasked(rng: random.Random) -> list[Ask]:
-    """Draws a model without a mask, and two that are told: outputs only become smaller, and changes add up to 0."""
-    everything = torch.ones(4, 4, dtype=torch.bool)
-    cancelling = torch.tensor([0.5, -0.5, 0.25, -0.25])
-    return [
-        _unmasked(rng.choice(UNMASKED)),
-        _told(rng, everything, torch.tensor([0.75, 0.5])),
-        _told(rng, everything, cancelling, kind=_plain),
-    ]
-
-
-def _draw_some_words(*sizes: int) -> Draw:
-    return lambda rng: [_some_words(size, rng) for size in sizes]
-
-
-def _draw_few_words(rng: random.Random) -> list[Ask]:
+@exercise.stage(
+    "a model in which each output depends on a few words only",
+    points=1.25,
+    public=[
+        _some_words(5, random.Random(2)),
+        _some_words(4, random.Random(3)),
+        _one_number(3, random.Random(4)),
+        _hushed_words(4, random.Random(5)),
+    ],
+    decisive=True,
+)
+def _(rng):
+    """A model need not be a Transformer: in this one each output adds up what some of the words say, and one word may
+    silence the next. Nothing follows from the places, and nothing from how the model was made: change each word of the
+    sentence that is given, and compare each output with what it was.
+    """
     return [_some_words(4, rng), _some_words(6, rng), _one_number(5, rng), _hushed_words(5, rng)]
+
+
+def _weak(changes: Tensor, influence: Tensor) -> bool:
+    """Says whether the weakest influence is between 2e-4 and 8e-4, and some outputs only become smaller."""
+    weakest = float(changes[influence].abs().amax(dim=-1).min())
+    return _sure(changes, influence, 2e-4) and weakest < 8e-4 and float(changes[influence].amax(dim=-1).min()) < -1e-3
+
+
+def _weak_words(seed: int) -> Ask:
+    """Returns a question with a weak influence; with seed 1269 (45) one is not seen in the first (last) number."""
+    return _asked(_weak, True, 2, 6, seed, spread=0.5)
+
+
+def _few_numbers(seed: int) -> Ask:
+    """Returns a question in which an influence is seen in four of three hundred numbers of an output.
+
+    The mean of the changes is as small as rounding then; the largest of them, and their sum, are not.
+    """
+    return Ask((_model(True, 300, seed, faint=0.008), _tokens(4, 300, seed), 300))
 
 
 def _rounded_near_zero(seed: int) -> Ask:
@@ -298,8 +326,23 @@ def _rounded_near_zero(seed: int) -> Ask:
     return _asked(_plain, True, 10, 4, seed, noise=3e-7)
 
 
-def _draw_weak(rng: random.Random) -> list[Ask]:
-    """Draws rounding, a weak influence, one seen in four of three hundred numbers, and rounding near 0."""
+@exercise.stage(
+    "a weak influence counts, rounding does not",
+    points=0.5,
+    public=[
+        _some_words(4, random.Random(11), noise=1e-6),
+        _weak_words(1269),
+        _weak_words(45),
+        _few_numbers(256),
+        _rounded_near_zero(3),
+    ],
+)
+def _(rng):
+    """Two runs of the same model may differ by rounding, near 1e-6, and a token may change an output by less than
+    0.001, up or down, in one of its numbers more than in another. Count each change above a tolerance between the two,
+    such as 1e-5, in any of the numbers.
+    """
+    # Draws rounding, a weak influence, one seen in four of three hundred numbers, and rounding near 0.
     few = torch.zeros(300)
     few[torch.tensor(rng.sample(range(1, 299), 4))] = torch.tensor([4.0, 3.0, -4.0, 3.5]) * 1e-4
     past, step = torch.ones(6, 6, dtype=torch.bool).tril(), torch.tensor([0.75, 0.5])
@@ -311,228 +354,164 @@ def _draw_weak(rng: random.Random) -> list[Ask]:
     ]
 
 
-def _draw_words(rng: random.Random) -> list[Ask]:
+def _all_words(seed: int) -> Ask:
+    """Returns a question on a sentence that holds each of three words once, without a mask."""
+    words = torch.randperm(3, generator=torch.Generator().manual_seed(seed))
+    return _asked(_plain, False, 3, 3, seed, tokens=words)
+
+
+def _one_word(word: int, size: int, vocab_size: int, seed: int) -> Ask:
+    """Returns a question on a sentence that repeats one word, with the causal mask."""
+    return _asked(_plain, True, vocab_size, size, seed, tokens=torch.full((size,), word))
+
+
+@exercise.stage(
+    "any word of the vocabulary can be changed, the first and the last too",
+    points=0.5,
+    public=[_all_words(5), _one_word(0, 3, 7, 4), _one_word(6, 3, 7, 5)],
+)
+def _(rng):
+    """A changed token must still be a word: stay between 0 and vocab_size - 1, and differ from the old one, whatever
+    that is and whatever else stands in the sentence.
+    """
     return [_all_words(rng.choice(ALL_WORDS)), _one_word(0, 3, rng.randint(5, 9), seed_from(rng))]
 
 
-EXERCISE = Exercise(
-    future_influence,
-    [
-        Stage(
-            "a bool tensor of shape (n, n)",
-            0.25,
-            "One row for each output i and one column for each changed token j; True or False in each place.",
-            [_asked(_plain, True, 10, 4, 1), _some_words(3, random.Random(13))],
-            _draw_some_words(3),
-            view="shape",
-        ),
-        Stage(
-            "a model with a causal mask: nothing from the future",
-            0.25,
-            "In a causal model, changing token j changes the outputs i >= j and no others: expect the lower triangle.",
-            [_asked(_plain, True, 10, 4, 1), _asked(_plain, True, 12, 3, 7)],
-            _draw_causal,
-        ),
-        Stage(
-            "a model without a mask: everything from everywhere",
-            0.25,
-            "Without a mask every token changes every output: expect True everywhere. It is enough that one number of "
-            "an output changes, up or down.",
-            [_unmasked(4), _two_words(18), _hidden_states(17)],
-            _draw_unmasked,
-        ),
-        Stage(
-            "a model in which each output depends on a few words only",
-            1.25,
-            "A model need not be a Transformer: in this one each output adds up what some of the words say, and one "
-            "word may silence the next. Nothing follows from the places, and nothing from how the model was made: "
-            "change each word of the sentence that is given, and compare each output with what it was.",
-            [
-                _some_words(5, random.Random(2)),
-                _some_words(4, random.Random(3)),
-                _one_number(3, random.Random(4)),
-                _hushed_words(4, random.Random(5)),
-            ],
-            _draw_few_words,
-            decisive=True,
-        ),
-        Stage(
-            "a weak influence counts, rounding does not",
-            0.5,
-            "Two runs of the same model may differ by rounding, near 1e-6, and a token may change an output by less "
-            "than 0.001, up or down, in one of its numbers more than in another. Count each change above a tolerance "
-            "between the two, such as 1e-5, in any of the numbers.",
-            [
-                _some_words(4, random.Random(11), noise=1e-6),
-                _weak_words(1269),
-                _weak_words(45),
-                _few_numbers(256),
-                _rounded_near_zero(3),
-            ],
-            _draw_weak,
-        ),
-        Stage(
-            "any word of the vocabulary can be changed, the first and the last too",
-            0.5,
-            "A changed token must still be a word: stay between 0 and vocab_size - 1, and differ from the old one, "
-            "whatever that is and whatever else stands in the sentence.",
-            [_all_words(5), _one_word(0, 3, 7, 4), _one_word(6, 3, 7, 5)],
-            _draw_words,
-        ),
-    ],
-    [
-        Mistake(
-            "the token is replaced by itself",
-            "Nothing changes if the new token equals the old one: add 1 to it, modulo the size of the vocabulary. "
-            "(A tolerance that is far too wide gives the same picture.)",
-            lambda model, tokens, vocab_size: _influence(model, tokens, vocab_size, new=torch.clone),
-        ),
-        Mistake(
-            "only influences from the future are told",
-            "The name of the function says what it is good for, not what it returns: all influences count, also those "
-            "of the past and of the token on its own output.",
-            lambda model, tokens, vocab_size: _influence(model, tokens, vocab_size).triu(1),
-        ),
-        Mistake(
-            "the new token is always word 0",
-            "Where word 0 stood already, nothing changes. Take a word that differs from the old one, such as the next "
-            "one, modulo the size of the vocabulary.",
-            lambda model, tokens, vocab_size: _influence(model, tokens, vocab_size, new=torch.zeros_like),
-        ),
-        Mistake(
-            "the last word of the vocabulary is replaced by itself",
-            "Cut at vocab_size - 1, the last word stays what it is. Take the remainder: (token + 1) % vocab_size.",
-            lambda model, tokens, vocab_size: _influence(
-                model, tokens, vocab_size, new=lambda old: (old + 1).clamp(max=vocab_size - 1)
-            ),
-        ),
-        Mistake(
-            "the new token mirrors the old one",
-            "In a vocabulary of 5 words, word 2 is its own mirror image: vocab_size - 1 - 2 = 2. Add 1 to it, "
-            "modulo the size of the vocabulary.",
-            lambda model, tokens, vocab_size: _influence(
-                model, tokens, vocab_size, new=lambda old: vocab_size - 1 - old
-            ),
-        ),
-        Mistake(
-            "only the first number of each output is compared",
-            "An output is k numbers, and it is an influence as soon as one of them changes: any() or amax() over the "
-            "last axis.",
-            lambda model, tokens, vocab_size: _influence(
-                model, tokens, vocab_size, counts=lambda change: change[..., 0].abs() > 1e-5
-            ),
-        ),
-        Mistake(
-            "changes are added up before they are compared",
-            "Up and down cancel: a sum can stay the same while every number changes. Take abs() first, then the "
-            "largest one.",
-            lambda model, tokens, vocab_size: _influence(
-                model, tokens, vocab_size, counts=lambda change: change.sum(dim=-1).abs() > 1e-5
-            ),
-        ),
-        Mistake(
-            "True everywhere, whatever the model",
-            "Not every word influences every output: under a causal mask none has an influence on what comes before "
-            "it. Change each word in turn, and compare each output with what it was.",
-            lambda model, tokens, vocab_size: torch.ones(len(tokens), len(tokens), dtype=torch.bool),
-        ),
-        Mistake(
-            "only one token is changed",
-            "Only one column is filled. Change each token in turn, starting each time from the original tokens.",
-            lambda model, tokens, vocab_size: _influence(model, tokens, vocab_size, only=tokens.shape[0] - 1),
-        ),
-        Mistake(
-            "only the first token is changed",
-            "Only the first column is filled. Change each token in turn, starting each time from the original tokens.",
-            lambda model, tokens, vocab_size: _influence(model, tokens, vocab_size, only=0),
-        ),
-        Mistake(
-            "rows and columns are exchanged",
-            "Row i is the output that is read, column j the token that was changed: fill column j with the changes "
-            "of all outputs.",
-            _transposed_influence,
-        ),
-        Mistake(
-            "the tolerance is so wide that weak influences are lost",
-            "A distant token may change an output by less than 0.001. Rounding stays near 1e-6: "
-            "take a tolerance of 1e-5.",
-            lambda model, tokens, vocab_size: _influence(model, tokens, vocab_size, counts=_above(0.1)),
-        ),
-        Mistake(
-            "the tolerance is so small that rounding counts as a change",
-            "Outputs that should be equal may differ by rounding. Compare with a tolerance near 1e-5, not with !=.",
-            lambda model, tokens, vocab_size: _influence(model, tokens, vocab_size, counts=_above(0.0)),
-        ),
-        Mistake(
-            "only an increase counts: the absolute value is missing",
-            "Where all outputs become smaller, the largest difference is negative. Take abs() before the maximum.",
-            lambda model, tokens, vocab_size: _influence(
-                model, tokens, vocab_size, counts=lambda change: change.amax(dim=-1) > 1e-5
-            ),
-        ),
-        Mistake(
-            "all numbers of an output must change",
-            "It is an influence as soon as one of the numbers of output i changes: any() or amax(), not all().",
-            lambda model, tokens, vocab_size: _influence(
-                model, tokens, vocab_size, counts=lambda change: (change.abs() > 1e-5).all(dim=-1)
-            ),
-        ),
-        Mistake(
-            "changes pile up",
-            "The tokens changed earlier stay changed. Start each time from a fresh copy: tokens.clone().",
-            _changes_pile_up,
-        ),
-        Mistake(
-            "each sentence is compared with the one before it",
-            "Changed tokens stay changed, and so token j is tried in another sentence than the one given. Change one "
-            "token of the original at a time, and compare with the outputs of the original.",
-            _one_upon_the_other,
-        ),
-        Mistake(
-            "True where nothing changes",
-            "The answer is inverted: True must stand where changing token j does change output i.",
-            lambda model, tokens, vocab_size: ~_influence(model, tokens, vocab_size),
-        ),
-        Mistake(
-            "the changed token leaves the vocabulary",
-            "Adding 1 to the last word gives a word that does not exist. Take the remainder modulo vocab_size.",
-            lambda model, tokens, vocab_size: _influence(model, tokens, 10**9),
-        ),
-        Mistake(
-            "the model gets a sentence without a batch",
-            "The model reads batches `(1, n)`, and tokens is `(n,)`: give it tokens.unsqueeze(0) and take [0] of the "
-            "result.",
-            lambda model, tokens, vocab_size: model(tokens),
-        ),
-    ],
-    hints=(
-        (
-            '"Change one word and look at what moves", says section 5. With a sentence of $n$ tokens, how many '
-            "sentences must the model read in all, and in what does each of them differ from the first one? And what "
-            "does one changed sentence tell you: a row of the matrix, or a column?"
-        ),
-        (
-            "Three tokens, outputs of two numbers. Before: (1, 2), (0, 1), (3, 3). With another token 1: (1, 2), (0, "
-            "1.5), (2, 4). The changes are (0, 0), (0, 0.5) and (-1, 1). The last one adds up to 0, yet the output "
-            "has moved: so take absolute values, then the largest of the numbers of an output, and compare it with a "
-            "tolerance between rounding ($10^{-6}$) and the weakest influence. Column 1 is False, True, True.\n\n"
-            "The new word must be another one and still a word. Think of the hours on a clock: after the last one "
-            "comes the first again, which `%` can do."
-        ),
-        (
-            "One changed sentence for each token:\n"
-            "```python\n"
-            "n = len(tokens)\n"
-            "before = model(tokens.unsqueeze(0))[0]  # (1, n) goes in, (n, k) is kept\n"
-            "influence = torch.zeros(n, n, dtype=torch.bool)\n"
-            "for j in range(n):\n"
-            "    changed = tokens.clone()  # from the original each time, or the changes pile up\n"
-            "    # put another word of the vocabulary at place j\n"
-            "    # after: the outputs of `changed`, (n, k)\n"
-            "    # one True or False for each output i, (n,): into column j\n"
-            "```\n"
-            "`influence[:, j]` is column `j`. `amax(dim=-1)` takes the largest of the k numbers. Put `with "
-            "torch.no_grad():` around it: no gradients are needed. Return the whole matrix, the past too."
-        ),
-    ),
+@exercise.mistake("the token is replaced by itself")
+def _(model, tokens, vocab_size):
+    """Nothing changes if the new token equals the old one: add 1 to it, modulo the size of the vocabulary. (A tolerance
+    that is far too wide gives the same picture.)
+    """
+    return _influence(model, tokens, vocab_size, new=torch.clone)
+
+
+@exercise.mistake("only influences from the future are told")
+def _(model, tokens, vocab_size):
+    """The name of the function says what it is good for, not what it returns: all influences count, also those of the
+    past and of the token on its own output.
+    """
+    return _influence(model, tokens, vocab_size).triu(1)
+
+
+@exercise.mistake("the new token is always word 0")
+def _(model, tokens, vocab_size):
+    """Where word 0 stood already, nothing changes. Take a word that differs from the old one, such as the next one,
+    modulo the size of the vocabulary.
+    """
+    return _influence(model, tokens, vocab_size, new=torch.zeros_like)
+
+
+@exercise.mistake("the last word of the vocabulary is replaced by itself")
+def _(model, tokens, vocab_size):
+    """Cut at vocab_size - 1, the last word stays what it is. Take the remainder: (token + 1) % vocab_size."""
+    return _influence(model, tokens, vocab_size, new=lambda old: (old + 1).clamp(max=vocab_size - 1))
+
+
+@exercise.mistake("the new token mirrors the old one")
+def _(model, tokens, vocab_size):
+    """In a vocabulary of 5 words, word 2 is its own mirror image: vocab_size - 1 - 2 = 2. Add 1 to it, modulo the size
+    of the vocabulary.
+    """
+    return _influence(model, tokens, vocab_size, new=lambda old: vocab_size - 1 - old)
+
+
+@exercise.mistake("only the first number of each output is compared")
+def _(model, tokens, vocab_size):
+    """An output is k numbers, and it is an influence as soon as one of them changes: any() or amax() over the last
+    axis.
+    """
+    return _influence(model, tokens, vocab_size, counts=lambda change: change[..., 0].abs() > 1e-5)
+
+
+@exercise.mistake("changes are added up before they are compared")
+def _(model, tokens, vocab_size):
+    """Up and down cancel: a sum can stay the same while every number changes. Take abs() first, then the
+    largest one.
+    """
+    return _influence(model, tokens, vocab_size, counts=lambda change: change.sum(dim=-1).abs() > 1e-5)
+
+
+@exercise.mistake("True everywhere, whatever the model")
+def _(model, tokens, vocab_size):
+    """Not every word influences every output: under a causal mask none has an influence on what comes before it. Change
+    each word in turn, and compare each output with what it was.
+    """
+    return torch.ones(len(tokens), len(tokens), dtype=torch.bool)
+
+
+@exercise.mistake("only one token is changed")
+def _(model, tokens, vocab_size):
+    """Only one column is filled. Change each token in turn, starting each time from the original tokens."""
+    return _influence(model, tokens, vocab_size, only=tokens.shape[0] - 1)
+
+
+@exercise.mistake("only the first token is changed")
+def _(model, tokens, vocab_size):
+    """Only the first column is filled. Change each token in turn, starting each time from the original tokens."""
+    return _influence(model, tokens, vocab_size, only=0)
+
+
+@exercise.mistake("rows and columns are exchanged")
+def _(model, tokens, vocab_size):
+    """Row i is the output that is read, column j the token that was changed: fill column j with the changes of all
+    outputs.
+    """
+    return _influence(model, tokens, vocab_size).T
+
+
+@exercise.mistake("the tolerance is so wide that weak influences are lost")
+def _(model, tokens, vocab_size):
+    """A distant token may change an output by less than 0.001. Rounding stays near 1e-6: take a tolerance of 1e-5."""
+    return _influence(model, tokens, vocab_size, counts=_above(0.1))
+
+
+@exercise.mistake("the tolerance is so small that rounding counts as a change")
+def _(model, tokens, vocab_size):
+    """Outputs that should be equal may differ by rounding. Compare with a tolerance near 1e-5, not with !=."""
+    return _influence(model, tokens, vocab_size, counts=_above(0.0))
+
+
+@exercise.mistake("only an increase counts: the absolute value is missing")
+def _(model, tokens, vocab_size):
+    """Where all outputs become smaller, the largest difference is negative. Take abs() before the maximum."""
+    return _influence(model, tokens, vocab_size, counts=lambda change: change.amax(dim=-1) > 1e-5)
+
+
+@exercise.mistake("all numbers of an output must change")
+def _(model, tokens, vocab_size):
+    """It is an influence as soon as one of the numbers of output i changes: any() or amax(), not all()."""
+    return _influence(model, tokens, vocab_size, counts=lambda change: (change.abs() > 1e-5).all(dim=-1))
+
+
+exercise.mistake(
+    "changes pile up",
+    "The tokens changed earlier stay changed. Start each time from a fresh copy: tokens.clone().",
+    _changes_pile_up,
 )
+
+exercise.mistake(
+    "each sentence is compared with the one before it",
+    "Changed tokens stay changed, and so token j is tried in another sentence than the one given. Change one "
+    "token of the original at a time, and compare with the outputs of the original.",
+    _one_upon_the_other,
+)
+
+
+@exercise.mistake("True where nothing changes")
+def _(model, tokens, vocab_size):
+    """The answer is inverted: True must stand where changing token j does change output i."""
+    return ~_influence(model, tokens, vocab_size)
+
+
+@exercise.mistake("the changed token leaves the vocabulary")
+def _(model, tokens, vocab_size):
+    """Adding 1 to the last word gives a word that does not exist. Take the remainder modulo vocab_size."""
+    return _influence(model, tokens, 10**9)
+
+
+@exercise.mistake("the model gets a sentence without a batch")
+def _(model, tokens, vocab_size):
+    """The model reads batches `(1, n)`, and tokens is `(n,)`: give it tokens.unsqueeze(0) and take [0] of
+    the result.
+    """
+    return model(tokens)

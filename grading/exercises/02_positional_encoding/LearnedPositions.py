@@ -2,19 +2,21 @@
 
 from __future__ import annotations
 
-import random
 from typing import Any
 
 import torch
 from torch import Tensor, nn
 
-from grading.definitions.exercise import Exercise, Mistake, Stage
+from grading.definitions.definition import Definition
 from grading.exercises.draws import Draw, seed_from
 from tutor.checking.answers import Ask
 
 from ._common import _numbers, sinusoidal_encoding
 
+exercise = Definition()
 
+
+@exercise.reference
 class LearnedPositions(nn.Module):
     table: Tensor
 
@@ -29,84 +31,6 @@ class LearnedPositions(nn.Module):
         if x.shape[1] > len(self.table):
             raise ValueError(f"{x.shape[1]} tokens, but the table has {len(self.table)} positions")
         return x + self.table[: x.shape[1]]
-
-
-class _NeverTrains(LearnedPositions):
-    def __init__(self, max_len: int, d_model: int, fixed: Tensor | None = None) -> None:
-        super().__init__(max_len, d_model, torch.randn(max_len, d_model) if fixed is None else fixed)
-
-
-class _AlwaysTrains(LearnedPositions):
-    def __init__(self, max_len: int, d_model: int, fixed: Tensor | None = None) -> None:
-        super().__init__(max_len, d_model)
-        if fixed is not None:
-            self.table.data = fixed
-
-
-class _FixedIsIgnored(LearnedPositions):
-    def __init__(self, max_len: int, d_model: int, fixed: Tensor | None = None) -> None:
-        super().__init__(max_len, d_model)
-
-
-class _PlainTensor(LearnedPositions):
-    def __init__(self, max_len: int, d_model: int, fixed: Tensor | None = None) -> None:
-        nn.Module.__init__(self)
-        self.table = torch.randn(max_len, d_model) if fixed is None else fixed
-
-
-class _AlongTheBatch(LearnedPositions):
-    def forward(self, x: Tensor) -> Tensor:
-        if x.shape[1] > len(self.table):
-            raise ValueError("too long")
-        return x + self.table[: x.shape[0]].unsqueeze(1)
-
-
-class _NotCut(LearnedPositions):
-    def forward(self, x: Tensor) -> Tensor:
-        if x.shape[1] > len(self.table):
-            raise ValueError("too long")
-        return x + self.table
-
-
-class _NotRefused(LearnedPositions):
-    def forward(self, x: Tensor) -> Tensor:
-        return x + self.table[: x.shape[1]]
-
-
-class _CountedAgain(LearnedPositions):
-    def forward(self, x: Tensor) -> Tensor:
-        return x + self.table[torch.arange(x.shape[1]) % len(self.table)]
-
-
-class _LastRowAgain(LearnedPositions):
-    def forward(self, x: Tensor) -> Tensor:
-        return x + self.table[torch.arange(x.shape[1]).clamp(max=len(self.table) - 1)]
-
-
-class _FullIsRefused(LearnedPositions):
-    def forward(self, x: Tensor) -> Tensor:
-        if x.shape[1] >= len(self.table):
-            raise ValueError("too long")
-        return x + self.table[: x.shape[1]]
-
-
-class _BatchIsRefused(LearnedPositions):
-    def forward(self, x: Tensor) -> Tensor:
-        if x.shape[0] > len(self.table):
-            raise ValueError("too long")
-        return super().forward(x)
-
-
-class _StartsAtZero(LearnedPositions):
-    def __init__(self, max_len: int, d_model: int, fixed: Tensor | None = None) -> None:
-        super().__init__(max_len, d_model, fixed)
-        if fixed is None:
-            nn.init.zeros_(self.table)
-
-
-class _CutOff(LearnedPositions):
-    def forward(self, x: Tensor) -> Tensor:
-        return super().forward(x).detach()
 
 
 class _Called(LearnedPositions):
@@ -137,29 +61,6 @@ class _Embedded(_Called):
         self.add_module(self.name, table)
 
 
-class _AnotherName(_Embedded):
-    name = "embedding"
-
-
-class _Exchanged(LearnedPositions):
-    def __init__(self, max_len: int, d_model: int, fixed: Tensor | None = None) -> None:
-        super().__init__(d_model, max_len, fixed)
-
-
-def _built(max_len: int, d: int) -> Ask:
-    return Ask(build={"max_len": max_len, "d_model": d}, take="parameters")
-
-
-def _built_fixed(max_len: int, d: int) -> Ask:
-    table = sinusoidal_encoding(max_len, d)
-    return Ask(build={"max_len": max_len, "d_model": d, "fixed": table}, take="parameters")
-
-
-def _trained(max_len: int, d: int) -> Ask:
-    """Returns a question that looks at which numbers a gradient reaches, for sentences of all places."""
-    return Ask((max_len, d), take="learns", then=(torch.zeros(2, max_len, d),))
-
-
 def _learned(b: int, n: int, d: int, max_len: int, seed: int) -> Ask:
     table = _numbers(max_len, d, seed=seed + 1)
     return Ask((_numbers(b, n, d, seed=seed),), build={"max_len": max_len, "d_model": d}, weights={"table": table})
@@ -170,17 +71,65 @@ def _fixed(b: int, n: int, d: int, max_len: int, seed: int) -> Ask:
     return Ask((_numbers(b, n, d, seed=seed),), build={"max_len": max_len, "d_model": d, "fixed": table})
 
 
+def _draw_sizes(make: Any) -> Draw:
+    return lambda rng: [make(rng.randint(8, 20), 2 * rng.randint(1, 3))]
+
+
+def _built(max_len: int, d: int) -> Ask:
+    return Ask(build={"max_len": max_len, "d_model": d}, take="parameters")
+
+
+@exercise.stage("max_len x d_model trainable numbers in `table`", points=0.5, public=[_built(10, 4)], view="parameters")
+def _(rng):
+    """Look at list(LearnedPositions(10, 4).named_parameters()): expect one parameter of shape (10, 4) called table, and
+    in named_buffers() nothing. What makes a tensor trainable is nn.Parameter.
+    """
+    return _draw_sizes(_built)(rng)
+
+
+def _built_fixed(max_len: int, d: int) -> Ask:
+    table = sinusoidal_encoding(max_len, d)
+    return Ask(build={"max_len": max_len, "d_model": d, "fixed": table}, take="parameters")
+
+
+@exercise.stage("a fixed table: nothing to train", points=0.25, public=[_built_fixed(6, 4)], view="parameters")
+def _(rng):
+    """A sinusoidal table is computed, not learned: it is a buffer called table (register_buffer), the only one, and
+    nothing trains.
+    """
+    return _draw_sizes(_built_fixed)(rng)
+
+
 def _new(max_len: int, d: int) -> Ask:
     """Returns a question that looks at what a new module adds to zeros."""
     table = sinusoidal_encoding(max_len, d)
     return Ask((torch.zeros(1, max_len, d),), build={"max_len": max_len, "d_model": d}, beside={"sinusoids": table})
 
 
-def _draw_sizes(make: Any) -> Draw:
-    return lambda rng: [make(rng.randint(8, 20), 2 * rng.randint(1, 3))]
+@exercise.stage("a new table starts at random", points=0.25, public=[_new(5, 4), _new(9, 2)], measure="random start")
+def _(rng):
+    """Rows that start alike, all zeros for example, tell no place from another. Start with torch.randn(max_len,
+    d_model); `forward` adds the table to x and nothing else.
+    """
+    return [_new(rng.randint(5, 9), 2 * rng.randint(1, 4))]
 
 
-def _draw_calls(rng: random.Random) -> list[Ask]:
+@exercise.stage(
+    "added to the words",
+    points=1,
+    public=[
+        _learned(2, 3, 2, 3, 1),
+        _learned(3, 3, 2, 5, 2),
+        _fixed(2, 3, 2, 4, 3),
+        _learned(4, 2, 2, 3, 6),
+        _learned(1, 2, 5, 3, 7),
+        _fixed(2, 3, 4, 3, 8),
+        _learned(2, 3, 8, 4, 12),  # through which most gradients pass, so that a kept table is asked for them
+    ],
+    decisive=True,
+)
+def _(rng):
+    """As in add_positions: x plus the first n rows of the table, along the words."""
     n, seed = rng.randint(3, 5), seed_from(rng)
     return [
         _learned(2, n, 4, n, seed),
@@ -192,208 +141,193 @@ def _draw_calls(rng: random.Random) -> list[Ask]:
     ]
 
 
-def _draw_too_long(rng: random.Random) -> list[Ask]:
+def _trained(max_len: int, d: int) -> Ask:
+    """Returns a question that looks at which numbers a gradient reaches, for sentences of all places."""
+    return Ask((max_len, d), take="learns", then=(torch.zeros(2, max_len, d),))
+
+
+@exercise.stage("training reaches the table", points=0.5, public=[_trained(10, 4)], decisive=True)
+def _(rng):
+    """A loss must send a gradient through the result to self.table: add self.table itself, not a copy."""
+    return _draw_sizes(_trained)(rng)
+
+
+@exercise.stage(
+    "longer than the table: a ValueError",
+    points=0.5,
+    public=[
+        *(_learned(*sizes) for sizes in ((1, 4, 2, 3, 4), (2, 5, 2, 3, 5), (2, 3, 2, 1, 11))),
+        *(_fixed(*sizes) for sizes in ((1, 4, 2, 3, 9), (2, 6, 7, 3, 10))),
+    ],
+    raises="ValueError",
+    measure="says why",
+)
+def _(rng):
+    """There is no row for word max_len. Compare x.shape[1] with max_len before adding and raise ValueError."""
     max_len, seed = rng.randint(3, 5), seed_from(rng)
     learned = [_learned(2, max_len + extra, 2, max_len, seed) for extra in (1, rng.randint(2, 4))]
     fixed = [_fixed(1, max_len + 1, 2, max_len, seed), _fixed(2, 2 * max_len, 8, max_len, seed)]
     return [*learned, *fixed, _learned(2, max_len, 2, 1, seed)]  # one row would fit any number of words
 
 
-EXERCISE = Exercise(
-    LearnedPositions,
-    [
-        Stage(
-            "max_len x d_model trainable numbers in `table`",
-            0.5,
-            "Look at list(LearnedPositions(10, 4).named_parameters()): expect one parameter of shape (10, 4) called "
-            "table, and in named_buffers() nothing. What makes a tensor trainable is nn.Parameter.",
-            [_built(10, 4)],
-            _draw_sizes(_built),
-            view="parameters",
-        ),
-        Stage(
-            "a fixed table: nothing to train",
-            0.25,
-            "A sinusoidal table is computed, not learned: it is a buffer called table (register_buffer), the only one, "
-            "and nothing trains.",
-            [_built_fixed(6, 4)],
-            _draw_sizes(_built_fixed),
-            view="parameters",
-        ),
-        Stage(
-            "a new table starts at random",
-            0.25,
-            "Rows that start alike, all zeros for example, tell no place from another. Start with torch.randn(max_len, "
-            "d_model); `forward` adds the table to x and nothing else.",
-            [_new(5, 4), _new(9, 2)],
-            lambda rng: [_new(rng.randint(5, 9), 2 * rng.randint(1, 4))],
-            measure="random start",
-        ),
-        Stage(
-            "added to the words",
-            1,
-            "As in add_positions: x plus the first n rows of the table, along the words.",
-            [
-                _learned(2, 3, 2, 3, 1),
-                _learned(3, 3, 2, 5, 2),
-                _fixed(2, 3, 2, 4, 3),
-                _learned(4, 2, 2, 3, 6),
-                _learned(1, 2, 5, 3, 7),
-                _fixed(2, 3, 4, 3, 8),
-                _learned(2, 3, 8, 4, 12),  # through which most gradients pass, so that a kept table is asked for them
-            ],
-            _draw_calls,
-            decisive=True,
-        ),
-        Stage(
-            "training reaches the table",
-            0.5,
-            "A loss must send a gradient through the result to self.table: add self.table itself, not a copy.",
-            [_trained(10, 4)],
-            _draw_sizes(_trained),
-            decisive=True,
-        ),
-        Stage(
-            "longer than the table: a ValueError",
-            0.5,
-            "There is no row for word max_len. Compare x.shape[1] with max_len before adding and raise ValueError.",
-            [
-                *(_learned(*sizes) for sizes in ((1, 4, 2, 3, 4), (2, 5, 2, 3, 5), (2, 3, 2, 1, 11))),
-                *(_fixed(*sizes) for sizes in ((1, 4, 2, 3, 9), (2, 6, 7, 3, 10))),
-            ],
-            _draw_too_long,
-            raises="ValueError",
-            measure="says why",
-        ),
-    ],
-    [
-        Mistake(
-            "the learned table is a buffer",
-            "A buffer is saved with the model but never trained. Positions that shall be learned need nn.Parameter.",
-            _NeverTrains,
-        ),
-        Mistake(
-            "the fixed table is counted as trainable",
-            "The sinusoidal table is the same before and after training: it has 0 trainable numbers. Use "
-            "register_buffer, "
-            "not nn.Parameter.",
-            _AlwaysTrains,
-        ),
-        Mistake(
-            "the fixed table is not used",
-            "When `fixed` is given, it is the table, as it stands, and nothing is learned.",
-            _FixedIsIgnored,
-        ),
-        Mistake(
-            "the table is a plain tensor",
-            "self.table = torch.randn(...) is invisible to the optimizer, to .to(device) and to checkpoints. Wrap it: "
-            "nn.Parameter(...), or register_buffer for a fixed one.",
-            _PlainTensor,
-        ),
-        Mistake(
-            "the table has another name",
-            "The checks load a table by its name: the only parameter must be called `table` (with nn.Embedding it "
-            "would be "
-            "`something.weight`).",
-            _AnotherName,
-        ),
-        Mistake(
-            "the table has another name: pe",
-            "The checks load a table by its name: the only parameter, or buffer when `fixed` is given, must be called "
-            "`table`.",
-            _Called,
-        ),
-        Mistake(
-            "the table is an nn.Embedding",
-            "An nn.Embedding is a module with a parameter `weight`, here called `table.weight`. The table itself must "
-            "be the parameter `table`: nn.Parameter(torch.randn(max_len, d_model)).",
-            _Embedded,
-        ),
-        Mistake(
-            "training does not reach the table",
-            "`.data`, `.detach()` and torch.no_grad() cut the result off from the table: it is a parameter, but no "
-            "step of training would change it. Add self.table itself.",
-            _CutOff,
-        ),
-        Mistake(
-            "rows and columns of the table are exchanged",
-            "One row for each position: the table is (max_len, d_model).",
-            _Exchanged,
-        ),
-        Mistake(
-            "positions are added along the batch axis",
-            "All words of a sentence get the same position here. Row j belongs to x[:, j].",
-            _AlongTheBatch,
-        ),
-        Mistake(
-            "the table is not cut to the length",
-            "A sentence of n words needs the first n rows: self.table[:x.shape[1]].",
-            _NotCut,
-        ),
-        Mistake(
-            "too long a sentence is not refused clearly",
-            "Without a rule, torch stops with an error on shapes that names neither positions nor max_len. Compare "
-            "x.shape[1] with the table's length yourself and raise ValueError.",
-            _NotRefused,
-        ),
-        Mistake(
-            "positions beyond the table start again at 0",
-            "With a remainder, word max_len silently looks like word 0, and the model is fooled. Raise ValueError.",
-            _CountedAgain,
-        ),
-        Mistake(
-            "positions beyond the table repeat the last row",
-            "Then the model cannot tell the late words apart, and nobody is told. Raise ValueError.",
-            _LastRowAgain,
-        ),
-        Mistake(
-            "a sentence that fills the table is refused",
-            "max_len words have the places 0 to max_len - 1, and there is a row for each: refuse when n > max_len, not "
-            "when n >= max_len.",
-            _FullIsRefused,
-        ),
-        Mistake(
-            "the number of sentences is compared with max_len",
-            "x is (b, n, d_model). A batch may have any number of sentences: compare the words, x.shape[1].",
-            _BatchIsRefused,
-        ),
-        Mistake(
-            "the rows of the table start alike",
-            "Places that start alike are all the same to the model, and the text asks for a random start: "
-            "nn.Parameter(torch.randn(max_len, d_model)).",
-            _StartsAtZero,
-        ),
-    ],
-    large=[_learned(1, 600, 2, 600, 9)],
-    hints=(
-        (
-            "Look at the three kinds of tensor in section 6. Which of them does a table need that shall learn? Which "
-            "one fits the table `fixed`, which never changes but must be saved with the model? For `forward`: which "
-            "exercise of this notebook has done it already, and what must be asked before the sum?"
-        ),
-        (
-            "`LearnedPositions(10, 4)` has 10 rows of 4 random numbers: 40 trainable numbers. A sentence of 10 words "
-            "has the places 0 to 9 and just fits. One of 11 words needs row 10, and there is none: a `ValueError`. "
-            "How many *sentences* there are does not matter.\n\n"
-            "Storing `nn.Parameter(...)` under `self.table` makes a parameter called `table`. "
-            '`self.register_buffer("table", ...)` makes a buffer, which you also read as `self.table`. So '
-            "`forward` can be the same in both cases."
-        ),
-        (
-            "In `__init__`, one name for two ways of storing:\n"
-            "```python\n"
-            "super().__init__()\n"
-            "if fixed is None:\n"
-            "    ...  # self.table: (max_len, d_model) random numbers, stored so that they train\n"
-            "else:\n"
-            '    ...  # `fixed` under the name "table", stored so that it does not\n'
-            "```\n"
-            "And in `forward`, with `x` of `(b, n, d_model)`:\n"
-            '1. if there are more words than rows: `raise ValueError("...")`, with both numbers in the sentence. '
-            "`len(self.table)` counts the rows. Exactly as many is no error.\n"
-            "2. the first n rows, `(n, d_model)`;\n"
-            "3. the sum, `(b, n, d_model)`. Use `self.table` itself: `.data` or `.detach()` would keep training away "
-            "from it."
-        ),
-    ),
+exercise.large += [_learned(1, 600, 2, 600, 9)]
+
+
+@exercise.mistake("the learned table is a buffer")
+class _NeverTrains(LearnedPositions):
+    """A buffer is saved with the model but never trained. Positions that shall be learned need nn.Parameter."""
+
+    def __init__(self, max_len: int, d_model: int, fixed: Tensor | None = None) -> None:
+        super().__init__(max_len, d_model, torch.randn(max_len, d_model) if fixed is None else fixed)
+
+
+@exercise.mistake("the fixed table is counted as trainable")
+class _AlwaysTrains(LearnedPositions):
+    """The sinusoidal table is the same before and after training: it has 0 trainable numbers. Use register_buffer, not
+    nn.Parameter.
+    """
+
+    def __init__(self, max_len: int, d_model: int, fixed: Tensor | None = None) -> None:
+        super().__init__(max_len, d_model)
+        if fixed is not None:
+            self.table.data = fixed
+
+
+@exercise.mistake("the fixed table is not used")
+class _FixedIsIgnored(LearnedPositions):
+    """When `fixed` is given, it is the table, as it stands, and nothing is learned."""
+
+    def __init__(self, max_len: int, d_model: int, fixed: Tensor | None = None) -> None:
+        super().__init__(max_len, d_model)
+
+
+@exercise.mistake("the table is a plain tensor")
+class _PlainTensor(LearnedPositions):
+    """self.table = torch.randn(...) is invisible to the optimizer, to .to(device) and to checkpoints. Wrap it:
+    nn.Parameter(...), or register_buffer for a fixed one.
+    """
+
+    def __init__(self, max_len: int, d_model: int, fixed: Tensor | None = None) -> None:
+        nn.Module.__init__(self)
+        self.table = torch.randn(max_len, d_model) if fixed is None else fixed
+
+
+@exercise.mistake("the table has another name")
+class _AnotherName(_Embedded):
+    """The checks load a table by its name: the only parameter must be called `table` (with nn.Embedding it would be
+    `something.weight`).
+    """
+
+    name = "embedding"
+
+
+exercise.mistake(
+    "the table has another name: pe",
+    "The checks load a table by its name: the only parameter, or buffer when `fixed` is given, must be called `table`.",
+    _Called,
 )
+
+exercise.mistake(
+    "the table is an nn.Embedding",
+    "An nn.Embedding is a module with a parameter `weight`, here called `table.weight`. The table itself must "
+    "be the parameter `table`: nn.Parameter(torch.randn(max_len, d_model)).",
+    _Embedded,
+)
+
+
+@exercise.mistake("training does not reach the table")
+class _CutOff(LearnedPositions):
+    """`.data`, `.detach()` and torch.no_grad() cut the result off from the table: it is a parameter, but no step of
+    training would change it. Add self.table itself.
+    """
+
+    def forward(self, x: Tensor) -> Tensor:
+        return super().forward(x).detach()
+
+
+@exercise.mistake("rows and columns of the table are exchanged")
+class _Exchanged(LearnedPositions):
+    """One row for each position: the table is (max_len, d_model)."""
+
+    def __init__(self, max_len: int, d_model: int, fixed: Tensor | None = None) -> None:
+        super().__init__(d_model, max_len, fixed)
+
+
+@exercise.mistake("positions are added along the batch axis")
+class _AlongTheBatch(LearnedPositions):
+    """All words of a sentence get the same position here. Row j belongs to x[:, j]."""
+
+    def forward(self, x: Tensor) -> Tensor:
+        if x.shape[1] > len(self.table):
+            raise ValueError("too long")
+        return x + self.table[: x.shape[0]].unsqueeze(1)
+
+
+@exercise.mistake("the table is not cut to the length")
+class _NotCut(LearnedPositions):
+    """A sentence of n words needs the first n rows: self.table[:x.shape[1]]."""
+
+    def forward(self, x: Tensor) -> Tensor:
+        if x.shape[1] > len(self.table):
+            raise ValueError("too long")
+        return x + self.table
+
+
+@exercise.mistake("too long a sentence is not refused clearly")
+class _NotRefused(LearnedPositions):
+    """Without a rule, torch stops with an error on shapes that names neither positions nor max_len. Compare x.shape[1]
+    with the table's length yourself and raise ValueError.
+    """
+
+    def forward(self, x: Tensor) -> Tensor:
+        return x + self.table[: x.shape[1]]
+
+
+@exercise.mistake("positions beyond the table start again at 0")
+class _CountedAgain(LearnedPositions):
+    """With a remainder, word max_len silently looks like word 0, and the model is fooled. Raise ValueError."""
+
+    def forward(self, x: Tensor) -> Tensor:
+        return x + self.table[torch.arange(x.shape[1]) % len(self.table)]
+
+
+@exercise.mistake("positions beyond the table repeat the last row")
+class _LastRowAgain(LearnedPositions):
+    """Then the model cannot tell the late words apart, and nobody is told. Raise ValueError."""
+
+    def forward(self, x: Tensor) -> Tensor:
+        return x + self.table[torch.arange(x.shape[1]).clamp(max=len(self.table) - 1)]
+
+
+@exercise.mistake("a sentence that fills the table is refused")
+class _FullIsRefused(LearnedPositions):
+    """max_len words have the places 0 to max_len - 1, and there is a row for each: refuse when n > max_len, not when n
+    >= max_len.
+    """
+
+    def forward(self, x: Tensor) -> Tensor:
+        if x.shape[1] >= len(self.table):
+            raise ValueError("too long")
+        return x + self.table[: x.shape[1]]
+
+
+@exercise.mistake("the number of sentences is compared with max_len")
+class _BatchIsRefused(LearnedPositions):
+    """x is (b, n, d_model). A batch may have any number of sentences: compare the words, x.shape[1]."""
+
+    def forward(self, x: Tensor) -> Tensor:
+        if x.shape[0] > len(self.table):
+            raise ValueError("too long")
+        return super().forward(x)
+
+
+@exercise.mistake("the rows of the table start alike")
+class _StartsAtZero(LearnedPositions):
+    """Places that start alike are all the same to the model, and the text asks for a random start:
+    nn.Parameter(torch.randn(max_len, d_model)).
+    """
+
+    def __init__(self, max_len: int, d_model: int, fixed: Tensor | None = None) -> None:
+        super().__init__(max_len, d_model, fixed)
+        if fixed is None:
+            nn.init.zeros_(self.table)

@@ -9,20 +9,18 @@ from dataclasses import replace
 import torch
 from torch import Tensor
 
-from grading.definitions.exercise import Exercise, Mistake, Stage
+from grading.definitions.definition import Definition
 from grading.exercises.draws import Draw, seed_from
 from tutor.checking.answers import Ask
 
 from ._common import _numbers
 
+exercise = Definition(trains=True)
 
+
+@exercise.reference
 def add_positions(x: Tensor, encoding: Tensor) -> Tensor:
     return x + encoding[: x.shape[1]]
-
-
-def _added_in_place(x: Tensor, encoding: Tensor) -> Tensor:
-    x += encoding[: x.shape[1]]
-    return x
 
 
 def _placed(b: int, n: int, d: int, max_len: int, seed: int = 0) -> Ask:
@@ -47,9 +45,40 @@ def _draw_placed(*kinds: tuple[int, int, int]) -> Draw:
     return draw
 
 
-def _equal_sizes(rng: random.Random) -> list[Ask]:
+@exercise.stage(
+    "the shape of x",
+    points=0.25,
+    public=[_placed(2, 3, 2, 3, 1), _placed(2, 3, 4, 5, 2), _placed(3, 3, 2, 5, 9), _placed(1, 1, 2, 2, 11)],
+    view="shape",
+)
+def _(rng):
+    """Adding positions changes numbers, not the shape: the result is (b, n, d)."""
+    return _draw_placed((2, 4, 0), (3, 5, 2), (4, 4, 1))(rng)
+
+
+@exercise.stage("one sentence", points=0.5, public=[_placed(1, 3, 2, 3, 3), _placed(1, 3, 2, 5, 4)])
+def _(rng):
+    """Token j of the sentence gets row j of the table; the rows after the last token are not used."""
+    return _draw_placed((1, 0, 0), (1, 0, 3))(rng)
+
+
+@exercise.stage(
+    "as many sentences as words", points=1, public=[_placed(3, 3, 2, 5, 5), _placed(2, 2, 2, 2, 12)], decisive=True
+)
+def _(rng):
+    """With b = n a wrong axis raises no error. Check by hand: x[0, 1] and x[1, 1] both get row 1 of the table."""
     size = rng.randint(3, 5)
     return [_placed(size, size, 2, size + rng.randint(1, 4), seed_from(rng))]
+
+
+@exercise.stage(
+    "any batch, any length",
+    points=0.5,
+    public=[_placed(4, 2, 4, 6, 6), _placed(2, 5, 2, 7, 7), _placed(3, 1, 2, 3, 13)],
+)
+def _(rng):
+    """Cut the table to the number of words, which is x.shape[1], and let torch line the shapes up from the end."""
+    return _draw_placed((5, 3, 1), (0, 0, 2), (0, 0, 4))(rng)
 
 
 def _long(n: int, seed: int) -> Ask:
@@ -60,136 +89,84 @@ def _long(n: int, seed: int) -> Ask:
     return replace(ask, beside={"shape": [2, n, 1], "places": torch.tensor(places)})
 
 
-EXERCISE = Exercise(
-    add_positions,
-    [
-        Stage(
-            "the shape of x",
-            0.25,
-            "Adding positions changes numbers, not the shape: the result is (b, n, d).",
-            [_placed(2, 3, 2, 3, 1), _placed(2, 3, 4, 5, 2), _placed(3, 3, 2, 5, 9), _placed(1, 1, 2, 2, 11)],
-            _draw_placed((2, 4, 0), (3, 5, 2), (4, 4, 1)),
-            view="shape",
-        ),
-        Stage(
-            "one sentence",
-            0.5,
-            "Token j of the sentence gets row j of the table; the rows after the last token are not used.",
-            [_placed(1, 3, 2, 3, 3), _placed(1, 3, 2, 5, 4)],
-            _draw_placed((1, 0, 0), (1, 0, 3)),
-        ),
-        Stage(
-            "as many sentences as words",
-            1,
-            "With b = n a wrong axis raises no error. Check by hand: x[0, 1] and x[1, 1] both get row 1 of the table.",
-            [_placed(3, 3, 2, 5, 5), _placed(2, 2, 2, 2, 12)],
-            _equal_sizes,
-            decisive=True,
-        ),
-        Stage(
-            "any batch, any length",
-            0.5,
-            "Cut the table to the number of words, which is x.shape[1], and let torch line the shapes up from the end.",
-            [_placed(4, 2, 4, 6, 6), _placed(2, 5, 2, 7, 7), _placed(3, 1, 2, 3, 13)],
-            _draw_placed((5, 3, 1), (0, 0, 2), (0, 0, 4)),
-        ),
-        Stage(
-            "a long text",
-            0.5,
-            "Word j gets row j, however far it stands: no limit, and nothing that starts again.",
-            [_long(600, 1)],
-            lambda rng: [_long(rng.randint(1100, 1200), seed_from(rng))],
-            measure="at places",
-        ),
-        Stage(
-            "x and the table are left as they were",
-            0.25,
-            "The caller still needs the words without positions, and the table: make a new tensor, x + ..., and do not "
-            "write into what you are given.",
-            [_placed(2, 3, 2, 4, 8)],
-            _draw_placed((0, 0, 1), (0, 0, 3)),
-            measure="inputs kept",
-        ),
-    ],
-    [
-        Mistake(
-            "positions are added along the batch axis",
-            "Sentence 0 gets position 0, sentence 1 gets position 1, and all words of a sentence get the same: nothing "
-            "says their order. Position j belongs to x[:, j], in every sentence.",
-            lambda x, encoding: x + encoding[: x.shape[0]].unsqueeze(1),
-        ),
-        Mistake(
-            "the table has its extra axis in the wrong place",
-            "(n, 1, d) belongs to sequence-first tensors (n, b, d). Against (b, n, d) it is added along the batch axis "
-            "when b = n, and fails otherwise. The table needs no extra axis here, or (1, n, d).",
-            lambda x, encoding: x + encoding[: x.shape[1]].unsqueeze(1),
-        ),
-        Mistake(
-            "the table is not cut to the length",
-            "The table has rows for longer sentences too: take its first n rows, encoding[:x.shape[1]].",
-            lambda x, encoding: x + encoding,
-        ),
-        Mistake(
-            "the table is cut to the number of sentences",
-            "x.shape[0] is the batch size. It works by luck when b = n. The number of words is x.shape[1].",
-            lambda x, encoding: x + encoding[: x.shape[0]],
-        ),
-        Mistake(
-            "the last rows of the table in place of the first",
-            "The first word has position 0: the table is cut at the end, not at the start.",
-            lambda x, encoding: x + encoding[len(encoding) - x.shape[1] :],
-        ),
-        Mistake(
-            "every word gets position 0",
-            "One row for all words does not tell them apart: word j gets row j.",
-            lambda x, encoding: x + encoding[0],
-        ),
-        Mistake(
-            "multiplied in place of added",
-            "Positions are added to the word vectors; a product would wipe out a word where the table is 0.",
-            lambda x, encoding: x * encoding[: x.shape[1]],
-        ),
-        Mistake(
-            "x is scaled by the square root of d",
-            "The factor sqrt(d) of section 3.4 of the paper belongs to the embedding and is in x already.",
-            lambda x, encoding: x * math.sqrt(x.shape[2]) + encoding[: x.shape[1]],
-        ),
-        Mistake(
-            "only the positions are returned",
-            "The words are lost: return x plus the positions.",
-            lambda x, encoding: encoding[: x.shape[1]].expand_as(x),
-        ),
-        Mistake(
-            "what was given is changed in place",
-            "`x += ...`, and calls with a name that ends in `_`, write into the tensors of the caller, who would add "
-            "positions to them a second time. Write x + ..., which makes a new tensor.",
-            _added_in_place,
-        ),
-    ],
-    trains=True,
-    hints=(
-        (
-            "Two sentences of three words, and a table of five rows. Which row is added to the first word of "
-            "sentence 0? To the first word of sentence 1? To the last word of each? Which rows are not used at all? "
-            "Then: which of the three sizes of `x` says how many rows you need?"
-        ),
-        (
-            "torch lines shapes up from the end. `(3, d)` against `(2, 3, d)`: $d$ meets $d$, 3 meets 3, and the "
-            "missing first axis is filled by repetition. So each sentence gets the same three rows. `(3, 1, d)` "
-            "against `(2, 3, d)`: now the 3 meets the 2 sentences, and torch stops; against `(3, 3, d)` it does not "
-            "stop, and each *sentence* gets a row.\n\n"
-            "`encoding[:k]` are the first `k` rows of a table. With `b` different from `n` you notice when `k` is "
-            "the wrong size: test with two sentences of three words."
-        ),
-        (
-            "Two steps, with their shapes:\n"
-            "1. `rows`, `(n, d)`: the table, cut to the number of words. That number stands in `x.shape`; at which "
-            "place, when the batch comes first?\n"
-            "2. the sum of `x` and `rows`, `(b, n, d)`: a new tensor. `x += ...` would write into the words of the "
-            "caller.\n\n"
-            "No loop and no extra axis. Look at `add_positions(torch.zeros(2, 3, 1), torch.arange(4.0).view(4, 1))`: "
-            "each of the two sentences must read 0, 1, 2. If one of them reads 0, 0, 0, the rows have gone along the "
-            "batch."
-        ),
-    ),
+@exercise.stage("a long text", points=0.5, public=[_long(600, 1)], measure="at places")
+def _(rng):
+    """Word j gets row j, however far it stands: no limit, and nothing that starts again."""
+    return [_long(rng.randint(1100, 1200), seed_from(rng))]
+
+
+@exercise.stage(
+    "x and the table are left as they were", points=0.25, public=[_placed(2, 3, 2, 4, 8)], measure="inputs kept"
 )
+def _(rng):
+    """The caller still needs the words without positions, and the table: make a new tensor, x + ..., and do not write
+    into what you are given.
+    """
+    return _draw_placed((0, 0, 1), (0, 0, 3))(rng)
+
+
+@exercise.mistake("positions are added along the batch axis")
+def _(x, encoding):
+    """Sentence 0 gets position 0, sentence 1 gets position 1, and all words of a sentence get the same: nothing says
+    their order. Position j belongs to x[:, j], in every sentence.
+    """
+    return x + encoding[: x.shape[0]].unsqueeze(1)
+
+
+@exercise.mistake("the table has its extra axis in the wrong place")
+def _(x, encoding):
+    """(n, 1, d) belongs to sequence-first tensors (n, b, d). Against (b, n, d) it is added along the batch axis when b
+    = n, and fails otherwise. The table needs no extra axis here, or (1, n, d).
+    """
+    return x + encoding[: x.shape[1]].unsqueeze(1)
+
+
+@exercise.mistake("the table is not cut to the length")
+def _(x, encoding):
+    """The table has rows for longer sentences too: take its first n rows, encoding[:x.shape[1]]."""
+    return x + encoding
+
+
+@exercise.mistake("the table is cut to the number of sentences")
+def _(x, encoding):
+    """x.shape[0] is the batch size. It works by luck when b = n. The number of words is x.shape[1]."""
+    return x + encoding[: x.shape[0]]
+
+
+@exercise.mistake("the last rows of the table in place of the first")
+def _(x, encoding):
+    """The first word has position 0: the table is cut at the end, not at the start."""
+    return x + encoding[len(encoding) - x.shape[1] :]
+
+
+@exercise.mistake("every word gets position 0")
+def _(x, encoding):
+    """One row for all words does not tell them apart: word j gets row j."""
+    return x + encoding[0]
+
+
+@exercise.mistake("multiplied in place of added")
+def _(x, encoding):
+    """Positions are added to the word vectors; a product would wipe out a word where the table is 0."""
+    return x * encoding[: x.shape[1]]
+
+
+@exercise.mistake("x is scaled by the square root of d")
+def _(x, encoding):
+    """The factor sqrt(d) of section 3.4 of the paper belongs to the embedding and is in x already."""
+    return x * math.sqrt(x.shape[2]) + encoding[: x.shape[1]]
+
+
+@exercise.mistake("only the positions are returned")
+def _(x, encoding):
+    """The words are lost: return x plus the positions."""
+    return encoding[: x.shape[1]].expand_as(x)
+
+
+@exercise.mistake("what was given is changed in place")
+def _(x, encoding):
+    """`x += ...`, and calls with a name that ends in `_`, write into the tensors of the caller, who would add positions
+    to them a second time. Write x + ..., which makes a new tensor.
+    """
+    x += encoding[: x.shape[1]]
+    return x

@@ -7,13 +7,16 @@ from typing import Any
 import torch
 from torch import Tensor
 
-from grading.definitions.exercise import Exercise, Mistake, Stage
+from grading.definitions.definition import Definition
 from grading.exercises.draws import Draw, both, seed_from
 from tutor.checking.answers import Ask
 from tutor.checking.building import build
 from tutor.checking.plain import Model
 
+exercise = Definition()
 
+
+@exercise.reference
 def order_blindness(encoder: Any, x: Tensor, permutation: Tensor) -> float:
     with torch.no_grad():
         permuted_after = encoder(x)[:, permutation]
@@ -25,32 +28,6 @@ def _blindness(
     encoder: Any, x: Tensor, first: Any, second: Any, size: Any = lambda change: change.abs().max()
 ) -> float:
     return float(size(encoder(x)[first] - encoder(x[second])))
-
-
-def _permuted_batch(encoder: Any, x: Tensor, permutation: Tensor) -> float:
-    return _blindness(encoder, x, permutation, permutation)
-
-
-def _permuted_input_only(encoder: Any, x: Tensor, permutation: Tensor) -> float:
-    return _blindness(encoder, x, slice(None), (slice(None), permutation))
-
-
-def _permuted_output_only(encoder: Any, x: Tensor, permutation: Tensor) -> float:
-    return _blindness(encoder, x, (slice(None), permutation), slice(None))
-
-
-def _permuted_back(encoder: Any, x: Tensor, permutation: Tensor) -> float:
-    return _blindness(encoder, x, (slice(None), permutation.argsort()), (slice(None), permutation))
-
-
-def _average_difference(encoder: Any, x: Tensor, permutation: Tensor) -> float:
-    places = (slice(None), permutation)
-    return _blindness(encoder, x, places, places, lambda change: change.abs().mean())
-
-
-def _signed_difference(encoder: Any, x: Tensor, permutation: Tensor) -> float:
-    places = (slice(None), permutation)
-    return _blindness(encoder, x, places, places, lambda change: change.max())
 
 
 def _encoder(seed: int, positions: str = "none", causal: bool = False) -> Model:
@@ -72,29 +49,8 @@ def _turning(n: int, seed: int) -> Tensor:
         seed += 1
 
 
-def _staying(n: int, seed: int) -> Tensor:
-    """Returns a permutation of 4 places or more that is not its own inverse, and leaves one word where it is."""
-    place = seed % n
-    moved = _turning(n - 1, seed)
-    others = [other for other in range(n) if other != place]
-    permutation = torch.full((n,), place)
-    permutation[others] = torch.tensor(others)[moved]
-    return permutation
-
-
 def _blind(b: int, n: int, seed: int, positions: str = "none", causal: bool = False) -> Ask:
     return Ask((_encoder(seed, positions, causal), _sentences(b, n, seed), _turning(n, seed)))
-
-
-def _still(b: int, n: int, seed: int) -> Ask:
-    """Returns a question under a causal mask whose largest difference is that of a word which keeps its place."""
-    while True:
-        permutation = _staying(n, seed)
-        ask = Ask((_encoder(seed, causal=True), _sentences(b, n, seed), permutation))
-        sizes, stays = _differences(ask).abs(), permutation == torch.arange(n)
-        if float(sizes[:, stays].max() - sizes[:, ~stays].max()) > 0.05:
-            return ask
-        seed += n  # the same word stays
 
 
 def _differences(ask: Ask) -> Tensor:
@@ -131,111 +87,108 @@ def _draw_blind(*sizes: tuple[int, int], see: bool = False, **options: Any) -> D
     return lambda rng: [make(b, n, seed_from(rng), **options) for b, n in sizes]
 
 
-EXERCISE = Exercise(
-    order_blindness,
-    [
-        Stage(
-            "an encoder without positions: 0",
-            0.25,
-            "Encode, then take the outputs in the new order; put the words in the new order, then encode. Without "
-            "positions the two must agree.",
-            [_blind(5, 5, 1), _blind(6, 4, 2)],
-            _draw_blind((5, 5), (7, 6)),
-        ),
-        Stage(
-            "another kind of encoder",
-            0.5,
-            "With positions the order counts. Return the largest of all absolute differences, one number.",
-            [_seeing(4, 4, 5, "sinusoidal", inside=True), _seeing(1, 5, 6, "learned")],
-            _draw_blind((4, 4), (1, 6), see=True, positions="sinusoidal"),
-            decisive=True,
-        ),
-        Stage(
-            "several sentences of any length",
-            0.75,
-            "x is (b, n) and the outputs are (b, n, d): the words stand along axis 1 in both. The largest difference "
-            "may stand in any sentence, at any word and in any of the d numbers.",
-            [_blind(3, 6, 3), _seeing(3, 5, 4, "rotary", inside=True)],
-            _draw_blind((2, 7), (6, 5), see=True, positions="rotary"),
-        ),
-        Stage(
-            "one more kind of encoder",
-            0.5,
-            "Ask the encoder itself; do not conclude from its settings. Under a causal mask the first word sees one "
-            "word and the last one sees all, and a word that keeps its place may see others than before.",
-            [
-                _seeing(2, 5, 7, causal=True),
-                _seeing(3, 4, 8, causal=True, inside=True),
-                _still(2, 6, 2),
-            ],
-            both(
-                _draw_blind((2, 6), (3, 4), see=True, causal=True),
-                lambda rng: [_still(2, 6, 6 * rng.randrange(10**5) + rng.choice([2, 3]))],
-            ),
-        ),
-    ],
-    [
-        Mistake(
-            "the batch axis is permuted",
-            "You exchange whole sentences, and no encoder mixes sentences: this is 0 for every model, even for one "
-            "with "
-            "positions. The words stand along axis 1: x[:, permutation].",
-            _permuted_batch,
-        ),
-        Mistake(
-            "only the input is permuted",
-            "The words have moved, so the outputs have moved with them. Take encoder(x) in the new order too before "
-            "you compare.",
-            _permuted_input_only,
-        ),
-        Mistake(
-            "only the output is permuted",
-            "Both ways must move the words once: one before the encoder, the other after it.",
-            _permuted_output_only,
-        ),
-        Mistake(
-            "one side is permuted forwards, the other backwards",
-            "Both sides need the same order: index both with `permutation`, or undo it on one side only, with argsort.",
-            _permuted_back,
-        ),
-        Mistake(
-            "the average in place of the largest difference",
-            "An average over many small differences hides a large one. Take the maximum of the absolute values.",
-            _average_difference,
-        ),
-        Mistake(
-            "the largest difference without absolute values",
-            "A difference of -3 is larger than one of +1: take abs() before max().",
-            _signed_difference,
-        ),
-    ],
-    hints=(
-        (
-            "Read the two ways in section 2 once more. What is done first and what second in each of them? Take a "
-            "sentence of three words A, B, C and the permutation `[2, 0, 1]`, and write down for both ways which "
-            "word's hidden state stands at place 0 in the end. Then: along which axis do the words stand in `(b, "
-            "n)`, and along which in `(b, n, d)`?"
-        ),
-        (
-            "A, B, C with `[2, 0, 1]` becomes C, A, B. First way: encode A B C, then put the three states into this "
-            "order: the state of C comes first. Second way: encode C A B; again the state of C comes first. So state "
-            "is compared with state of the same word. If you move only the words, or only the states, you compare C "
-            "with A.\n\n"
-            "`t[:, permutation]` takes along axis 1 and leaves all others alone, for two axes as for three. And the "
-            "result is one number: of the differences $-0.3$ and $0.1$, the largest *absolute* one is 0.3."
-        ),
-        (
-            "The two ways, then one number:\n"
-            "```python\n"
-            "with torch.no_grad():  # nothing is trained here\n"
-            "    first_way = encoder(x)  # (b, n, d), then the states in the new order\n"
-            "    second_way = ...  # (b, n, d), the words in the new order, then encoded\n"
-            "# the differences, (b, n, d); their sizes; the largest of all of them\n"
-            "```\n"
-            "`.max()` without `dim` goes over all axes at once, and `float(...)` makes a Python number of the "
-            "result. Leave the encoder's mode alone: no `train()`, no `eval()`. Test it with a permutation that "
-            "leaves every word in place, `torch.arange(n)`: for an encoder in evaluation mode it must give 0, up to "
-            "rounding."
-        ),
-    ),
+@exercise.stage("an encoder without positions: 0", points=0.25, public=[_blind(5, 5, 1), _blind(6, 4, 2)])
+def _(rng):
+    """Encode, then take the outputs in the new order; put the words in the new order, then encode. Without positions
+    the two must agree.
+    """
+    return _draw_blind((5, 5), (7, 6))(rng)
+
+
+@exercise.stage(
+    "another kind of encoder",
+    points=0.5,
+    public=[_seeing(4, 4, 5, "sinusoidal", inside=True), _seeing(1, 5, 6, "learned")],
+    decisive=True,
 )
+def _(rng):
+    """With positions the order counts. Return the largest of all absolute differences, one number."""
+    return _draw_blind((4, 4), (1, 6), see=True, positions="sinusoidal")(rng)
+
+
+@exercise.stage(
+    "several sentences of any length", points=0.75, public=[_blind(3, 6, 3), _seeing(3, 5, 4, "rotary", inside=True)]
+)
+def _(rng):
+    """x is (b, n) and the outputs are (b, n, d): the words stand along axis 1 in both. The largest difference may stand
+    in any sentence, at any word and in any of the d numbers.
+    """
+    return _draw_blind((2, 7), (6, 5), see=True, positions="rotary")(rng)
+
+
+def _staying(n: int, seed: int) -> Tensor:
+    """Returns a permutation of 4 places or more that is not its own inverse, and leaves one word where it is."""
+    place = seed % n
+    moved = _turning(n - 1, seed)
+    others = [other for other in range(n) if other != place]
+    permutation = torch.full((n,), place)
+    permutation[others] = torch.tensor(others)[moved]
+    return permutation
+
+
+def _still(b: int, n: int, seed: int) -> Ask:
+    """Returns a question under a causal mask whose largest difference is that of a word which keeps its place."""
+    while True:
+        permutation = _staying(n, seed)
+        ask = Ask((_encoder(seed, causal=True), _sentences(b, n, seed), permutation))
+        sizes, stays = _differences(ask).abs(), permutation == torch.arange(n)
+        if float(sizes[:, stays].max() - sizes[:, ~stays].max()) > 0.05:
+            return ask
+        seed += n  # the same word stays
+
+
+@exercise.stage(
+    "one more kind of encoder",
+    points=0.5,
+    public=[_seeing(2, 5, 7, causal=True), _seeing(3, 4, 8, causal=True, inside=True), _still(2, 6, 2)],
+)
+def _(rng):
+    """Ask the encoder itself; do not conclude from its settings. Under a causal mask the first word sees one word and
+    the last one sees all, and a word that keeps its place may see others than before.
+    """
+    return both(
+        _draw_blind((2, 6), (3, 4), see=True, causal=True),
+        lambda rng: [_still(2, 6, 6 * rng.randrange(10**5) + rng.choice([2, 3]))],
+    )(rng)
+
+
+@exercise.mistake("the batch axis is permuted")
+def _(encoder, x, permutation):
+    """You exchange whole sentences, and no encoder mixes sentences: this is 0 for every model, even for one with
+    positions. The words stand along axis 1: x[:, permutation].
+    """
+    return _blindness(encoder, x, permutation, permutation)
+
+
+@exercise.mistake("only the input is permuted")
+def _(encoder, x, permutation):
+    """The words have moved, so the outputs have moved with them. Take encoder(x) in the new order too before you
+    compare.
+    """
+    return _blindness(encoder, x, slice(None), (slice(None), permutation))
+
+
+@exercise.mistake("only the output is permuted")
+def _(encoder, x, permutation):
+    """Both ways must move the words once: one before the encoder, the other after it."""
+    return _blindness(encoder, x, (slice(None), permutation), slice(None))
+
+
+@exercise.mistake("one side is permuted forwards, the other backwards")
+def _(encoder, x, permutation):
+    """Both sides need the same order: index both with `permutation`, or undo it on one side only, with argsort."""
+    return _blindness(encoder, x, (slice(None), permutation.argsort()), (slice(None), permutation))
+
+
+@exercise.mistake("the average in place of the largest difference")
+def _(encoder, x, permutation):
+    """An average over many small differences hides a large one. Take the maximum of the absolute values."""
+    places = (slice(None), permutation)
+    return _blindness(encoder, x, places, places, lambda change: change.abs().mean())
+
+
+@exercise.mistake("the largest difference without absolute values")
+def _(encoder, x, permutation):
+    """A difference of -3 is larger than one of +1: take abs() before max()."""
+    places = (slice(None), permutation)
+    return _blindness(encoder, x, places, places, lambda change: change.max())

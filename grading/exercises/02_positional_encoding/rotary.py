@@ -10,13 +10,16 @@ from typing import Any
 import torch
 from torch import Tensor
 
-from grading.definitions.exercise import Exercise, Mistake, Stage
-from grading.exercises.draws import Draw, fixed, seed_from
+from grading.definitions.definition import Definition
+from grading.exercises.draws import Draw, seed_from
 from tutor.checking.answers import Ask
 
 from ._common import _numbers, _speeds
 
+exercise = Definition()
 
+
+@exercise.reference
 def rotary(x: Tensor, positions: Tensor) -> Tensor:
     return _rotated(x, positions)
 
@@ -49,44 +52,6 @@ def _rotated_at_speeds(power: float) -> Callable[[Tensor, Tensor], Tensor]:
     return answer
 
 
-def _first_half_overwritten(x: Tensor, positions: Tensor) -> Tensor:
-    angles, turned = _angles(x, positions), x.clone()
-    even, odd = turned[:2, ..., 0::2], turned[:2, ..., 1::2]
-    even.copy_(even * angles.cos() - odd * angles.sin())
-    odd.copy_(even * angles.sin() + odd * angles.cos())
-    return turned
-
-
-def _not_side_by_side(x: Tensor, positions: Tensor) -> Tensor:
-    turned = _rotated(x, positions)
-    return torch.cat([torch.cat([turned[:2, ..., 0::2], turned[:2, ..., 1::2]], dim=-1), x[2:]])
-
-
-def _rotated_halves(x: Tensor, positions: Tensor) -> Tensor:
-    order = torch.arange(x.shape[-1]).view(2, -1).T.flatten()  # 0, d/2, 1, d/2 + 1, ...
-    return _rotated(x[..., order], positions)[..., order.argsort()]
-
-
-def _rotated_alike(x: Tensor, positions: Tensor) -> Tensor:
-    angles = positions.float().unsqueeze(1).expand(-1, x.shape[-1] // 2)
-    return torch.stack([_turned(x[0], angles), _turned(x[1], angles), x[2]])
-
-
-def _rotated_by_head(x: Tensor, positions: Tensor) -> Tensor:
-    angles = _angles(x, positions).unsqueeze(1)  # (n, 1, d/2): along the heads
-    return torch.stack([_turned(x[0], angles), _turned(x[1], angles), x[2]])
-
-
-def _rotated_over_all_heads(x: Tensor, positions: Tensor) -> Tensor:
-    return _rotated_at_speeds(1 / x.shape[2])(x, positions)
-
-
-def _sinusoids_added(x: Tensor, positions: Tensor) -> Tensor:
-    angles = _angles(x, positions)
-    table = torch.stack([angles.sin(), angles.cos()], dim=-1).flatten(-2)
-    return torch.stack([x[0] + table, x[1] + table, x[2]])
-
-
 def _qkv(b: int, h: int, n: int, d: int, seed: int) -> Tensor:
     return _numbers(3, b, h, n, d, seed=seed)
 
@@ -106,202 +71,195 @@ def _draw_rotary(*sizes: tuple[int, int, int, int]) -> Draw:
     return draw
 
 
+@exercise.stage(
+    "the shape of x",
+    points=0.25,
+    public=[Ask((_qkv(1, 2, 2, 4, 1), torch.tensor([3, 1]))), Ask((_qkv(1, 1, 1, 2, 6), torch.tensor([2])))],
+    view="shape",
+)
+def _(rng):
+    """Turning changes numbers, not the shape: queries, keys and values come back in one tensor (3, b, h, n, d)."""
+    return _draw_rotary((2, 3, 3, 4))(rng)
+
+
+@exercise.stage("at position 0 nothing moves", points=0.25, public=[Ask((_qkv(1, 2, 2, 4, 2), torch.tensor([0, 0])))])
+def _(rng):
+    """An angle of 0 has cosine 1 and sine 0: every pair stays as it is. Do you use the positions you are given?"""
+    return [Ask((_qkv(1, 2, 4, 6, seed_from(rng)), torch.tensor([0, 0, 0, 0])))]
+
+
 def _equal_rows(b: int, h: int, n: int, d: int) -> Tensor:
     """Returns the same vector at every place, with equal numbers: its scores do not depend on how pairs are chosen."""
     return torch.ones(3, b, h, n, d)
 
 
-def _draw_distances(rng: random.Random) -> list[Ask]:
+@exercise.stage(
+    "the score depends on the distance only",
+    points=0.75,
+    public=[
+        Ask((_equal_rows(1, 3, 3, 4), torch.tensor([3, 0, 41]))),
+        Ask((_equal_rows(1, 3, 3, 4), torch.tensor([53, 50, 91]))),
+    ],
+    measure="scores",
+    tolerance=1e-3,
+)
+def _(rng):
+    """The same vector stands at every place. Turned by its position as query and as key, its score may depend on
+    nothing but the difference of the two positions; the values must stay. Look at the speed as well: pair i turns by p
+    / 10000^(2i / d).
+    """
     places, step = _places(4, rng), rng.randint(20, 60)
     places[int(places.argmax())] += 40  # so far away that the slow pairs count too; the order stays as it was
     x = _equal_rows(1, 3, 4, 2 * rng.randint(2, 4))
     return [Ask((x, places)), Ask((x, places + step))]
 
 
-def _far_away(rng: random.Random) -> list[Ask]:
-    """Draws places in a long text; two of the five tokens stand at the same one."""
+@exercise.stage(
+    "every number",
+    points=1.25,
+    public=[
+        Ask((_qkv(1, 1, 2, 2, 3), torch.tensor([1, 2]))),
+        Ask((_qkv(2, 1, 3, 4, 4), torch.tensor([2, 0, 7]))),
+        Ask((_qkv(1, 3, 2, 6, 5), torch.tensor([5, 4]))),
+        Ask((_qkv(1, 3, 3, 4, 7), torch.tensor([9, 4, 9]))),
+    ],
+    tolerance=1e-3,
+    decisive=True,
+)
+def _(rng):
+    """Neighbours (0, 1), (2, 3), ... are the pairs; pair i at position p turns by p / 10000^(2i / d), where d is the
+    width of one head: (a, b) becomes (a cos - b sin, a sin + b cos).
+    """
+    return _draw_rotary((1, 1, 3, 2), (2, 3, 5, 4), (2, 4, 4, 8))(rng)
+
+
+@exercise.stage("far away in a long text", points=0.5, seed=1, tolerance=2e-3)
+def _(rng):
+    """The angle at position 5000 is 5000 / 10000^(2i / d): whole numbers and angles in half precision, and tables that
+    start again, cannot tell such places apart.
+    """
+    # Draws places in a long text; two of the five tokens stand at the same one.
     places = [rng.randint(130, 250), rng.randint(2100, 4000), rng.randint(4100, 5000), rng.randint(520, 1000)]
     rng.shuffle(places)
     return [Ask((_qkv(1, 3, 5, 4, seed_from(rng)), torch.tensor([*places, places[0]])))]
 
 
-EXERCISE = Exercise(
-    rotary,
-    [
-        Stage(
-            "the shape of x",
-            0.25,
-            "Turning changes numbers, not the shape: queries, keys and values come back in one tensor (3, b, h, n, d).",
-            [Ask((_qkv(1, 2, 2, 4, 1), torch.tensor([3, 1]))), Ask((_qkv(1, 1, 1, 2, 6), torch.tensor([2])))],
-            _draw_rotary((2, 3, 3, 4)),
-            view="shape",
-        ),
-        Stage(
-            "at position 0 nothing moves",
-            0.25,
-            "An angle of 0 has cosine 1 and sine 0: every pair stays as it is. Do you use the positions you are given?",
-            [Ask((_qkv(1, 2, 2, 4, 2), torch.tensor([0, 0])))],
-            lambda rng: [Ask((_qkv(1, 2, 4, 6, seed_from(rng)), torch.tensor([0, 0, 0, 0])))],
-        ),
-        Stage(
-            "the score depends on the distance only",
-            0.75,
-            "The same vector stands at every place. Turned by its position as query and as key, its score may depend "
-            "on nothing but the difference of the two positions; the values must stay. Look at the speed as well: pair "
-            "i turns by p / 10000^(2i / d).",
-            [
-                Ask((_equal_rows(1, 3, 3, 4), torch.tensor([3, 0, 41]))),
-                Ask((_equal_rows(1, 3, 3, 4), torch.tensor([53, 50, 91]))),
-            ],
-            _draw_distances,
-            measure="scores",
-            tolerance=1e-3,
-        ),
-        Stage(
-            "every number",
-            1.25,
-            "Neighbours (0, 1), (2, 3), ... are the pairs; pair i at position p turns by p / 10000^(2i / d), where d "
-            "is the width of one head: (a, b) becomes (a cos - b sin, a sin + b cos).",
-            [
-                Ask((_qkv(1, 1, 2, 2, 3), torch.tensor([1, 2]))),
-                Ask((_qkv(2, 1, 3, 4, 4), torch.tensor([2, 0, 7]))),
-                Ask((_qkv(1, 3, 2, 6, 5), torch.tensor([5, 4]))),
-                Ask((_qkv(1, 3, 3, 4, 7), torch.tensor([9, 4, 9]))),
-            ],
-            _draw_rotary((1, 1, 3, 2), (2, 3, 5, 4), (2, 4, 4, 8)),
-            tolerance=1e-3,
-            decisive=True,
-        ),
-        Stage(
-            "far away in a long text",
-            0.5,
-            "The angle at position 5000 is 5000 / 10000^(2i / d): whole numbers and angles in half precision, and "
-            "tables that start again, cannot tell such places apart.",
-            fixed(_far_away, 1),
-            _far_away,
-            tolerance=2e-3,
-        ),
-    ],
-    [
-        Mistake(
-            "the values are turned too",
-            "Only queries and keys are turned: their score then depends on the distance. A turned value would carry "
-            "its "
-            "absolute position into the output. x[2] comes back as it is.",
-            lambda x, positions: _rotated(x, positions, "qkv"),
-        ),
-        Mistake(
-            "pairs from the two halves",
-            "You pair number i with number i + d/2. Some published models do that; ours pairs neighbours: (0, 1), (2, "
-            "3), ... "
-            "Weights trained with one convention do not work with the other.",
-            _rotated_halves,
-        ),
-        Mistake(
-            "turned backwards",
-            "The angles have the wrong sign: (a, b) becomes (a cos - b sin, a sin + b cos).",
-            lambda x, positions: _rotated(x, -positions),
-        ),
-        Mistake(
-            "both sines have a plus",
-            "Without the minus this is no rotation: lengths change, and the score depends on the positions themselves.",
-            lambda x, positions: _rotated(x, positions, signs=(1.0, 1.0)),
-        ),
-        Mistake(
-            "every pair turns at the same speed",
-            "Pair i turns by p / 10000^(2i / d). With one speed for all, positions one turn apart look alike.",
-            _rotated_alike,
-        ),
-        Mistake(
-            "only the first pair is turned",
-            "Every pair of numbers turns, pair number i by p / 10000^(2i / d).",
-            _rotated_at_speeds(math.inf),  # the first speed is 1, the others are below it
-        ),
-        Mistake(
-            "the factor 2 of the exponent is counted twice",
-            "arange(0, d, 2) is 2i already; twice that makes the pairs turn too slowly: p / 10000^(2i / d).",
-            _rotated_at_speeds(2),
-        ),
-        Mistake(
-            "the factor 2 of the exponent is missing",
-            "Pair number i turns by p / 10000^(2i / d), not by p / 10000^(i / d).",
-            _rotated_at_speeds(0.5),
-        ),
-        Mistake(
-            "the second number of a pair is made from the new first one",
-            "x[..., 0::2] is a view: once the first results are written into it, the old numbers are lost. Work out "
-            "both results before you write either.",
-            _first_half_overwritten,
-        ),
-        Mistake(
-            "the turned pairs are not put back side by side",
-            "cat puts all first numbers before all second ones. The two numbers of pair i stand in columns 2i and "
-            "2i + 1: torch.stack([first, second], dim=-1).flatten(-2).",
-            _not_side_by_side,
-        ),
-        Mistake(
-            "0, 1, 2, ... in place of the given positions",
-            "The token in row r stands at positions[r], which need not be r: think of the second half of a text.",
-            lambda x, positions: _rotated(x, torch.arange(len(positions))),
-        ),
-        Mistake(
-            "only the queries are turned",
-            "Then the score depends on the position of the query, not on the distance. Turn the keys x[1] as well.",
-            lambda x, positions: _rotated(x, positions, "q"),
-        ),
-        Mistake(
-            "only the keys are turned",
-            "Then the score depends on the position of the key, not on the distance. Turn the queries x[0] as well.",
-            lambda x, positions: _rotated(x, positions, "k"),
-        ),
-        Mistake(
-            "the positions run along the heads",
-            "The angles are (n, d/2), and torch lines them up from the end with (b, h, n, d/2): they need no extra "
-            "axis.",
-            _rotated_by_head,
-        ),
-        Mistake(
-            "sinusoids are added in place of turning",
-            "That is the encoding of section 3, on queries and keys. Rotary positions multiply: each pair is turned.",
-            _sinusoids_added,
-        ),
-        Mistake(
-            "the exponent is divided by the width of all heads together",
-            "d is the width of one head, x.shape[-1]: pair i of each head turns by p / 10000^(2i / d).",
-            _rotated_over_all_heads,
-        ),
-        Mistake(
-            "nothing is turned",
-            "Queries and keys come back as they are. Each pair of them must turn by the angle of its position.",
-            lambda x, positions: x,
-        ),
-    ],
-    hints=(
-        (
-            "Three things are in `x`: queries, keys, values. Which of them are turned, and why not all three? Now "
-            "take one query at place $p$: which of its numbers belong to pair $i$, and by which angle does that pair "
-            "turn? Which place belongs to the token in row 0: place 0, or something that you are given?"
-        ),
-        (
-            "A query $(1, 0, 0, 1)$ at place 2, with $d = 4$. Pair 0 is $(1, 0)$ and turns by 2: $(\\cos 2, \\sin 2) "
-            "= (-0.416, 0.909)$. Pair 1 is $(0, 1)$ and turns by 2/100: $(-\\sin 0.02, \\cos 0.02) = (-0.020, "
-            "1.000)$. Side by side: $(-0.416, 0.909, -0.020, 1.000)$.\n\n"
-            "For all at once, `x[..., 0::2]` are all the $a$ and `x[..., 1::2]` all the $b$. The angles `(n, d/2)` "
-            "line up from the end with `(b, h, n, d/2)` and need no extra axis. To put pairs back side by side: "
-            "`torch.stack([first, second], dim=-1)` is `(..., d/2, 2)`, and `.flatten(-2)` joins the last two axes."
-        ),
-        (
-            "Angles, pairs, and back again:\n"
-            "```python\n"
-            "d = x.shape[-1]  # the width of one head\n"
-            "twice_i = torch.arange(0, d, 2)  # (d/2,), this is 2i already\n"
-            "# angles, (n, d/2): positions as a column (n, 1), divided by 10000 ** (twice_i / d)\n"
-            "even, odd = x[:2, ..., 0::2], x[:2, ..., 1::2]  # queries and keys: (2, b, h, n, d/2)\n"
-            "# first and second number of each pair, both made from the old even and odd\n"
-            "# side by side again, (2, b, h, n, d)\n"
-            "# behind them the values as they were, x[2:]: torch.cat along axis 0, (3, b, h, n, d)\n"
-            "```\n"
-            "Do not write into `even` or `odd`: they are views, and `x` would change under your hands."
-        ),
-    ),
+@exercise.mistake("the values are turned too")
+def _(x, positions):
+    """Only queries and keys are turned: their score then depends on the distance. A turned value would carry its
+    absolute position into the output. x[2] comes back as it is.
+    """
+    return _rotated(x, positions, "qkv")
+
+
+@exercise.mistake("pairs from the two halves")
+def _(x, positions):
+    """You pair number i with number i + d/2. Some published models do that; ours pairs neighbours: (0, 1), (2, 3), ...
+    Weights trained with one convention do not work with the other.
+    """
+    order = torch.arange(x.shape[-1]).view(2, -1).T.flatten()  # 0, d/2, 1, d/2 + 1, ...
+    return _rotated(x[..., order], positions)[..., order.argsort()]
+
+
+@exercise.mistake("turned backwards")
+def _(x, positions):
+    """The angles have the wrong sign: (a, b) becomes (a cos - b sin, a sin + b cos)."""
+    return _rotated(x, -positions)
+
+
+@exercise.mistake("both sines have a plus")
+def _(x, positions):
+    """Without the minus this is no rotation: lengths change, and the score depends on the positions themselves."""
+    return _rotated(x, positions, signs=(1.0, 1.0))
+
+
+@exercise.mistake("every pair turns at the same speed")
+def _(x, positions):
+    """Pair i turns by p / 10000^(2i / d). With one speed for all, positions one turn apart look alike."""
+    angles = positions.float().unsqueeze(1).expand(-1, x.shape[-1] // 2)
+    return torch.stack([_turned(x[0], angles), _turned(x[1], angles), x[2]])
+
+
+exercise.mistake(
+    "only the first pair is turned",
+    "Every pair of numbers turns, pair number i by p / 10000^(2i / d).",
+    _rotated_at_speeds(math.inf),  # the first speed is 1, the others are below it
 )
+
+exercise.mistake(
+    "the factor 2 of the exponent is counted twice",
+    "arange(0, d, 2) is 2i already; twice that makes the pairs turn too slowly: p / 10000^(2i / d).",
+    _rotated_at_speeds(2),
+)
+
+exercise.mistake(
+    "the factor 2 of the exponent is missing",
+    "Pair number i turns by p / 10000^(2i / d), not by p / 10000^(i / d).",
+    _rotated_at_speeds(0.5),
+)
+
+
+@exercise.mistake("the second number of a pair is made from the new first one")
+def _(x, positions):
+    """x[..., 0::2] is a view: once the first results are written into it, the old numbers are lost. Work out both
+    results before you write either.
+    """
+    angles, turned = _angles(x, positions), x.clone()
+    even, odd = turned[:2, ..., 0::2], turned[:2, ..., 1::2]
+    even.copy_(even * angles.cos() - odd * angles.sin())
+    odd.copy_(even * angles.sin() + odd * angles.cos())
+    return turned
+
+
+@exercise.mistake("the turned pairs are not put back side by side")
+def _(x, positions):
+    """cat puts all first numbers before all second ones. The two numbers of pair i stand in columns 2i and 2i + 1:
+    torch.stack([first, second], dim=-1).flatten(-2).
+    """
+    turned = _rotated(x, positions)
+    return torch.cat([torch.cat([turned[:2, ..., 0::2], turned[:2, ..., 1::2]], dim=-1), x[2:]])
+
+
+@exercise.mistake("0, 1, 2, ... in place of the given positions")
+def _(x, positions):
+    """The token in row r stands at positions[r], which need not be r: think of the second half of a text."""
+    return _rotated(x, torch.arange(len(positions)))
+
+
+@exercise.mistake("only the queries are turned")
+def _(x, positions):
+    """Then the score depends on the position of the query, not on the distance. Turn the keys x[1] as well."""
+    return _rotated(x, positions, "q")
+
+
+@exercise.mistake("only the keys are turned")
+def _(x, positions):
+    """Then the score depends on the position of the key, not on the distance. Turn the queries x[0] as well."""
+    return _rotated(x, positions, "k")
+
+
+@exercise.mistake("the positions run along the heads")
+def _(x, positions):
+    """The angles are (n, d/2), and torch lines them up from the end with (b, h, n, d/2): they need no extra axis."""
+    angles = _angles(x, positions).unsqueeze(1)  # (n, 1, d/2): along the heads
+    return torch.stack([_turned(x[0], angles), _turned(x[1], angles), x[2]])
+
+
+@exercise.mistake("sinusoids are added in place of turning")
+def _(x, positions):
+    """That is the encoding of section 3, on queries and keys. Rotary positions multiply: each pair is turned."""
+    angles = _angles(x, positions)
+    table = torch.stack([angles.sin(), angles.cos()], dim=-1).flatten(-2)
+    return torch.stack([x[0] + table, x[1] + table, x[2]])
+
+
+@exercise.mistake("the exponent is divided by the width of all heads together")
+def _(x, positions):
+    """d is the width of one head, x.shape[-1]: pair i of each head turns by p / 10000^(2i / d)."""
+    return _rotated_at_speeds(1 / x.shape[2])(x, positions)
+
+
+@exercise.mistake("nothing is turned")
+def _(x, positions):
+    """Queries and keys come back as they are. Each pair of them must turn by the angle of its position."""
+    return x

@@ -9,7 +9,7 @@ from typing import Any
 
 from torch import Tensor
 
-from grading.definitions.exercise import Exercise, Mistake, Stage
+from grading.definitions.definition import Definition
 from grading.exercises.draws import Draw
 from tutor.checking.answers import Ask
 
@@ -32,22 +32,8 @@ from ._common import (
     split_heads,
 )
 
-
-def _one_softmax(self: Any, x: Tensor, source: Tensor, mask: Tensor | None = None) -> Tensor:
-    mask = mask if mask is None or mask.dim() == 2 else mask[:, 0]
-    mixed, _ = scaled_dot_product_attention(self.query(x), self.key(source), self.value(source), mask)
-    return self.output(mixed)  # type: ignore[no-any-return]
-
-
-def _first_head_for_all(self: Any, x: Tensor, source: Tensor, mask: Tensor | None = None) -> Tensor:
-    query, key, value = self.parts(x, source)
-    weights = scaled_dot_product_attention(query, key, value, mask)[1][:, :1]
-    return self.output(merge_heads(weights @ value))  # type: ignore[no-any-return]
-
-
-def _no_output_projection(self: Any, x: Tensor, source: Tensor, mask: Tensor | None = None) -> Tensor:
-    query, key, value = self.parts(x, source)
-    return merge_heads(scaled_dot_product_attention(query, key, value, mask)[0])
+exercise = Definition()
+exercise.reference(MultiHeadAttention)
 
 
 def _heads_scaled_by(divisor: Callable[[Tensor, int], float]) -> Callable[..., Tensor]:
@@ -57,54 +43,6 @@ def _heads_scaled_by(divisor: Callable[[Tensor, int], float]) -> Callable[..., T
         return self.output(merge_heads(mixed))  # type: ignore[no-any-return]
 
     return forward
-
-
-def _sources_swapped(self: Any, x: Tensor, source: Tensor, mask: Tensor | None = None) -> Tensor:
-    return MultiHeadAttention.forward(self, source, x, mask)
-
-
-def _source_not_read(self: Any, x: Tensor, source: Tensor, mask: Tensor | None = None) -> Tensor:
-    return MultiHeadAttention.forward(self, x, x, mask)
-
-
-def _cut_by_reshape(self: Any, x: Tensor, source: Tensor, mask: Tensor | None = None) -> Tensor:
-    pairs = ((self.query, x), (self.key, source), (self.value, source))
-    query, key, value = (_split_reshaped(part(tokens), self.n_heads) for part, tokens in pairs)
-    mixed, _ = scaled_dot_product_attention(query, key, value, mask)
-    return self.output(merge_heads(mixed))  # type: ignore[no-any-return]
-
-
-def _merged_by_reshape(self: Any, x: Tensor, source: Tensor, mask: Tensor | None = None) -> Tensor:
-    query, key, value = self.parts(x, source)
-    mixed, _ = scaled_dot_product_attention(query, key, value, mask)
-    return self.output(_merge_reshaped(mixed))  # type: ignore[no-any-return]
-
-
-def _cut_and_merged_by_reshape(self: Any, x: Tensor, source: Tensor, mask: Tensor | None = None) -> Tensor:
-    pairs = ((self.query, x), (self.key, source), (self.value, source))
-    query, key, value = (_split_reshaped(part(tokens), self.n_heads) for part, tokens in pairs)
-    mixed, _ = scaled_dot_product_attention(query, key, value, mask)
-    return self.output(_merge_reshaped(mixed))  # type: ignore[no-any-return]
-
-
-def _heads_without_mask(self: Any, x: Tensor, source: Tensor, mask: Tensor | None = None) -> Tensor:
-    return MultiHeadAttention.forward(self, x, source)
-
-
-def _heads_masked_at_zero(self: Any, x: Tensor, source: Tensor, mask: Tensor | None = None) -> Tensor:
-    query, key, value = self.parts(x, source)
-    return self.output(merge_heads(_zero_blocks(query, key, value, mask)[0]))  # type: ignore[no-any-return]
-
-
-def _values_are_keys(self: Any, x: Tensor, source: Tensor, mask: Tensor | None = None) -> Tensor:
-    query, key, _ = self.parts(x, source)
-    return self.output(merge_heads(scaled_dot_product_attention(query, key, key, mask)[0]))  # type: ignore[no-any-return]
-
-
-def _mask_scaled_too(self: Any, x: Tensor, source: Tensor, mask: Tensor | None = None) -> Tensor:
-    query, key, value = self.parts(x, source)
-    scores = query @ key.mT if mask is None else query @ key.mT + mask
-    return self.output(merge_heads(_attended(scores / math.sqrt(query.size(-1)), value, None)[0]))  # type: ignore[no-any-return]
 
 
 def _from(key_of: str, value_of: str) -> Callable[..., Tensor]:
@@ -155,219 +93,268 @@ def _draw_few(kind: str) -> Draw:
     return draw
 
 
-def _draw_several(rng: random.Random) -> list[Ask]:
-    """Draws sizes that all differ; lengths that agree, with another source; sizes that all agree, or are 1."""
+def _draw_head_build(rng: random.Random) -> dict[str, Any]:
+    d, h = rng.choice(HEAD_SIZES)
+    return {"d_model": d, "n_heads": h}
+
+
+exercise.stages += [
+    _parameter_stage(
+        0.25,
+        "Four nn.Linear(d_model, d_model) called query, key, value and output, whatever n_heads is.",
+        HEADS_BUILD,
+        draw=_draw_head_build,
+    )
+]
+
+
+@exercise.stage(
+    "the shape of the result: that of x, also when the source is longer",
+    points=0.25,
+    public=[_heads(1, 2, 4, 5, 6, 3)],
+    view="shape",
+)
+def _(rng):
+    """One row for each token that asks: x is (b, n, d), and so is the result, for a source of any length m."""
+    return _draw_few("shape")(rng)
+
+
+@exercise.stage(
+    "a source of one token: only value and output count",
+    points=0.5,
+    public=[_heads(2, 2, 3, 1, 6, 3, biases=True), _heads(9, 1, 1, 1, 4, 2, biases=True)],
+)
+def _(rng):
+    """With a single key each weight is 1: the result is output(value(source)) for every token of x."""
+    return _draw_few("one token")(rng)
+
+
+@exercise.stage("one head", points=0.5, public=[_heads(3, 1, 4, 5, 6, 1, biases=True)])
+def _(rng):
+    """Queries come from x, keys and values from the source; the merged heads go through the output projection."""
+    return _draw_few("one head")(rng)
+
+
+@exercise.stage("several heads", points=1, public=[_heads(4, 2, 4, 5, 6, 3), _heads(8, 2, 4, 4, 6, 2)], decisive=True)
+def _(rng):
+    """Each head has its own d/h numbers of query, key and value, and its own softmax, with the scale of ITS width."""
+    # Draws sizes that all differ; lengths that agree, with another source; sizes that all agree, or are 1.
     (d, h), (_, few) = rng.sample(HEAD_SIZES, 2)
     b, n, m = rng.sample([size for size in range(2, 9) if size not in (h, d // h)], 3)
     sizes = [(b, n, m, d, h), (b, m, m, d, h), (1, m, n, d, h), (3, 3, 3, 9, 3), (few, 1, few, 4 * few, few)]
     return [_heads(rng.randrange(10**6), *size) for size in sizes]
 
 
-def _draw_self(rng: random.Random) -> list[Ask]:
+@exercise.stage("self-attention: the source is x itself", points=0.5, public=[_heads(5, 2, 4, 4, 6, 3, same=True)])
+def _(rng):
+    """Nothing special: the same tensor is given twice."""
     (d, h), n = rng.choice(HEAD_SIZES), rng.randint(6, 9)
     return [_heads(rng.randrange(10**6), b, n, n, d, h, same=True) for b in (2, n)]
 
 
-def _draw_masked(rng: random.Random) -> list[Ask]:
-    """Draws every kind of mask; where all lengths agree, it shows which axis a mask belongs to."""
+@exercise.stage(
+    "with a mask",
+    points=1,
+    public=[
+        _heads(6, 2, 4, 5, 6, 3, _blocked(4, 5, random.Random(1))),
+        _heads(7, 2, 4, 5, 6, 3, _padding(2, 5, random.Random(2))),
+        _heads(10, 1, 3, 4, 4, 2, _bias(3, 4)),
+        _heads(11, 3, 3, 3, 6, 3, _padding(3, 3, random.Random(3))),
+        _heads(12, 3, 3, 3, 6, 2, _blocked(3, 3, random.Random(4))),
+        _heads(13, 2, 1, 4, 6, 3, _padding(2, 4, random.Random(5))),
+    ],
+)
+def _(rng):
+    """Hand the mask on to scaled_dot_product_attention; (n, m) and (b, 1, 1, m) both fit scores of (b, h, n, m). It is
+    added to the scaled scores, and may hold finite numbers too.
+    """
+    # Draws every kind of mask; where all lengths agree, it shows which axis a mask belongs to.
     (d, h), (b, n, m) = rng.choice(HEAD_SIZES), rng.sample([4, 6, 7, 8], 3)
     masks = [(b, n, m, _blocked(n, m, rng)), (b, n, m, _padding(b, m, rng)), (b, n, m, _bias(n, m))]
     masks += [(n, n, n, _blocked(n, n, rng)), (n, n, n, _padding(n, n, rng)), (b, 1, m, _padding(b, m, rng))]
     return [_heads(rng.randrange(10**6), b, n, m, d, h, mask) for b, n, m, mask in masks]
 
 
-def _draw_head_build(rng: random.Random) -> dict[str, Any]:
-    d, h = rng.choice(HEAD_SIZES)
-    return {"d_model": d, "n_heads": h}
+def _one_softmax(self: Any, x: Tensor, source: Tensor, mask: Tensor | None = None) -> Tensor:
+    mask = mask if mask is None or mask.dim() == 2 else mask[:, 0]
+    mixed, _ = scaled_dot_product_attention(self.query(x), self.key(source), self.value(source), mask)
+    return self.output(mixed)  # type: ignore[no-any-return]
 
 
-EXERCISE = Exercise(
-    MultiHeadAttention,
-    [
-        _parameter_stage(
-            0.25,
-            "Four nn.Linear(d_model, d_model) called query, key, value and output, whatever n_heads is.",
-            HEADS_BUILD,
-            draw=_draw_head_build,
-        ),
-        Stage(
-            "the shape of the result: that of x, also when the source is longer",
-            0.25,
-            "One row for each token that asks: x is (b, n, d), and so is the result, for a source of any length m.",
-            [_heads(1, 2, 4, 5, 6, 3)],
-            _draw_few("shape"),
-            view="shape",
-        ),
-        Stage(
-            "a source of one token: only value and output count",
-            0.5,
-            "With a single key each weight is 1: the result is output(value(source)) for every token of x.",
-            [_heads(2, 2, 3, 1, 6, 3, biases=True), _heads(9, 1, 1, 1, 4, 2, biases=True)],
-            _draw_few("one token"),
-        ),
-        Stage(
-            "one head",
-            0.5,
-            "Queries come from x, keys and values from the source; the merged heads go through the output projection.",
-            [_heads(3, 1, 4, 5, 6, 1, biases=True)],
-            _draw_few("one head"),
-        ),
-        Stage(
-            "several heads",
-            1,
-            "Each head has its own d/h numbers of query, key and value, and its own softmax, with the scale of ITS "
-            "width.",
-            [_heads(4, 2, 4, 5, 6, 3), _heads(8, 2, 4, 4, 6, 2)],
-            _draw_several,
-            decisive=True,
-        ),
-        Stage(
-            "self-attention: the source is x itself",
-            0.5,
-            "Nothing special: the same tensor is given twice.",
-            [_heads(5, 2, 4, 4, 6, 3, same=True)],
-            _draw_self,
-        ),
-        Stage(
-            "with a mask",
-            1,
-            "Hand the mask on to scaled_dot_product_attention; (n, m) and (b, 1, 1, m) both fit scores of (b, h, n, "
-            "m). It is added to the scaled scores, and may hold finite numbers too.",
-            [
-                _heads(6, 2, 4, 5, 6, 3, _blocked(4, 5, random.Random(1))),
-                _heads(7, 2, 4, 5, 6, 3, _padding(2, 5, random.Random(2))),
-                _heads(10, 1, 3, 4, 4, 2, _bias(3, 4)),
-                _heads(11, 3, 3, 3, 6, 3, _padding(3, 3, random.Random(3))),
-                _heads(12, 3, 3, 3, 6, 2, _blocked(3, 3, random.Random(4))),
-                _heads(13, 2, 1, 4, 6, 3, _padding(2, 4, random.Random(5))),
-            ],
-            _draw_masked,
-        ),
-    ],
-    [
-        Mistake(
-            "the heads share their scores: there is only one softmax",
-            "The width is never split, so this is one head of width d. Split query, key and value first; each head "
-            "then has scores and a softmax of its own.",
-            _with(MultiHeadAttention, forward=_one_softmax),
-        ),
-        Mistake(
-            "all heads use the scores of the first",
-            "Heads that share their scores all look at the same places, and one would do. Each head needs its own "
-            "weights.",
-            _with(MultiHeadAttention, forward=_first_head_for_all),
-        ),
-        Mistake(
-            "the output projection is missing",
-            "The merged heads must go through `self.output`: it is the only place where the heads are mixed.",
-            _with(MultiHeadAttention, forward=_no_output_projection),
-        ),
-        Mistake(
-            "scaled by the width of the model in place of that of a head",
-            "A head's dot product is a sum of d/h products: divide by the square root of d/h, the last axis of the "
-            "split query.",
-            _with(MultiHeadAttention, forward=_heads_scaled_by(lambda q, h: math.sqrt(q.size(-1) * h))),
-        ),
-        Mistake(
-            "scaled by the root of the number of heads",
-            "A head's dot product is a sum of d/h products, however many heads there are: divide by the square root of "
-            "d/h, the last axis of the split query.",
-            _with(MultiHeadAttention, forward=_heads_scaled_by(lambda q, h: math.sqrt(h))),
-        ),
-        Mistake(
-            "the scale is missing",
-            "Divide the scores of each head by the square root of d/h.",
-            _with(MultiHeadAttention, forward=_heads_scaled_by(lambda q, h: 1.0)),
-        ),
-        Mistake(
-            "x and the source are swapped",
-            "x asks, so it makes the queries; the source is read, so it makes keys and values. The result has a row "
-            "for each token of x.",
-            _with(MultiHeadAttention, forward=_sources_swapped),
-        ),
-        Mistake(
-            "the source is not read",
-            "Keys and values are made from x, so x only ever looks at itself. They must come from the source.",
-            _with(MultiHeadAttention, forward=_source_not_read),
-        ),
-        Mistake(
-            "the heads are cut by a reshape without a transpose",
-            "Shapes fit, but a head gets all numbers of a few tokens in place of a few numbers of all. Use "
-            "split_heads.",
-            _with(MultiHeadAttention, forward=_cut_by_reshape),
-        ),
-        Mistake(
-            "the heads are merged by a reshape without a transpose",
-            "Pieces of different tokens end up in one row. Use merge_heads.",
-            _with(MultiHeadAttention, forward=_merged_by_reshape),
-        ),
-        Mistake(
-            "cut and merged by reshapes without a transpose",
-            "The two mistakes do not undo each other: in between, a head compared tokens that are mixtures. Use "
-            "split_heads and merge_heads.",
-            _with(MultiHeadAttention, forward=_cut_and_merged_by_reshape),
-        ),
-        Mistake(
-            "the values are the keys",
-            "What a token offers to be found by (key) and what it gives (value) are two projections: use `self.value`.",
-            _with(MultiHeadAttention, forward=_values_are_keys),
-        ),
-        Mistake(
-            "0 in the mask is taken for blocked",
-            "Many programs write masked_fill(mask == 0, -1e9), for masks of 1 and 0. In ours 0 means allowed and minus "
-            "infinity blocked: add it to the scores, or hand it on to scaled_dot_product_attention.",
-            _with(MultiHeadAttention, forward=_heads_masked_at_zero),
-        ),
-        Mistake(
-            "the mask is not used",
-            "The mask must reach the scores of every head: hand it on to scaled_dot_product_attention.",
-            _with(MultiHeadAttention, forward=_heads_without_mask),
-        ),
-        Mistake(
-            "the mask is scaled too",
-            "Minus infinity does not mind, but a finite mask does: scale the scores first, then add the mask.",
-            _with(MultiHeadAttention, forward=_mask_scaled_too),
-        ),
-        Mistake(
-            "the keys come from x, the values from the source",
-            "What is read is the source: its tokens are found by their keys and give their values, so both are made "
-            "from it.",
-            _with(MultiHeadAttention, forward=_from("x", "source")),
-        ),
-        Mistake(
-            "the keys come from the source, the values from x",
-            "What is read is the source: its tokens are found by their keys and give their values, so both are made "
-            "from it.",
-            _with(MultiHeadAttention, forward=_from("source", "x")),
-        ),
-    ],
-    hints=(
-        (
-            "Go through the seven steps of section 4. Which of them does a function do that you have written "
-            "already? What is left for this class? And of the three layers `query`, `key` and `value`: which reads "
-            "the tokens that ask, `x`, and which read the tokens that answer, `source`?"
-        ),
-        (
-            "Two sentences of 3 tokens ask, 7 tokens answer, width 8, 2 heads. `self.query(x)` is `(2, 3, 8)` and "
-            "its heads are `(2, 2, 3, 4)`. The heads of key and value are `(2, 2, 7, 4)`, made from `source`. The "
-            "scores are `(2, 2, 3, 7)`: a square root of 4 divides them, not one of 8, and your attention function "
-            "does so by itself when it gets the heads, since it looks at the last axis. Mixed: `(2, 2, 3, 4)`. "
-            "Merged and put through `self.output`: `(2, 3, 8)`.\n\n"
-            "Masks of `(3, 7)` and `(2, 1, 1, 7)` both fit these scores: hand the mask on as it is."
-        ),
-        (
-            "In `__init__`, keep the number of heads and make four layers with the names of the docstring:\n"
-            "```python\n"
-            "self.n_heads = n_heads\n"
-            "self.query = nn.Linear(d_model, d_model)  # and three more\n"
-            "```\n"
-            "In `forward`:\n"
-            "1. `query = split_heads(self.query(x), self.n_heads)`, which is `(b, h, n, d/h)`; key and value in the "
-            "same way, `(b, h, m, d/h)`: from which tokens?\n"
-            "2. `scaled_dot_product_attention` of the three and the mask. It returns two tensors; you need the "
-            "output, `(b, h, n, d/h)`;\n"
-            "3. the heads side by side again, `(b, n, d)`;\n"
-            "4. the fourth layer, `(b, n, d)`."
-        ),
-    ),
+exercise.mistake(
+    "the heads share their scores: there is only one softmax",
+    "The width is never split, so this is one head of width d. Split query, key and value first; each head "
+    "then has scores and a softmax of its own.",
+    _with(MultiHeadAttention, forward=_one_softmax),
+)
+
+
+def _first_head_for_all(self: Any, x: Tensor, source: Tensor, mask: Tensor | None = None) -> Tensor:
+    query, key, value = self.parts(x, source)
+    weights = scaled_dot_product_attention(query, key, value, mask)[1][:, :1]
+    return self.output(merge_heads(weights @ value))  # type: ignore[no-any-return]
+
+
+exercise.mistake(
+    "all heads use the scores of the first",
+    "Heads that share their scores all look at the same places, and one would do. Each head needs its own weights.",
+    _with(MultiHeadAttention, forward=_first_head_for_all),
+)
+
+
+def _no_output_projection(self: Any, x: Tensor, source: Tensor, mask: Tensor | None = None) -> Tensor:
+    query, key, value = self.parts(x, source)
+    return merge_heads(scaled_dot_product_attention(query, key, value, mask)[0])
+
+
+exercise.mistake(
+    "the output projection is missing",
+    "The merged heads must go through `self.output`: it is the only place where the heads are mixed.",
+    _with(MultiHeadAttention, forward=_no_output_projection),
+)
+
+exercise.mistake(
+    "scaled by the width of the model in place of that of a head",
+    "A head's dot product is a sum of d/h products: divide by the square root of d/h, the last axis of the "
+    "split query.",
+    _with(MultiHeadAttention, forward=_heads_scaled_by(lambda q, h: math.sqrt(q.size(-1) * h))),
+)
+
+exercise.mistake(
+    "scaled by the root of the number of heads",
+    "A head's dot product is a sum of d/h products, however many heads there are: divide by the square root of "
+    "d/h, the last axis of the split query.",
+    _with(MultiHeadAttention, forward=_heads_scaled_by(lambda q, h: math.sqrt(h))),
+)
+
+exercise.mistake(
+    "the scale is missing",
+    "Divide the scores of each head by the square root of d/h.",
+    _with(MultiHeadAttention, forward=_heads_scaled_by(lambda q, h: 1.0)),
+)
+
+
+def _sources_swapped(self: Any, x: Tensor, source: Tensor, mask: Tensor | None = None) -> Tensor:
+    return MultiHeadAttention.forward(self, source, x, mask)
+
+
+exercise.mistake(
+    "x and the source are swapped",
+    "x asks, so it makes the queries; the source is read, so it makes keys and values. The result has a row "
+    "for each token of x.",
+    _with(MultiHeadAttention, forward=_sources_swapped),
+)
+
+
+def _source_not_read(self: Any, x: Tensor, source: Tensor, mask: Tensor | None = None) -> Tensor:
+    return MultiHeadAttention.forward(self, x, x, mask)
+
+
+exercise.mistake(
+    "the source is not read",
+    "Keys and values are made from x, so x only ever looks at itself. They must come from the source.",
+    _with(MultiHeadAttention, forward=_source_not_read),
+)
+
+
+def _cut_by_reshape(self: Any, x: Tensor, source: Tensor, mask: Tensor | None = None) -> Tensor:
+    pairs = ((self.query, x), (self.key, source), (self.value, source))
+    query, key, value = (_split_reshaped(part(tokens), self.n_heads) for part, tokens in pairs)
+    mixed, _ = scaled_dot_product_attention(query, key, value, mask)
+    return self.output(merge_heads(mixed))  # type: ignore[no-any-return]
+
+
+exercise.mistake(
+    "the heads are cut by a reshape without a transpose",
+    "Shapes fit, but a head gets all numbers of a few tokens in place of a few numbers of all. Use split_heads.",
+    _with(MultiHeadAttention, forward=_cut_by_reshape),
+)
+
+
+def _merged_by_reshape(self: Any, x: Tensor, source: Tensor, mask: Tensor | None = None) -> Tensor:
+    query, key, value = self.parts(x, source)
+    mixed, _ = scaled_dot_product_attention(query, key, value, mask)
+    return self.output(_merge_reshaped(mixed))  # type: ignore[no-any-return]
+
+
+exercise.mistake(
+    "the heads are merged by a reshape without a transpose",
+    "Pieces of different tokens end up in one row. Use merge_heads.",
+    _with(MultiHeadAttention, forward=_merged_by_reshape),
+)
+
+
+def _cut_and_merged_by_reshape(self: Any, x: Tensor, source: Tensor, mask: Tensor | None = None) -> Tensor:
+    pairs = ((self.query, x), (self.key, source), (self.value, source))
+    query, key, value = (_split_reshaped(part(tokens), self.n_heads) for part, tokens in pairs)
+    mixed, _ = scaled_dot_product_attention(query, key, value, mask)
+    return self.output(_merge_reshaped(mixed))  # type: ignore[no-any-return]
+
+
+exercise.mistake(
+    "cut and merged by reshapes without a transpose",
+    "The two mistakes do not undo each other: in between, a head compared tokens that are mixtures. Use "
+    "split_heads and merge_heads.",
+    _with(MultiHeadAttention, forward=_cut_and_merged_by_reshape),
+)
+
+
+def _values_are_keys(self: Any, x: Tensor, source: Tensor, mask: Tensor | None = None) -> Tensor:
+    query, key, _ = self.parts(x, source)
+    return self.output(merge_heads(scaled_dot_product_attention(query, key, key, mask)[0]))  # type: ignore[no-any-return]
+
+
+exercise.mistake(
+    "the values are the keys",
+    "What a token offers to be found by (key) and what it gives (value) are two projections: use `self.value`.",
+    _with(MultiHeadAttention, forward=_values_are_keys),
+)
+
+
+def _heads_masked_at_zero(self: Any, x: Tensor, source: Tensor, mask: Tensor | None = None) -> Tensor:
+    query, key, value = self.parts(x, source)
+    return self.output(merge_heads(_zero_blocks(query, key, value, mask)[0]))  # type: ignore[no-any-return]
+
+
+exercise.mistake(
+    "0 in the mask is taken for blocked",
+    "Many programs write masked_fill(mask == 0, -1e9), for masks of 1 and 0. In ours 0 means allowed and minus "
+    "infinity blocked: add it to the scores, or hand it on to scaled_dot_product_attention.",
+    _with(MultiHeadAttention, forward=_heads_masked_at_zero),
+)
+
+
+def _heads_without_mask(self: Any, x: Tensor, source: Tensor, mask: Tensor | None = None) -> Tensor:
+    return MultiHeadAttention.forward(self, x, source)
+
+
+exercise.mistake(
+    "the mask is not used",
+    "The mask must reach the scores of every head: hand it on to scaled_dot_product_attention.",
+    _with(MultiHeadAttention, forward=_heads_without_mask),
+)
+
+
+def _mask_scaled_too(self: Any, x: Tensor, source: Tensor, mask: Tensor | None = None) -> Tensor:
+    query, key, value = self.parts(x, source)
+    scores = query @ key.mT if mask is None else query @ key.mT + mask
+    return self.output(merge_heads(_attended(scores / math.sqrt(query.size(-1)), value, None)[0]))  # type: ignore[no-any-return]
+
+
+exercise.mistake(
+    "the mask is scaled too",
+    "Minus infinity does not mind, but a finite mask does: scale the scores first, then add the mask.",
+    _with(MultiHeadAttention, forward=_mask_scaled_too),
+)
+
+exercise.mistake(
+    "the keys come from x, the values from the source",
+    "What is read is the source: its tokens are found by their keys and give their values, so both are made from it.",
+    _with(MultiHeadAttention, forward=_from("x", "source")),
+)
+
+exercise.mistake(
+    "the keys come from the source, the values from x",
+    "What is read is the source: its tokens are found by their keys and give their values, so both are made from it.",
+    _with(MultiHeadAttention, forward=_from("source", "x")),
 )

@@ -12,7 +12,7 @@ from typing import Any
 import torch
 from torch import Tensor, nn
 
-from grading.definitions.exercise import Stage
+from grading.definitions.definition import Stage
 from tutor.checking.answers import Ask
 
 INF = float("inf")

@@ -11,7 +11,7 @@ from typing import Any
 import sympy
 from sympy import Expr
 
-from grading.definitions.exercise import Mistake
+from grading.definitions.definition import Mistake
 from grading.exercises.draws import Draw
 from tutor.checking.answers import Ask
 from tutor.checking.plain import Model

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from grading.definitions.exercise import Exercise, Mistake, Stage
+from grading.definitions.definition import Definition
 from grading.exercises.draws import both
 from tutor.checking.answers import Ask
 
@@ -22,124 +22,118 @@ from ._common import (
     layer_total,
 )
 
-EXERCISE = Exercise(
-    layer_total,
-    [
-        Stage(
-            "F = D: as many as there are squares in the picture",
-            1,
-            "Count the squares of the picture for D = 4, then put D = F = 4 into your formula.",
-            [Ask(at=_point("DFA", D=4)), Ask(at=_point("DFA", D=1)), Ask(at=_point("DFA", D=7, A=3))],
-            lambda rng: [Ask(at=_point("DFA", A=3)), *_draw_points(2, symbols="DFA")(rng)],
-        ),
-        Stage(
-            "any F",
-            1,
-            "Add up your sixteen formulas of one layer: those of the feed-forward part contain F.",
-            [
-                Ask(at=_point("DFA", F=16)),
-                Ask(at=_point("DFA", D=200, F=800, A=5)),
-                Ask(at=_point("DFA", D=20, F=3)),
-                *_edges("DFA", any_f=True),
-            ],
-            both(_draw_points(4, "F", symbols="DFA"), _draw_edges("DFA", any_f=True)),
-            sealed=True,
-            decisive=True,
-        ),
+exercise = Definition()
+exercise.reference(layer_total)
+
+
+@exercise.stage(
+    "F = D: as many as there are squares in the picture",
+    points=1,
+    public=[Ask(at=_point("DFA", D=4)), Ask(at=_point("DFA", D=1)), Ask(at=_point("DFA", D=7, A=3))],
+)
+def _(rng):
+    """Count the squares of the picture for D = 4, then put D = F = 4 into your formula."""
+    return [Ask(at=_point("DFA", A=3)), *_draw_points(2, symbols="DFA")(rng)]
+
+
+@exercise.stage(
+    "any F",
+    points=1,
+    public=[
+        Ask(at=_point("DFA", F=16)),
+        Ask(at=_point("DFA", D=200, F=800, A=5)),
+        Ask(at=_point("DFA", D=20, F=3)),
+        *_edges("DFA", any_f=True),
     ],
-    [
-        Mistake(
-            "one norm is counted",
-            "At F = D you have 8D in place of 10D. A layer has two norms, and each has a weight and a bias: 4D.",
-            _formula(ATTENTION + FEED_FORWARD + 2 * D),
-        ),
-        Mistake(
-            "the biases of the feed-forward part are lost",
-            "Both Linears of the feed-forward part have a bias, a number for each output: F for hidden, D for output.",
-            _formula(ATTENTION + 2 * D * F + NORMS),
-        ),
-        Mistake(
-            "4D is missing: the norms, or the biases of the attention",
-            "Each of the two norms has a weight and a bias of D numbers, and each of the four Linears of the attention "
-            "has a bias of D numbers. One of these is not in your formula.",
-            _formula(ATTENTION + FEED_FORWARD),
-        ),
-        Mistake(
-            "biases are lost",
-            "All six Linears have a bias: one number for each output.",
-            _formula(4 * D**2 + 2 * D * F + NORMS),
-        ),
-        Mistake(
-            "all biases are lost, those of the norms too",
-            "Six Linears and two norms have a bias each.",
-            _formula(4 * D**2 + 2 * D * F + 2 * D),
-        ),
-        Mistake(
-            "only matrices are counted",
-            "Biases and norms are small but they are there: at D = 4, count the narrow columns in the picture.",
-            _formula(4 * D**2 + 2 * D * F),
-        ),
-        Mistake(
-            "the heads multiply the weights",
-            "Heads split the width D among them: with more heads, each gets fewer rows of the same matrices.",
-            _formula(A * ATTENTION + FEED_FORWARD + NORMS),
-        ),
-        Mistake(
-            "the heads multiply query, key and value",
-            "Heads split the width D among them: with more heads, each gets fewer rows of the same matrices.",
-            _formula(ATTENTION + FEED_FORWARD + NORMS + 3 * (A - 1) * (D**2 + D)),
-        ),
-        Mistake(
-            "the heads multiply matrices, not biases",
-            "Heads split the width D among them: with more heads, each gets fewer rows of the same matrices.",
-            _formula(ATTENTION + FEED_FORWARD + NORMS + 4 * (A - 1) * D**2),
-        ),
-        Mistake(
-            "the output projection is lost",
-            "Attention has four matrices: query, key, value, and the output that joins the heads.",
-            _formula(3 * (D**2 + D) + FEED_FORWARD + NORMS),
-        ),
-        Mistake(
-            "F is taken to be D",
-            "Your formula is right at F = D. The feed-forward part has a width of its own: keep F in it.",
-            _formula(BLOCK),
-        ),
-        Mistake(
-            "both biases of the feed-forward part have D numbers",
-            "hidden puts out F numbers, so its bias has F.",
-            _formula(ATTENTION + 2 * D * F + 2 * D + NORMS),
-        ),
-        Mistake(
-            "both biases of the feed-forward part have F numbers",
-            "output puts out D numbers, so its bias has D.",
-            _formula(ATTENTION + 2 * D * F + 2 * F + NORMS),
-        ),
-        Mistake(
-            "one matrix of the feed-forward part is lost",
-            "The feed-forward part goes from D to F and back from F to D: two matrices.",
-            _formula(ATTENTION + D * F + F + NORMS),
-        ),
-    ],
-    hints=(
-        (
-            "Count the squares of the picture in three groups: attention, feed-forward, norms. Which blocks are "
-            "alike, and how many of them are there? Which blocks would change their shape if $F$ were no longer $D$? "
-            "How many norms are there, and how many columns has each?"
-        ),
-        (
-            "Take $D = 2$ and $F = 3$.\n"
-            "- Attention: four Linears from 2 to 2, each $4 + 2$ numbers: 24.\n"
-            "- Feed-forward: hidden from 2 to 3 has $6 + 3 = 9$, output from 3 to 2 has $6 + 2 = 8$.\n"
-            "- Norms: two, each with 2 weights and 2 biases: 8.\n\n"
-            "Together 49. Note that the two biases of the feed-forward part differ (3 and 2), and that the number of "
-            "heads was never asked for. Now say each line with $D$ and $F$."
-        ),
-        (
-            "The sum has four terms: $$4 \\cdot (\\ldots) + (\\ldots) + (\\ldots) + 2 \\cdot (\\ldots)$$ In the "
-            "brackets stand: a Linear from $D$ to $D$ with its bias; hidden, from $D$ to $F$ with its bias; output, "
-            "from $F$ to $D$ with its bias; one norm. They are the formulas of the exercise before.\n\n"
-            "Test: `layer_total().subs({D: 2, F: 3})` must be 49, and at `{D: 4, F: 4}` it must be the number of "
-            "squares in the picture."
-        ),
-    ),
+    sealed=True,
+    decisive=True,
+)
+def _(rng):
+    """Add up your sixteen formulas of one layer: those of the feed-forward part contain F."""
+    return both(_draw_points(4, "F", symbols="DFA"), _draw_edges("DFA", any_f=True))(rng)
+
+
+exercise.mistake(
+    "one norm is counted",
+    "At F = D you have 8D in place of 10D. A layer has two norms, and each has a weight and a bias: 4D.",
+    _formula(ATTENTION + FEED_FORWARD + 2 * D),
+)
+
+exercise.mistake(
+    "the biases of the feed-forward part are lost",
+    "Both Linears of the feed-forward part have a bias, a number for each output: F for hidden, D for output.",
+    _formula(ATTENTION + 2 * D * F + NORMS),
+)
+
+exercise.mistake(
+    "4D is missing: the norms, or the biases of the attention",
+    "Each of the two norms has a weight and a bias of D numbers, and each of the four Linears of the attention "
+    "has a bias of D numbers. One of these is not in your formula.",
+    _formula(ATTENTION + FEED_FORWARD),
+)
+
+exercise.mistake(
+    "biases are lost",
+    "All six Linears have a bias: one number for each output.",
+    _formula(4 * D**2 + 2 * D * F + NORMS),
+)
+
+exercise.mistake(
+    "all biases are lost, those of the norms too",
+    "Six Linears and two norms have a bias each.",
+    _formula(4 * D**2 + 2 * D * F + 2 * D),
+)
+
+exercise.mistake(
+    "only matrices are counted",
+    "Biases and norms are small but they are there: at D = 4, count the narrow columns in the picture.",
+    _formula(4 * D**2 + 2 * D * F),
+)
+
+exercise.mistake(
+    "the heads multiply the weights",
+    "Heads split the width D among them: with more heads, each gets fewer rows of the same matrices.",
+    _formula(A * ATTENTION + FEED_FORWARD + NORMS),
+)
+
+exercise.mistake(
+    "the heads multiply query, key and value",
+    "Heads split the width D among them: with more heads, each gets fewer rows of the same matrices.",
+    _formula(ATTENTION + FEED_FORWARD + NORMS + 3 * (A - 1) * (D**2 + D)),
+)
+
+exercise.mistake(
+    "the heads multiply matrices, not biases",
+    "Heads split the width D among them: with more heads, each gets fewer rows of the same matrices.",
+    _formula(ATTENTION + FEED_FORWARD + NORMS + 4 * (A - 1) * D**2),
+)
+
+exercise.mistake(
+    "the output projection is lost",
+    "Attention has four matrices: query, key, value, and the output that joins the heads.",
+    _formula(3 * (D**2 + D) + FEED_FORWARD + NORMS),
+)
+
+exercise.mistake(
+    "F is taken to be D",
+    "Your formula is right at F = D. The feed-forward part has a width of its own: keep F in it.",
+    _formula(BLOCK),
+)
+
+exercise.mistake(
+    "both biases of the feed-forward part have D numbers",
+    "hidden puts out F numbers, so its bias has F.",
+    _formula(ATTENTION + 2 * D * F + 2 * D + NORMS),
+)
+
+exercise.mistake(
+    "both biases of the feed-forward part have F numbers",
+    "output puts out D numbers, so its bias has D.",
+    _formula(ATTENTION + 2 * D * F + 2 * F + NORMS),
+)
+
+exercise.mistake(
+    "one matrix of the feed-forward part is lost",
+    "The feed-forward part goes from D to F and back from F to D: two matrices.",
+    _formula(ATTENTION + D * F + F + NORMS),
 )

@@ -9,7 +9,7 @@ from typing import Any
 import sympy
 from sympy import Expr, Integer
 
-from grading.definitions.exercise import Exercise, Mistake, Stage
+from grading.definitions.definition import Definition, Stage
 from grading.exercises.draws import Draw
 from tutor.checking.answers import Ask
 
@@ -25,16 +25,16 @@ RIGHT: dict[str, Expr] = {
 }
 
 
+exercise = Definition()
+
+
+@exercise.reference
 def repair(claim: dict[str, Expr]) -> tuple[str, Expr]:
     return _wrong_term(claim), _total(RIGHT)
 
 
 def _total(terms: Mapping[str, Expr]) -> Expr:
     return sum(terms.values(), Integer(0))
-
-
-def _wrong_term(claim: Mapping[str, Expr], right: Mapping[str, Expr] = RIGHT) -> Any:
-    return next((name for name, term in claim.items() if sympy.expand(term - right[name]) != 0), None)
 
 
 def _with_right(**changes: Expr) -> Callable[[dict[str, Expr]], Any]:
@@ -48,31 +48,8 @@ def _with_right(**changes: Expr) -> Callable[[dict[str, Expr]], Any]:
     return answer
 
 
-def _by_form(claim: dict[str, Expr]) -> Any:
-    return next(name for name, term in claim.items() if term != RIGHT[name]), _total(RIGHT)
-
-
-def _uncorrected(claim: dict[str, Expr]) -> Any:
-    return _wrong_term(claim), _total(claim)
-
-
-def _removed(claim: dict[str, Expr]) -> Any:
-    name = _wrong_term(claim)
-    return name, _total(claim) - claim[name]
-
-
-def _term_only(claim: dict[str, Expr]) -> Any:
-    name = _wrong_term(claim)
-    return name, RIGHT[name]
-
-
 def _wrong_claim(name: str, term: Expr, **others: Expr) -> dict[str, Expr]:
     return RIGHT | others | {name: term}
-
-
-def _reordered(claim: dict[str, Expr], rng: random.Random) -> dict[str, Expr]:
-    """Returns the claim with its terms in another order: what counts are their names."""
-    return {name: claim[name] for name in rng.sample(sorted(claim), len(claim))}
 
 
 FIRST = _wrong_claim("norms", 2 * M * D)
@@ -123,154 +100,131 @@ def _repairs_at_drawn_points(rng: random.Random, *claims: dict[str, Expr]) -> li
     return [Ask((claim,), at=_draw_points(1, "C", symbols="VDMACL")(rng)[0].at) for claim in claims]
 
 
-def _draw_other_errors(rng: random.Random) -> list[Ask]:
+exercise.stages += (
+    Stage(
+        f"the {word} count",
+        0.5,
+        "Go through the terms one by one and compare each with your formula from above; return the name of "
+        "the wrong one and the sum of all terms with that one put right.",
+        _repairs(claim),
+        _draw_repairs(claim),
+        sealed=True,
+    )
+    for word, claim in (("first", FIRST), ("second", SECOND), ("third", THIRD), ("fourth", FOURTH))
+)
+
+
+def _in_other_form(name: str, term: Expr) -> dict[str, Expr]:
+    """A claim whose right terms are written in another form than in the notebook."""
+    expanded = {"attention": 4 * M * D * (D + 1), "feed-forward": 2 * M * D**2 + 2 * M * D, "head": C * D + C}
+    return RIGHT | expanded | {name: term}
+
+
+@exercise.stage(
+    "right terms in another form are left alone",
+    points=0.5,
+    public=_repairs(_in_other_form("norms", 2 * M * D), _in_other_form("positions", L * D)),
+    sealed=True,
+)
+def _(rng):
+    """C*D + C and C*(D + 1) mean the same but are not ==. Compare sympy.expand(difference) with 0."""
+    return _draw_repairs(_in_other_form("norms", 2 * M * D), _in_other_form("positions", L * D))(rng)
+
+
+def _reordered(claim: dict[str, Expr], rng: random.Random) -> dict[str, Expr]:
+    """Returns the claim with its terms in another order: what counts are their names."""
+    return {name: claim[name] for name in rng.sample(sorted(claim), len(claim))}
+
+
+@exercise.stage(
+    "other wrong counts",
+    points=0.5,
+    public=_repairs(
+        _wrong_claim("embedding", 2 * V * D),
+        _reordered(_wrong_claim("feed-forward", 2 * M * D**2), random.Random(1)),
+        _reordered(_wrong_claim("norms", M * D), random.Random(2)),
+        *(_wrong_claim(name, term) for name, term in [AT_TWO_HEADS, *IN_THE_SUM, *HIDDEN_ERRORS]),
+    ),
+    sealed=True,
+    decisive=True,
+)
+def _(rng):
+    """Any term can be the wrong one, wrong in any way and at any place of the dict: compare all of them by name with
+    the right ones, as formulas and not at one size.
+    """
     drawn = [(name, rng.choice(OTHER_ERRORS[name])) for name in rng.sample(sorted(OTHER_ERRORS), 2)]
     errors = [AT_TWO_HEADS, *IN_THE_SUM, *rng.sample(HIDDEN_ERRORS, 6), *drawn]
     return _repairs_at_drawn_points(rng, *(_reordered(_wrong_claim(name, term), rng) for name, term in errors))
 
 
-def _in_other_form(name: str, term: Expr) -> dict[str, Expr]:
-    """A claim whose right terms are written in another form than in the notebook."""
-    expanded = {
-        "attention": 4 * M * D * (D + 1),
-        "feed-forward": 2 * M * D**2 + 2 * M * D,
-        "head": C * D + C,
-    }
-    return RIGHT | expanded | {name: term}
+@exercise.mistake("formulas are compared by their form")
+def _(claim):
+    """== compares how two formulas are written. Expand their difference and see whether it is 0: sympy.expand(term -
+    right) == 0.
+    """
+    return next(name for name, term in claim.items() if term != RIGHT[name]), _total(RIGHT)
 
 
-EXERCISE = Exercise(
-    repair,
-    [
-        *(
-            Stage(
-                f"the {word} count",
-                0.5,
-                "Go through the terms one by one and compare each with your formula from above; return the name of "
-                "the wrong one and the sum of all terms with that one put right.",
-                _repairs(claim),
-                _draw_repairs(claim),
-                sealed=True,
-            )
-            for word, claim in (
-                ("first", FIRST),
-                ("second", SECOND),
-                ("third", THIRD),
-                ("fourth", FOURTH),
-            )
-        ),
-        Stage(
-            "right terms in another form are left alone",
-            0.5,
-            "C*D + C and C*(D + 1) mean the same but are not ==. Compare sympy.expand(difference) with 0.",
-            _repairs(_in_other_form("norms", 2 * M * D), _in_other_form("positions", L * D)),
-            _draw_repairs(_in_other_form("norms", 2 * M * D), _in_other_form("positions", L * D)),
-            sealed=True,
-        ),
-        Stage(
-            "other wrong counts",
-            0.5,
-            "Any term can be the wrong one, wrong in any way and at any place of the dict: compare all of them by name "
-            "with the right ones, as formulas and not at one size.",
-            _repairs(
-                _wrong_claim("embedding", 2 * V * D),
-                _reordered(_wrong_claim("feed-forward", 2 * M * D**2), random.Random(1)),
-                _reordered(_wrong_claim("norms", M * D), random.Random(2)),
-                *(_wrong_claim(name, term) for name, term in [AT_TWO_HEADS, *IN_THE_SUM, *HIDDEN_ERRORS]),
-            ),
-            _draw_other_errors,
-            sealed=True,
-            decisive=True,
-        ),
-    ],
-    [
-        Mistake(
-            "formulas are compared by their form",
-            "== compares how two formulas are written. Expand their difference and see whether it is 0: "
-            "sympy.expand(term - right) == 0.",
-            _by_form,
-        ),
-        Mistake(
-            "the total is not corrected",
-            "The name is right, but the total still has the wrong term in it: put the right one in its place.",
-            _uncorrected,
-        ),
-        Mistake(
-            "the wrong term is removed, not corrected",
-            "Taking the wrong term off leaves a hole: add the right one.",
-            _removed,
-        ),
-        Mistake(
-            "the term alone in place of the total",
-            "The second value is the corrected count of the whole model: the sum of all terms.",
-            _term_only,
-        ),
-        Mistake(
-            "name and total are exchanged",
-            "Return the name of the wrong term first, then the corrected total.",
-            lambda claim: repair(claim)[::-1],
-        ),
-        Mistake(
-            "only the name",
-            "Return two values: the name of the wrong term and the corrected total.",
-            _wrong_term,
-        ),
-        Mistake(
-            "only the total",
-            "Return two values: the name of the wrong term and the corrected total.",
-            lambda claim: _total(RIGHT),
-        ),
-        Mistake(
-            "positions are taken for trainable",
-            "Sinusoidal positions are a buffer: 0 parameters.",
-            _with_right(positions=L * D),
-        ),
-        Mistake(
-            "one norm is taken for right",
-            "A layer has two norms of 2D numbers each: 4 M D in all.",
-            _with_right(norms=2 * M * D),
-        ),
-        Mistake(
-            "a head without bias is taken for right",
-            "The head has C biases.",
-            _with_right(head=C * D),
-        ),
-        Mistake(
-            "attention without biases is taken for right",
-            "Each of the four projections has a bias of D numbers.",
-            _with_right(attention=4 * M * D**2),
-        ),
-        Mistake(
-            "layers without biases are taken for right",
-            "Each of the six Linears of a layer has a bias of D numbers (at F = D).",
-            _with_right(attention=4 * M * D**2, feed_forward=2 * M * D**2),
-        ),
-    ],
-    hints=(
-        (
-            "You know the right form of each of the six terms. Write them down, for all $M$ layers at $F = D$. How "
-            "do you find out which term of a claim is not what it should be, when right ones may be written in "
-            "another form, and in another order? And what is the right total, whatever the claim says?"
-        ),
-        (
-            'Two terms of a claim: `"attention": 4*M*D*(D + 1)` and `"head": C*D`. For the attention, the '
-            "difference to $4M(D^2 + D)$ expands to 0: right, though written otherwise. For the head, the difference "
-            "to $C(D+1)$ expands to $-C$, which is not 0: this one is wrong. At $C = 2$ it is only 2 off, so compare "
-            "formulas, never numbers.\n\n"
-            "The corrected count is the sum of the six *right* terms. It is not the claim's sum, and not that sum "
-            "without the wrong term."
-        ),
-        (
-            "Compare term by term:\n"
-            "```python\n"
-            'right = {"embedding": V * D, "positions": ..., "attention": ...}  # and three more\n'
-            "for name in claim:\n"
-            "    # expand the difference of claim[name] and right[name]; is it 0?\n"
-            "    # if not, this is the wrong term\n"
-            "# the total: the sum of the terms of `right`\n"
-            "```\n"
-            "Sinusoidal positions have no parameters, so that term is the number 0. `sum(right.values())` adds "
-            "formulas as well as numbers. Return the name first, then the total. Leave `claim` as it is."
-        ),
-    ),
+@exercise.mistake("the total is not corrected")
+def _(claim):
+    """The name is right, but the total still has the wrong term in it: put the right one in its place."""
+    return _wrong_term(claim), _total(claim)
+
+
+@exercise.mistake("the wrong term is removed, not corrected")
+def _(claim):
+    """Taking the wrong term off leaves a hole: add the right one."""
+    name = _wrong_term(claim)
+    return name, _total(claim) - claim[name]
+
+
+@exercise.mistake("the term alone in place of the total")
+def _(claim):
+    """The second value is the corrected count of the whole model: the sum of all terms."""
+    name = _wrong_term(claim)
+    return name, RIGHT[name]
+
+
+@exercise.mistake("name and total are exchanged")
+def _(claim):
+    """Return the name of the wrong term first, then the corrected total."""
+    return repair(claim)[::-1]
+
+
+@exercise.mistake("only the name")
+def _wrong_term(claim: Mapping[str, Expr], right: Mapping[str, Expr] = RIGHT) -> Any:
+    """Return two values: the name of the wrong term and the corrected total."""
+    return next((name for name, term in claim.items() if sympy.expand(term - right[name]) != 0), None)
+
+
+@exercise.mistake("only the total")
+def _(claim):
+    """Return two values: the name of the wrong term and the corrected total."""
+    return _total(RIGHT)
+
+
+exercise.mistake(
+    "positions are taken for trainable",
+    "Sinusoidal positions are a buffer: 0 parameters.",
+    _with_right(positions=L * D),
+)
+
+exercise.mistake(
+    "one norm is taken for right",
+    "A layer has two norms of 2D numbers each: 4 M D in all.",
+    _with_right(norms=2 * M * D),
+)
+
+exercise.mistake("a head without bias is taken for right", "The head has C biases.", _with_right(head=C * D))
+
+exercise.mistake(
+    "attention without biases is taken for right",
+    "Each of the four projections has a bias of D numbers.",
+    _with_right(attention=4 * M * D**2),
+)
+
+exercise.mistake(
+    "layers without biases are taken for right",
+    "Each of the six Linears of a layer has a bias of D numbers (at F = D).",
+    _with_right(attention=4 * M * D**2, feed_forward=2 * M * D**2),
 )

@@ -12,14 +12,17 @@ from typing import Any
 
 import torch
 
-from grading.definitions.exercise import Exercise, Mistake, Stage
+from grading.definitions.definition import Definition
 from grading.exercises.draws import Draw, both, fixed, seed_from
 from helpers.data import Batch
 from tutor.checking.answers import Ask
 
 from ._common import _batch, _classifier, _texts, _wanted
 
+exercise = Definition()
 
+
+@exercise.reference
 def accuracy(model: Any, loader: Sequence[Batch]) -> float:
     return _share_right(model, loader)
 
@@ -161,159 +164,126 @@ def _asked(kind: str, number: int = 1) -> Draw:
     return lambda rng: [ask(seed) for seed in rng.sample(seeds, number)]
 
 
-def _modes(rng: random.Random) -> list[Ask]:
+_PLAIN_BATCHES = both(_asked("without padding"), _asked("large numbers"))
+
+
+@exercise.stage("one batch without padding", points=0.25, seed=1)
+def _(rng):
+    """The class with the largest logit is the answer; count how many answers are the target, and divide."""
+    return _PLAIN_BATCHES(rng)
+
+
+@exercise.stage("the last real token of each text", points=0.5, seed=2)
+def _(rng):
+    """The classifier finds the last real token by the lengths: model(batch.tokens, batch.lengths)."""
+    return _asked("with padding")(rng)
+
+
+@exercise.stage("batches of different sizes", points=1, public=fixed(_asked("uneven", 2), 3), decisive=True)
+def _(rng):
+    """Count right answers and texts over all batches, and divide once, at the end."""
+    return _asked("uneven")(rng)
+
+
+@exercise.stage("in evaluation mode", points=0.75, seed=4, decisive=True)
+def _(rng):
+    """The model may come in training mode, with dropout: call model.eval() before you ask it, and put the mode back
+    after the last batch.
+    """
+    return _asked("dropout")(rng)
+
+
+@exercise.stage("the model goes back to the mode it was in", points=0.5, seed=5)
+def _(rng):
+    """Keep model.training before, and put it back at the end with model.train(before): a model left in evaluation mode
+    would train on without dropout.
+    """
     (ask,) = _asked("uneven")(rng)
     model, loader = ask.inputs
     return [Ask((replace(model, training=training), loader), take="mode", changes=(0,)) for training in (True, False)]
 
 
-_PLAIN_BATCHES = both(_asked("without padding"), _asked("large numbers"))
-EXERCISE = Exercise(
-    accuracy,
-    [
-        Stage(
-            "one batch without padding",
-            0.25,
-            "The class with the largest logit is the answer; count how many answers are the target, and divide.",
-            fixed(_PLAIN_BATCHES, 1),
-            _PLAIN_BATCHES,
-        ),
-        Stage(
-            "the last real token of each text",
-            0.5,
-            "The classifier finds the last real token by the lengths: model(batch.tokens, batch.lengths).",
-            fixed(_asked("with padding"), 2),
-            _asked("with padding"),
-        ),
-        Stage(
-            "batches of different sizes",
-            1,
-            "Count right answers and texts over all batches, and divide once, at the end.",
-            fixed(_asked("uneven", 2), 3),
-            _asked("uneven"),
-            decisive=True,
-        ),
-        Stage(
-            "in evaluation mode",
-            0.75,
-            "The model may come in training mode, with dropout: call model.eval() before you ask it, and put the mode "
-            "back after the last batch.",
-            fixed(_asked("dropout"), 4),
-            _asked("dropout"),
-            decisive=True,
-        ),
-        Stage(
-            "the model goes back to the mode it was in",
-            0.5,
-            "Keep model.training before, and put it back at the end with model.train(before): a model left in "
-            "evaluation mode would train on without dropout.",
-            fixed(_modes, 5),
-            _modes,
-        ),
-    ],
-    [
-        Mistake(
-            "the logits are squashed before the largest is looked for",
-            "A sigmoid, or a tanh, of 20 and that of 30 are both 1: which is larger can no longer be seen. Compare the "
-            "logits themselves.",
-            _SQUASHED,
-        ),
-        Mistake(
-            "measured in training mode",
-            "Dropout is on, and the answers are noise in part. Call model.eval() before you measure.",
-            partial(_share_right, mode=None),
-        ),
-        Mistake(
-            "the mode is put back inside the loop",
-            "Only the first batch is asked in evaluation mode. Put the mode back after the loop.",
-            _INSIDE,
-        ),
-        Mistake(
-            "two classes are compared",
-            "The classifier may have any number of classes: take the argmax of the whole row.",
-            _TWO_CLASSES,
-        ),
-        Mistake(
-            "the model is left in evaluation mode",
-            "The next training step would run without dropout, and no error says so. Put the mode back as it was.",
-            partial(_share_right, after=False),
-        ),
-        Mistake(
-            "the model is always left in training mode",
-            "It may have come in evaluation mode: keep model.training, and put back what it was.",
-            partial(_share_right, after=True),
-        ),
-        Mistake(
-            "the last row in place of the last real token",
-            "Without the lengths the classifier reads the last row, which is padding for most texts: pass "
-            "batch.lengths on.",
-            _LAST_ROW,
-        ),
-        Mistake(
-            "the last row, and the model is left in evaluation mode",
-            "Two mistakes: pass batch.lengths on, and put the mode back as it was.",
-            partial(_share_right, lengths=False, after=False),
-        ),
-        Mistake(
-            "the mean of the batches' means",
-            "A text of a small batch counts more than one of a large batch. Count over all batches, divide once.",
-            _MEANS,
-        ),
-        Mistake(
-            "the mean of the batches' means, and the model is left in evaluation mode",
-            "Count over all batches and divide once; and put the mode back as it was.",
-            partial(_share_right, means=True, after=False),
-        ),
-        Mistake(
-            "only the last batch",
-            "Counts must go on from batch to batch: set them to 0 before the loop.",
-            partial(_share_right, last_only=True),
-        ),
-        Mistake(
-            "the share of wrong answers",
-            "This is the error rate, 1 minus the accuracy.",
-            lambda model, loader: 1 - _share_right(model, loader),
-        ),
-        Mistake(
-            "in per cent",
-            "A share lies between 0 and 1.",
-            lambda model, loader: 100 * _share_right(model, loader),
-        ),
-        Mistake(
-            "the number of right answers",
-            "Divide it by the number of texts.",
-            lambda model, loader: _share_right(model, loader) * sum(len(batch.target) for batch in loader),
-        ),
-    ],
-    hints=(
-        (
-            "Section 5 names four things that go wrong. Which line of your function will prevent each of them? Take "
-            "the example by hand: 27 of 30, then 1 of 3. Which two numbers do you carry from batch to batch, and "
-            "when do you divide?"
-        ),
-        (
-            "Three classes. First batch: logits `[[1, 3, 0], [2, 0, 1]]`, targets 1 and 2. The largest numbers stand "
-            "at the places 1 and 0, so 1 of 2 is right. Second batch: 4 of 4. Right are 5 of 6, about 0.83; the mean "
-            "of 0.5 and 1 would be 0.75. `argmax(dim=-1)` finds the place of the largest number in each row, for any "
-            "number of classes.\n\n"
-            "`model.training` says in which mode a model is, True or False, and `model.train(...)` takes exactly "
-            "such a value."
-        ),
-        (
-            "Two counts that go on from batch to batch:\n"
-            "```python\n"
-            "before = model.training  # to be put back at the end\n"
-            "right, texts = 0, 0\n"
-            "model.eval()\n"
-            "with torch.no_grad():\n"
-            "    for batch in loader:\n"
-            "        # logits, (b, C): the model needs the lengths too\n"
-            "        # the answers, (b,); how many of them are the target: onto `right`\n"
-            "        # how many texts this batch has: onto `texts`\n"
-            "# the mode as it was: after the loop, not in it\n"
-            "# one division\n"
-            "```\n"
-            "`(first == second).sum().item()` counts equal numbers. `len(batch.target)` is the number of texts."
-        ),
-    ),
+exercise.mistake(
+    "the logits are squashed before the largest is looked for",
+    "A sigmoid, or a tanh, of 20 and that of 30 are both 1: which is larger can no longer be seen. Compare the "
+    "logits themselves.",
+    _SQUASHED,
 )
+
+exercise.mistake(
+    "measured in training mode",
+    "Dropout is on, and the answers are noise in part. Call model.eval() before you measure.",
+    partial(_share_right, mode=None),
+)
+
+exercise.mistake(
+    "the mode is put back inside the loop",
+    "Only the first batch is asked in evaluation mode. Put the mode back after the loop.",
+    _INSIDE,
+)
+
+exercise.mistake(
+    "two classes are compared",
+    "The classifier may have any number of classes: take the argmax of the whole row.",
+    _TWO_CLASSES,
+)
+
+exercise.mistake(
+    "the model is left in evaluation mode",
+    "The next training step would run without dropout, and no error says so. Put the mode back as it was.",
+    partial(_share_right, after=False),
+)
+
+exercise.mistake(
+    "the model is always left in training mode",
+    "It may have come in evaluation mode: keep model.training, and put back what it was.",
+    partial(_share_right, after=True),
+)
+
+exercise.mistake(
+    "the last row in place of the last real token",
+    "Without the lengths the classifier reads the last row, which is padding for most texts: pass batch.lengths on.",
+    _LAST_ROW,
+)
+
+exercise.mistake(
+    "the last row, and the model is left in evaluation mode",
+    "Two mistakes: pass batch.lengths on, and put the mode back as it was.",
+    partial(_share_right, lengths=False, after=False),
+)
+
+exercise.mistake(
+    "the mean of the batches' means",
+    "A text of a small batch counts more than one of a large batch. Count over all batches, divide once.",
+    _MEANS,
+)
+
+exercise.mistake(
+    "the mean of the batches' means, and the model is left in evaluation mode",
+    "Count over all batches and divide once; and put the mode back as it was.",
+    partial(_share_right, means=True, after=False),
+)
+
+exercise.mistake(
+    "only the last batch",
+    "Counts must go on from batch to batch: set them to 0 before the loop.",
+    partial(_share_right, last_only=True),
+)
+
+
+@exercise.mistake("the share of wrong answers")
+def _(model, loader):
+    """This is the error rate, 1 minus the accuracy."""
+    return 1 - _share_right(model, loader)
+
+
+@exercise.mistake("in per cent")
+def _(model, loader):
+    """A share lies between 0 and 1."""
+    return 100 * _share_right(model, loader)
+
+
+@exercise.mistake("the number of right answers")
+def _(model, loader):
+    """Divide it by the number of texts."""
+    return _share_right(model, loader) * sum(len(batch.target) for batch in loader)

@@ -8,13 +8,16 @@ from collections.abc import Callable, Sequence
 from functools import partial
 from typing import Any
 
-from grading.definitions.exercise import Exercise, Mistake, Stage
+from grading.definitions.definition import Definition
 from grading.exercises.draws import Draw, both, fixed
 from tutor.checking.answers import Ask
 
 from ._common import WAYS, Record
 
+exercise = Definition()
 
+
+@exercise.reference
 def compare(records: list[Record]) -> dict[str, dict[str, Any]]:
     return _compared(records)
 
@@ -59,27 +62,6 @@ def _compared(
         test = summary([choose(run)["test"] for run in runs.values()])
         found[way] = {"mean": mean, "low": low, "high": high, "test": test}
     return found
-
-
-def _one_epoch_for_all(records: list[Record]) -> dict[str, dict[str, Any]]:
-    found = _compared(records)
-    for way, figures in found.items():
-        epoch = 1 + figures["mean"].index(max(figures["mean"]))
-        figures["test"] = statistics.mean(r["test"] for r in records if r["way"] == way and r["epoch"] == epoch)
-    return found
-
-
-def _last_best(run: list[Record]) -> Record:
-    return _BEST_BY_VALID(run[::-1])
-
-
-def _only_first(runs: Runs) -> Runs:
-    return dict(list(runs.items())[:1])
-
-
-def _only_luckiest(runs: Runs) -> Runs:
-    best = max(runs, key=lambda seed: max(record["valid"] for record in runs[seed]))
-    return {best: runs[best]}
 
 
 def _records(
@@ -142,6 +124,48 @@ def _draw_records(ways: int, seeds: int, epochs: int, **settings: Any) -> Draw:
     return draw
 
 
+_ONE_EPOCH, _ONE_RUN = _draw_records(2, 3, 1), both(_draw_records(2, 1, 4), _draw_records(1, 1, 5))
+_ALL, _SHUFFLED = _draw_records(3, 3, 4, uneven=True), _draw_records(3, 3, 11, shuffle=True)  # 10 comes after 9
+
+
+@exercise.stage("one epoch, several seeds: mean, lowest, highest", points=0.5, seed=1)
+def _(rng):
+    """For each way: three lists with one number per epoch (mean, lowest and highest of valid over the seeds), and the
+    mean of test.
+    """
+    return _ONE_EPOCH(rng)
+
+
+@exercise.stage(
+    "one seed, several epochs: validation chooses the epoch, test says how good it is",
+    points=0.5,
+    seed=3,
+    decisive=True,
+)
+def _(rng):
+    """Find the record with the best valid, and take the test of that same record."""
+    return _ONE_RUN(rng)
+
+
+@exercise.stage(
+    "three ways, several seeds, several epochs",
+    points=1,
+    public=fixed(_draw_records(3, 3, 3, uneven=True), 3),
+    decisive=True,
+)
+def _(rng):
+    """Every run chooses an epoch of its own; the result is the mean of their test accuracies. One way may have other
+    seeds, and more epochs, than another.
+    """
+    return _ALL(rng)
+
+
+@exercise.stage("records in any order", points=0.5, seed=4)
+def _(rng):
+    """Place each number by its epoch, not by where it stands in the list."""
+    return _SHUFFLED(rng)
+
+
 def _never_right(rng: random.Random) -> list[Ask]:
     """Asks with a run whose validation is 0 in each epoch, which are as good as each other, too."""
     records = _records(rng, ["scratch"], 3, 4)
@@ -149,141 +173,101 @@ def _never_right(rng: random.Random) -> list[Ask]:
     return [Ask(([record | {"valid": 0.0} if record["seed"] == seed else record for record in records],))]
 
 
-_ONE_EPOCH, _ONE_RUN = _draw_records(2, 3, 1), both(_draw_records(2, 1, 4), _draw_records(1, 1, 5))
-_ALL, _SHUFFLED = _draw_records(3, 3, 4, uneven=True), _draw_records(3, 3, 11, shuffle=True)  # 10 comes after 9
 _TIED = both(_draw_records(2, 3, 4, tie=True), _draw_records(2, 3, 4, tie=True, shuffle=True))
 
-EXERCISE = Exercise(
-    compare,
-    [
-        Stage(
-            "one epoch, several seeds: mean, lowest, highest",
-            0.5,
-            "For each way: three lists with one number per epoch (mean, lowest and highest of valid over the seeds), "
-            "and the mean of test.",
-            fixed(_ONE_EPOCH, 1),
-            _ONE_EPOCH,
-        ),
-        Stage(
-            "one seed, several epochs: validation chooses the epoch, test says how good it is",
-            0.5,
-            "Find the record with the best valid, and take the test of that same record.",
-            fixed(_ONE_RUN, 3),
-            _ONE_RUN,
-            decisive=True,
-        ),
-        Stage(
-            "three ways, several seeds, several epochs",
-            1,
-            "Every run chooses an epoch of its own; the result is the mean of their test accuracies. One way may have "
-            "other seeds, and more epochs, than another.",
-            fixed(_draw_records(3, 3, 3, uneven=True), 3),
-            _ALL,
-            decisive=True,
-        ),
-        Stage(
-            "records in any order",
-            0.5,
-            "Place each number by its epoch, not by where it stands in the list.",
-            fixed(_SHUFFLED, 4),
-            _SHUFFLED,
-        ),
-        Stage(
-            "two epochs as good as each other: the earlier one",
-            0.5,
-            "Of several epochs with the best valid take the first, as somebody would who stops when it gets no better.",
-            [*fixed(_TIED, 5), *fixed(_never_right, 6)],
-            both(_TIED, _never_right),
-        ),
-    ],
-    [
-        Mistake(
-            "validates on test",
-            "The epoch was chosen by its test accuracy, so that luck on the test set counts as skill. Choose by valid, "
-            "then report test, and never look back.",
-            partial(_compared, choose=_first_best("test")),
-        ),
-        Mistake(
-            "one seed",
-            "Only the first run of each way is used. One run says as much about the seed as about the way: use all.",
-            partial(_compared, seeds=_only_first),
-        ),
-        Mistake(
-            "the luckiest seed",
-            "Only the best run of each way is used. Whoever tries more seeds would win: use all.",
-            partial(_compared, seeds=_only_luckiest),
-        ),
-        Mistake(
-            "the highest test accuracy of all seeds",
-            "This reports the luckiest run. Take the mean over the seeds.",
-            partial(_compared, summary=max),
-        ),
-        Mistake(
-            "equal test accuracies are counted once",
-            "A set forgets how often something is in it. Two seeds with the same accuracy are two seeds: use a list.",
-            partial(_compared, summary=lambda tests: statistics.mean(set(tests))),
-        ),
-        Mistake(
-            "always the last epoch",
-            "The last epoch need not be the best. Choose by validation, in each run.",
-            partial(_compared, choose=lambda run: run[-1]),
-        ),
-        Mistake(
-            "one epoch for all seeds",
-            "The epoch was chosen by the mean curve. Each run chooses its own, as it would if it were alone.",
-            _one_epoch_for_all,
-        ),
-        Mistake(
-            "the curve of the test accuracy",
-            "The curve is there to choose by, so it shows validation. Test appears once, at the end.",
-            partial(_compared, column="test"),
-        ),
-        Mistake(
-            "the band is a standard deviation",
-            "The band goes from the lowest to the highest run.",
-            partial(_compared, spread=True),
-        ),
-        Mistake(
-            "records are taken in the order in which they come",
-            "The list is in any order: sort each run by its epoch.",
-            partial(_compared, ordered=False),
-        ),
-        Mistake(
-            "the later of two equal epochs",
-            "Of several epochs with the best validation accuracy take the first.",
-            partial(_compared, choose=_last_best),
-        ),
-    ],
-    hints=(
-        (
-            "Take one way with two seeds and three epochs, and write its six records into a table: a row for each "
-            "seed, a column for each epoch. Which numbers make the second point of the curve: those of a row, or "
-            "those of a column? Who chooses an epoch, a row or the whole table, and by which of the two accuracies?"
-        ),
-        (
-            "One way, two runs of three epochs:\n"
-            "- Seed 0: validation 0.70, 0.76, 0.74, test 0.72, 0.73, 0.78.\n"
-            "- Seed 1: validation 0.71, 0.72, 0.75, test 0.70, 0.74, 0.77.\n\n"
-            "Down the columns: mean 0.705, 0.74, 0.745; lowest 0.70, 0.72, 0.74; highest 0.71, 0.76, 0.75. Along the "
-            "rows: seed 0 chooses epoch 2 and says 0.73, seed 1 chooses epoch 3 and says 0.77. The result is their "
-            "mean, 0.75.\n\n"
-            "`max(run, key=lambda record: ...)` returns a whole record, and the first one where several are equal, "
-            "if the run is in the order of its epochs."
-        ),
-        (
-            "Sort the records into runs first:\n"
-            "```python\n"
-            "runs = {}  # for one way: seed -> the list of its records\n"
-            "for record in records:\n"
-            '    if record["way"] == way:\n'
-            '        runs.setdefault(record["seed"], []).append(record)\n'
-            '# each run sorted by "epoch": the records come in any order\n'
-            '# for each epoch, the "valid" of all runs: mean, min, max, into three lists\n'
-            '# for each run, the record that is best in "valid"; the mean of their "test"\n'
-            "```\n"
-            "This goes into a loop over the ways, each name once, and fills `found[way]` with the four keys. For "
-            "sorted runs, `zip(*runs.values())` goes through the epochs and gives one record of each run at a time. "
-            "Keep numbers in lists: a set forgets equal ones."
-        ),
-    ),
+
+@exercise.stage(
+    "two epochs as good as each other: the earlier one", points=0.5, public=[*fixed(_TIED, 5), *fixed(_never_right, 6)]
+)
+def _(rng):
+    """Of several epochs with the best valid take the first, as somebody would who stops when it gets no better."""
+    return both(_TIED, _never_right)(rng)
+
+
+exercise.mistake(
+    "validates on test",
+    "The epoch was chosen by its test accuracy, so that luck on the test set counts as skill. Choose by valid, "
+    "then report test, and never look back.",
+    partial(_compared, choose=_first_best("test")),
+)
+
+
+def _only_first(runs: Runs) -> Runs:
+    return dict(list(runs.items())[:1])
+
+
+exercise.mistake(
+    "one seed",
+    "Only the first run of each way is used. One run says as much about the seed as about the way: use all.",
+    partial(_compared, seeds=_only_first),
+)
+
+
+def _only_luckiest(runs: Runs) -> Runs:
+    best = max(runs, key=lambda seed: max(record["valid"] for record in runs[seed]))
+    return {best: runs[best]}
+
+
+exercise.mistake(
+    "the luckiest seed",
+    "Only the best run of each way is used. Whoever tries more seeds would win: use all.",
+    partial(_compared, seeds=_only_luckiest),
+)
+
+exercise.mistake(
+    "the highest test accuracy of all seeds",
+    "This reports the luckiest run. Take the mean over the seeds.",
+    partial(_compared, summary=max),
+)
+
+exercise.mistake(
+    "equal test accuracies are counted once",
+    "A set forgets how often something is in it. Two seeds with the same accuracy are two seeds: use a list.",
+    partial(_compared, summary=lambda tests: statistics.mean(set(tests))),
+)
+
+exercise.mistake(
+    "always the last epoch",
+    "The last epoch need not be the best. Choose by validation, in each run.",
+    partial(_compared, choose=lambda run: run[-1]),
+)
+
+
+@exercise.mistake("one epoch for all seeds")
+def _(records):
+    """The epoch was chosen by the mean curve. Each run chooses its own, as it would if it were alone."""
+    found = _compared(records)
+    for way, figures in found.items():
+        epoch = 1 + figures["mean"].index(max(figures["mean"]))
+        figures["test"] = statistics.mean(r["test"] for r in records if r["way"] == way and r["epoch"] == epoch)
+    return found
+
+
+exercise.mistake(
+    "the curve of the test accuracy",
+    "The curve is there to choose by, so it shows validation. Test appears once, at the end.",
+    partial(_compared, column="test"),
+)
+
+exercise.mistake(
+    "the band is a standard deviation",
+    "The band goes from the lowest to the highest run.",
+    partial(_compared, spread=True),
+)
+
+exercise.mistake(
+    "records are taken in the order in which they come",
+    "The list is in any order: sort each run by its epoch.",
+    partial(_compared, ordered=False),
+)
+
+
+def _last_best(run: list[Record]) -> Record:
+    return _BEST_BY_VALID(run[::-1])
+
+
+exercise.mistake(
+    "the later of two equal epochs",
+    "Of several epochs with the best validation accuracy take the first.",
+    partial(_compared, choose=_last_best),
 )

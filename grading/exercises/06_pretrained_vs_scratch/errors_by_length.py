@@ -10,11 +10,14 @@ from typing import Any
 import torch
 from torch import Tensor
 
-from grading.definitions.exercise import Exercise, Mistake, Stage
-from grading.exercises.draws import Draw, both, fixed, seed_from
+from grading.definitions.definition import Definition
+from grading.exercises.draws import Draw, both, seed_from
 from tutor.checking.answers import Ask
 
+exercise = Definition()
 
+
+@exercise.reference
 def errors_by_length(logits: Tensor, labels: Tensor, lengths: Tensor, edges: list[int]) -> Tensor:
     return _by_length(logits, labels, lengths, edges)
 
@@ -37,40 +40,6 @@ def _by_length(
 def _counting(**options: Any) -> Callable[..., Any]:
     """Returns an account of errors that goes wrong in these ways."""
     return lambda logits, labels, lengths, edges: _by_length(logits, labels, lengths, edges, **options)
-
-
-def _of_all(wrong: Tensor, chosen: Tensor) -> Tensor:
-    return (wrong & chosen).float().mean()
-
-
-def _of_the_errors(wrong: Tensor, chosen: Tensor) -> Tensor:
-    return (wrong & chosen).sum() / wrong.sum()
-
-
-def _number(wrong: Tensor, chosen: Tensor) -> Tensor:
-    return (wrong & chosen).sum().float()
-
-
-def _right(wrong: Tensor, chosen: Tensor) -> Tensor:
-    return (~wrong)[chosen].float().mean()
-
-
-def _zero_if_empty(wrong: Tensor, chosen: Tensor) -> Tensor:
-    return (wrong & chosen).sum() / chosen.sum().clamp(min=1)
-
-
-def _to_the_last_edge(lengths: Tensor, low: int, high: int, edges: list[int]) -> Tensor:
-    return (low <= lengths) & ((lengths < high) | ((lengths == high) & (high == edges[-1])))
-
-
-def _as_numpy(logits: Tensor, labels: Tensor, lengths: Tensor, edges: list[int]) -> Tensor:
-    return _by_length(
-        logits, labels, lengths, edges, inside=lambda lengths, low, high: _to_the_last_edge(lengths, low, high, edges)
-    )
-
-
-def _nan_without_errors(wrong: Tensor, chosen: Tensor) -> Tensor:
-    return (wrong & chosen).sum() / chosen.sum() if (wrong & chosen).any() else torch.tensor(torch.nan)
 
 
 def _classified(rng: random.Random, lengths: list[int], wrong: list[int], edges: list[int]) -> Ask:
@@ -107,6 +76,36 @@ def _draw_errors(*, on_edges: bool = False, empty: bool = False) -> Draw:
     return draw
 
 
+_INSIDE, _ON_EDGES, _EMPTY = _draw_errors(), _draw_errors(on_edges=True), _draw_errors(empty=True)
+
+
+def _many_texts() -> Ask:
+    """Returns a question with 400 texts in 40 bins."""
+    number = torch.arange(400)
+    logits = torch.stack([(number % 3).float(), (number % 5) - 1.5], dim=1)
+    return Ask((logits, number % 2, 3 * number + 1, list(range(1, 1202, 30))))
+
+
+@exercise.stage("a floating point tensor with one number for each bin", points=0.25, seed=1, view="shape")
+def _(rng):
+    """k + 1 edges make k bins: the result has shape (k,)."""
+    return _INSIDE(rng)
+
+
+@exercise.stage("of the texts in a bin, the share that is wrong", points=0.75, seed=2, decisive=True)
+def _(rng):
+    """Divide the errors of a bin by the texts of the same bin."""
+    return _INSIDE(rng)
+
+
+@exercise.stage("lengths that are an edge, or outside all bins", points=0.5, seed=3)
+def _(rng):
+    """A bin holds its lower edge and not its upper one: low <= length < high. Texts that are shorter than the first
+    edge, or not shorter than the last, are in no bin.
+    """
+    return _ON_EDGES(rng)
+
+
 def _none_wrong(rng: random.Random) -> list[Ask]:
     """Asks for bins without errors: of many texts, of one; of one wrong text; of very long ones; and a single bin."""
     edges = [*sorted(rng.sample(range(10, 90, 10), 4)), 5000, 6000]
@@ -126,128 +125,102 @@ def _empty_at_the_end(rng: random.Random) -> list[Ask]:
     return [_classified(rng, lengths, [rng.randrange(4)], edges)]
 
 
-_INSIDE, _ON_EDGES, _EMPTY = _draw_errors(), _draw_errors(on_edges=True), _draw_errors(empty=True)
 _SPECIAL = both(_EMPTY, _none_wrong, _empty_at_the_end)
 
 
-def _many_texts() -> Ask:
-    """Returns a question with 400 texts in 40 bins."""
-    number = torch.arange(400)
-    logits = torch.stack([(number % 3).float(), (number % 5) - 1.5], dim=1)
-    return Ask((logits, number % 2, 3 * number + 1, list(range(1, 1202, 30))))
+@exercise.stage("a bin without texts: NaN; one with texts and no errors: 0", points=0.5, seed=4, decisive=True)
+def _(rng):
+    """0 errors of 0 texts is not 0 %: nobody was asked. The mean of an empty tensor is NaN, which is what we want. 0
+    errors of 3 texts, or of a single one, is 0 %.
+    """
+    return _SPECIAL(rng)
 
 
-EXERCISE = Exercise(
-    errors_by_length,
-    [
-        Stage(
-            "a floating point tensor with one number for each bin",
-            0.25,
-            "k + 1 edges make k bins: the result has shape (k,).",
-            fixed(_INSIDE, 1),
-            _INSIDE,
-            view="shape",
-        ),
-        Stage(
-            "of the texts in a bin, the share that is wrong",
-            0.75,
-            "Divide the errors of a bin by the texts of the same bin.",
-            fixed(_INSIDE, 2),
-            _INSIDE,
-            decisive=True,
-        ),
-        Stage(
-            "lengths that are an edge, or outside all bins",
-            0.5,
-            "A bin holds its lower edge and not its upper one: low <= length < high. Texts that are shorter than the "
-            "first edge, or not shorter than the last, are in no bin.",
-            fixed(_ON_EDGES, 3),
-            _ON_EDGES,
-        ),
-        Stage(
-            "a bin without texts: NaN; one with texts and no errors: 0",
-            0.5,
-            "0 errors of 0 texts is not 0 %: nobody was asked. The mean of an empty tensor is NaN, which is what we "
-            "want. 0 errors of 3 texts, or of a single one, is 0 %.",
-            fixed(_SPECIAL, 4),
-            _SPECIAL,
-            decisive=True,
-        ),
-    ],
-    [
-        Mistake(
-            "the number of errors in place of the share",
-            "A bin with many texts has many errors. Divide by the number of its texts.",
-            _counting(share=_number),
-        ),
-        Mistake(
-            "the share of all texts",
-            "Divide by the texts of the bin, not by all texts: else the bins with most texts look worst.",
-            _counting(share=_of_all),
-        ),
-        Mistake(
-            "how the errors are spread over the bins",
-            "This answers 'of all errors, how many are in this bin?'. Asked is 'of the texts in this bin, how many are "
-            "wrong?'.",
-            _counting(share=_of_the_errors),
-        ),
-        Mistake(
-            "the share of right answers",
-            "Asked is the share of wrong ones.",
-            _counting(share=_right),
-        ),
-        Mistake(
-            "the upper edge belongs to the bin, the lower one does not",
-            "A bin holds its lower edge and not its upper one: low <= length < high.",
-            _counting(inside=lambda lengths, low, high: (low < lengths) & (lengths <= high)),
-        ),
-        Mistake(
-            "both edges belong to the bin",
-            "A text whose length is an edge is counted in two bins.",
-            _counting(inside=lambda lengths, low, high: (low <= lengths) & (lengths <= high)),
-        ),
-        Mistake(
-            "the last edge belongs to the last bin",
-            "numpy.histogram does so. Here all bins are alike: low <= length < high.",
-            _as_numpy,
-        ),
-        Mistake(
-            "NaN for a bin without errors",
-            "Where there are texts and none is wrong, the share is 0. NaN is for bins without texts.",
-            _counting(share=_nan_without_errors),
-        ),
-        Mistake(
-            "0 for a bin without texts",
-            "It would read as 'no errors at this length', and nobody has looked. Use NaN (not a number).",
-            _counting(share=_zero_if_empty),
-        ),
-    ],
-    large=[_many_texts()],
-    hints=(
-        (
-            "Take one bin, from 10 to 20. Which texts are in it: is one of length 10, is one of length 20? Of "
-            "*these* texts, how many are wrong? So what is divided by what? And what comes out when there are no "
-            "texts in it at all, and why is that not 0 %?"
-        ),
-        (
-            "Edges 0, 10, 20, 30, 40. Texts of length 3, 9, 10, 25 and 40, of which those of length 9, 10 and 40 are "
-            "wrong. Bin 0 holds 3 and 9, so 1/2. Bin 1 holds 10, so 1. Bin 2 holds 25, so 0. Bin 3 is empty: NaN. "
-            "And 40 is in no bin, since the last edge is not inside.\n\n"
-            "With a row of True and False, `x[chosen]` picks what is chosen. The mean of True and False as numbers "
-            "is the share of True, and the mean of an empty tensor is NaN in torch: just what is wanted."
-        ),
-        (
-            "One share for each bin:\n"
-            "```python\n"
-            "wrong = logits.argmax(dim=-1) != labels  # (b,), True where the answer is wrong\n"
-            "shares = []\n"
-            "for low, high in zip(edges, edges[1:]):\n"
-            "    chosen = ...  # (b,), True for the texts of this bin\n"
-            "    # the share of True among wrong[chosen]: .float() first, then .mean()\n"
-            "return torch.stack(shares)  # (k,)\n"
-            "```\n"
-            "Two conditions on tensors are joined by `&`, with brackets round each: `(...) & (...)`. Which of the "
-            "two edges belongs to the bin? Do not divide by the number of all texts, nor by that of all errors."
-        ),
-    ),
+exercise.large += [_many_texts()]
+
+
+def _number(wrong: Tensor, chosen: Tensor) -> Tensor:
+    return (wrong & chosen).sum().float()
+
+
+exercise.mistake(
+    "the number of errors in place of the share",
+    "A bin with many texts has many errors. Divide by the number of its texts.",
+    _counting(share=_number),
+)
+
+
+def _of_all(wrong: Tensor, chosen: Tensor) -> Tensor:
+    return (wrong & chosen).float().mean()
+
+
+exercise.mistake(
+    "the share of all texts",
+    "Divide by the texts of the bin, not by all texts: else the bins with most texts look worst.",
+    _counting(share=_of_all),
+)
+
+
+def _of_the_errors(wrong: Tensor, chosen: Tensor) -> Tensor:
+    return (wrong & chosen).sum() / wrong.sum()
+
+
+exercise.mistake(
+    "how the errors are spread over the bins",
+    "This answers 'of all errors, how many are in this bin?'. Asked is 'of the texts in this bin, how many are "
+    "wrong?'.",
+    _counting(share=_of_the_errors),
+)
+
+
+def _right(wrong: Tensor, chosen: Tensor) -> Tensor:
+    return (~wrong)[chosen].float().mean()
+
+
+exercise.mistake("the share of right answers", "Asked is the share of wrong ones.", _counting(share=_right))
+
+exercise.mistake(
+    "the upper edge belongs to the bin, the lower one does not",
+    "A bin holds its lower edge and not its upper one: low <= length < high.",
+    _counting(inside=lambda lengths, low, high: (low < lengths) & (lengths <= high)),
+)
+
+exercise.mistake(
+    "both edges belong to the bin",
+    "A text whose length is an edge is counted in two bins.",
+    _counting(inside=lambda lengths, low, high: (low <= lengths) & (lengths <= high)),
+)
+
+
+def _to_the_last_edge(lengths: Tensor, low: int, high: int, edges: list[int]) -> Tensor:
+    return (low <= lengths) & ((lengths < high) | ((lengths == high) & (high == edges[-1])))
+
+
+@exercise.mistake("the last edge belongs to the last bin")
+def _(logits, labels, lengths, edges):
+    """numpy.histogram does so. Here all bins are alike: low <= length < high."""
+    return _by_length(
+        logits, labels, lengths, edges, inside=lambda lengths, low, high: _to_the_last_edge(lengths, low, high, edges)
+    )
+
+
+def _nan_without_errors(wrong: Tensor, chosen: Tensor) -> Tensor:
+    return (wrong & chosen).sum() / chosen.sum() if (wrong & chosen).any() else torch.tensor(torch.nan)
+
+
+exercise.mistake(
+    "NaN for a bin without errors",
+    "Where there are texts and none is wrong, the share is 0. NaN is for bins without texts.",
+    _counting(share=_nan_without_errors),
+)
+
+
+def _zero_if_empty(wrong: Tensor, chosen: Tensor) -> Tensor:
+    return (wrong & chosen).sum() / chosen.sum().clamp(min=1)
+
+
+exercise.mistake(
+    "0 for a bin without texts",
+    "It would read as 'no errors at this length', and nobody has looked. Use NaN (not a number).",
+    _counting(share=_zero_if_empty),
 )

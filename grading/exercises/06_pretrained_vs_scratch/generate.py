@@ -11,7 +11,7 @@ from typing import Any
 import torch
 from torch import Tensor
 
-from grading.definitions.exercise import Exercise, Mistake, Stage
+from grading.definitions.definition import Definition
 from grading.exercises.draws import Draw, both, fixed, seed_from
 from helpers.data import EOS, OOV, SOS, Vocabulary
 from tutor.checking.answers import Ask
@@ -20,7 +20,10 @@ from tutor.checking.plain import Model
 
 from ._common import WORDS, _language_model, _wanted
 
+exercise = Definition()
 
+
+@exercise.reference
 def generate(model: Any, vocabulary: Vocabulary, prompt: str, max_len: int, temperature: float) -> list[int]:
     return _write(model, vocabulary, prompt, max_len, temperature)
 
@@ -67,18 +70,6 @@ def _write(
             break
         tokens.append(following)
     return tokens[given:] if new_only else tokens[start - keep_sos :]
-
-
-def _new_words_counted(model: Any, vocabulary: Vocabulary, prompt: str, max_len: int, temperature: float) -> list[int]:
-    return _write(model, vocabulary, prompt, max_len, temperature, extra=len(vocabulary.encode(prompt)))
-
-
-def _unknown_crash(vocabulary: Vocabulary, prompt: str) -> list[int]:
-    return [vocabulary.numbers[word] for word in vocabulary.split(prompt)]
-
-
-def _unknown_dropped(vocabulary: Vocabulary, prompt: str) -> list[int]:
-    return [number for number in vocabulary.encode(prompt) if number != OOV]
 
 
 VOCABULARY, FEW = Model("Vocabulary", {"words": WORDS}), Model("Vocabulary", {"words": WORDS[:3]})
@@ -199,13 +190,6 @@ def _many_rare(seed: int) -> Ask:
     logits, ask = _chances(seed, sharpness=2.0)
     others = _first(logits, ask.inputs[4], 0.8)
     return replace(ask, beside={"rarest": sorted({*range(len(logits))} - {*others}), "given": 1})
-
-
-def _longer(ask: Ask) -> list[Ask]:
-    """Returns questions on a text that does not end: two lengths of a written text, and a prompt that is too long."""
-    model, words, prompt, _, temperature = ask.inputs
-    given = len(prompt.split())
-    return [Ask((model, words, prompt, length, temperature)) for length in (given + 2, given + 5, given, given - 1)]
 
 
 def _writes(ask: Ask, **options: Any) -> list[int]:
@@ -410,207 +394,206 @@ def _asked(kind: str, number: int = 1) -> Draw:
 # Of a short prompt not even the longest text is so long that it matters how far back an answer reads.
 SHORT = [seed for seed in SEARCHED["goes on"][2] if len(_telling(seed).inputs[2].split()) <= 3]
 _TELLING, _FAR = _asked("goes on", 2), _asked("looks far back")
+
+
+@exercise.stage("temperature 0: the most probable word, again and again", points=1, seed=1, decisive=True)
+def _(rng):
+    """Read <sos>, the prompt and all that is written so far; the last row of logits scores the next word."""
+    return both(_TELLING, _FAR)(rng)
+
+
+def _longer(ask: Ask) -> list[Ask]:
+    """Returns questions on a text that does not end: two lengths of a written text, and a prompt that is too long."""
+    model, words, prompt, _, temperature = ask.inputs
+    given = len(prompt.split())
+    return [Ask((model, words, prompt, length, temperature)) for length in (given + 2, given + 5, given, given - 1)]
+
+
+@exercise.stage("max_len words, the prompt among them", points=0.5, public=_longer(_telling(8)))
+def _(rng):
+    """The list that you return has at most max_len numbers, those of the prompt counted and <sos> not; a prompt that is
+    longer comes back as it is.
+    """
+    return _longer(_telling(rng.choice(SHORT)))
+
+
 _ENDINGS = both(_asked("ends"), _asked("ends, from nothing"), _asked("special tokens"))
+
+
+# The model writes <oov> and <pad> in the special ones.
+@exercise.stage(
+    "<eos> ends the text, and is no part of it", points=0.75, public=[*fixed(_ENDINGS, 3), _special(104), _special(218)]
+)
+def _(rng):
+    """When the model writes <eos>, and only then, the text is over: stop, and leave <eos> out. The prompt
+    may be empty.
+    """
+    return _ENDINGS(rng)
+
+
 _ANY_PROMPT = both(_asked("unknown words"), _asked("as people write", 2))
+
+
+@exercise.stage("any prompt: capitals, commas, words that nobody knows", points=0.5, seed=4)
+def _(rng):
+    """vocabulary.encode makes small letters, cuts off commas and full stops, and gives <oov> for what it
+    does not know.
+    """
+    return _ANY_PROMPT(rng)
+
+
+@exercise.stage(
+    "temperature near 0: nearly certainly the most probable word", points=0.25, public=[_cold(37), _cold(159)]
+)
+def _(rng):
+    """Divide the logits by the temperature before the softmax: a small one makes the largest stand out."""
+    return _asked("cold")(rng)
+
+
 _DRAWN = both(_asked("repeats"), _asked("alike"))
-_CHANCES = both(_asked("far apart"), _asked("close"), _asked("many rare"))
 
 
-def _twice(rng: random.Random) -> list[Ask]:
-    """Draws a question on a long text of many words that are about as likely: no two calls draw the same by chance."""
+@exercise.stage("the words are drawn: many different ones", points=0.5, seed=6, measure="variety")
+def _(rng):
+    """Wherever the temperature is not 0, draw from the probabilities; torch.multinomial does it. At temperature 1000
+    all words are about as likely, and at 0.5 those whose logits are alike.
+    """
+    return _DRAWN(rng)
+
+
+@exercise.stage("two calls draw different texts", points=0.25, seed=8, measure="two calls")
+def _(rng):
+    """Chance is not to begin anew in each call: no seed, and no generator of its own."""
+    # Draws a question on a long text of many words that are about as likely: no two calls draw the same by chance.
     return [replace(ask, take="again", then=ask.inputs) for ask in _asked("alike")(rng)]
 
 
-EXERCISE = Exercise(
-    generate,
-    [
-        Stage(
-            "temperature 0: the most probable word, again and again",
-            1,
-            "Read <sos>, the prompt and all that is written so far; the last row of logits scores the next word.",
-            fixed(both(_TELLING, _FAR), 1),
-            both(_TELLING, _FAR),
-            decisive=True,
-        ),
-        Stage(
-            "max_len words, the prompt among them",
-            0.5,
-            "The list that you return has at most max_len numbers, those of the prompt counted and <sos> not; a prompt "
-            "that is longer comes back as it is.",
-            _longer(_telling(8)),
-            lambda rng: _longer(_telling(rng.choice(SHORT))),
-        ),
-        Stage(
-            "<eos> ends the text, and is no part of it",
-            0.75,
-            "When the model writes <eos>, and only then, the text is over: stop, and leave <eos> out. The prompt may "
-            "be empty.",
-            [*fixed(_ENDINGS, 3), _special(104), _special(218)],  # the model writes <oov> and <pad> in these
-            _ENDINGS,
-        ),
-        Stage(
-            "any prompt: capitals, commas, words that nobody knows",
-            0.5,
-            "vocabulary.encode makes small letters, cuts off commas and full stops, and gives <oov> for what it does "
-            "not know.",
-            fixed(_ANY_PROMPT, 4),
-            _ANY_PROMPT,
-        ),
-        Stage(
-            "temperature near 0: nearly certainly the most probable word",
-            0.25,
-            "Divide the logits by the temperature before the softmax: a small one makes the largest stand out.",
-            [_cold(37), _cold(159)],
-            _asked("cold"),
-        ),
-        Stage(
-            "the words are drawn: many different ones",
-            0.5,
-            "Wherever the temperature is not 0, draw from the probabilities; torch.multinomial does it. At temperature "
-            "1000 all words are about as likely, and at 0.5 those whose logits are alike.",
-            fixed(_DRAWN, 6),
-            _DRAWN,
-            measure="variety",
-        ),
-        Stage(
-            "two calls draw different texts",
-            0.25,
-            "Chance is not to begin anew in each call: no seed, and no generator of its own.",
-            fixed(_twice, 8),
-            _twice,
-            measure="two calls",
-        ),
-        Stage(
-            "how often the likeliest words are drawn",
-            0.25,
-            "Here a few words have half of the chances together, in softmax(logits / temperature), and in another "
-            "question many rare ones a fifth. Divide by the temperature itself, whether it is 0.1 or 30, and draw each "
-            "word anew, from all words.",
-            fixed(_CHANCES, 7),
-            _CHANCES,
-            measure="chances",
-        ),
-    ],
-    [
-        Mistake(
-            "it never stops at <eos>",
-            "The model has written <eos>, which means that the text is over, and you went on. Look at each word before "
-            "you go on.",
-            partial(_write, stop=False),
-        ),
-        Mistake(
-            "<eos> is kept",
-            "<eos> is a sign for us, not a word of the text: stop without it.",
-            partial(_write, keep_eos=True),
-        ),
-        Mistake(
-            "<sos> is kept",
-            "<sos> is there so that the model can begin. It is no part of the text that you return.",
-            partial(_write, keep_sos=True),
-        ),
-        Mistake(
-            "<sos> is kept, and counted",
-            "<sos> is no part of the text that you return, and not among its max_len words either.",
-            partial(_write, keep_sos=True, extra=-1),
-        ),
-        Mistake(
-            "the model does not read <sos>",
-            "Every text that the model has learned from began with <sos>; without it the first word cannot be asked "
-            "for.",
-            partial(_write, start=False),
-        ),
-        Mistake(
-            "max_len counts the new words only",
-            "max_len is the length of the whole text, prompt included.",
-            _new_words_counted,
-        ),
-        Mistake(
-            "one word too many",
-            "The text may have max_len words and has one more: look at when the loop ends.",
-            partial(_write, extra=1),
-        ),
-        Mistake(
-            "one word too few",
-            "The text may have max_len words and has one less. <sos> is not counted.",
-            partial(_write, extra=-1),
-        ),
-        Mistake(
-            "the prompt is not returned",
-            "The text begins with the words of the prompt; you return only what follows them.",
-            partial(_write, new_only=True),
-        ),
-        Mistake(
-            "a word that nobody knows is an error",
-            "vocabulary.numbers has no entry for it. vocabulary.encode gives <oov> for unknown words.",
-            partial(_write, encode=_unknown_crash),
-        ),
-        Mistake(
-            "a word that nobody knows is left out",
-            "The model should know that there is a word, even if it does not know which: <oov> stands for it.",
-            partial(_write, encode=_unknown_dropped),
-        ),
-        Mistake(
-            "temperature 0 divides by zero",
-            "At temperature 0 there is nothing to draw: take the most probable word, argmax.",
-            partial(_write, zero=False, scale=lambda logits, temperature: logits / temperature),
-        ),
-        Mistake(
-            "always the same word",
-            "Nothing is left to chance: the most probable word is taken, or `torch.manual_seed` makes every draw the "
-            "same. Where the temperature is not 0, divide the logits by it, take the softmax, and draw anew.",
-            partial(_write, greedy=True),
-        ),
-        Mistake(
-            "the logits are multiplied by the temperature",
-            "A high temperature must make the words more alike: divide.",
-            partial(_write, scale=lambda logits, temperature: logits * temperature),
-        ),
-        Mistake(
-            "the temperature is ignored where it is not 0",
-            "Dividing probabilities, or not dividing at all, leaves the odds as they are. Divide the logits, before "
-            "the softmax.",
-            partial(_write, scale=lambda logits, temperature: logits),
-        ),
-        Mistake(
-            "what is written is not read again",
-            "The logits are those of the prompt, for every word. Each new word depends on the words before it: call "
-            "the model inside the loop, with all that is written so far.",
-            partial(_write, again=False),
-        ),
-        Mistake(
-            "the first row of the logits",
-            "Row 0 knows <sos> only. The last row has read the whole text so far.",
-            partial(_write, row=0),
-        ),
-    ],
-    large=[_very_far(1)],
-    hints=(
-        (
-            "The prompt has two words, and the model is to write the second word after it. What does the model read "
-            "in that round, from its first token on? Which row of the logits answers? Then: for which two reasons "
-            "does the writing end, and which tokens are left out of the result?"
-        ),
-        (
-            "The prompt is `[5, 8]` in numbers, `max_len` is 4. The model reads `[SOS, 5, 8]` and says 6; it reads "
-            "`[SOS, 5, 8, 6]` and says `<eos>`: the text is over, and `[5, 8, 6]` comes back. Had it said 9, the "
-            "text would be `[5, 8, 6, 9]`, four numbers, and full. A prompt of six numbers comes back as it is, "
-            "without a single round.\n\n"
-            "Temperature: logits 2 and 0, divided by 0.5, are 4 and 0; the softmax makes 0.98 and 0.02 of them, and "
-            "`torch.multinomial(probabilities, 1)` draws a place. At temperature 0 nothing is divided: `argmax`."
-        ),
-        (
-            "One word in each round:\n"
-            "```python\n"
-            "tokens = [SOS, *vocabulary.encode(prompt)]\n"
-            "while ...:  # as long as there are fewer than max_len numbers, <sos> not counted\n"
-            "    logits = model(torch.tensor([tokens]))[0, -1]  # (1, n) goes in, (V,) is kept\n"
-            "    # the next number: the largest logit at temperature 0, else drawn\n"
-            "    # if it is <eos>: break; otherwise put it at the end of tokens\n"
-            "# return what stands behind <sos>\n"
-            "```\n"
-            "`int(...)` makes a plain number of a tensor with one number. The model must be called inside of the "
-            "loop, since each word depends on those before it. Only an `<eos>` that the model writes ends the text. "
-            "No `torch.manual_seed`."
-        ),
-    ),
+_CHANCES = both(_asked("far apart"), _asked("close"), _asked("many rare"))
+
+
+@exercise.stage("how often the likeliest words are drawn", points=0.25, seed=7, measure="chances")
+def _(rng):
+    """Here a few words have half of the chances together, in softmax(logits / temperature), and in another question
+    many rare ones a fifth. Divide by the temperature itself, whether it is 0.1 or 30, and draw each word anew, from all
+    words.
+    """
+    return _CHANCES(rng)
+
+
+exercise.large += [_very_far(1)]
+
+
+exercise.mistake(
+    "it never stops at <eos>",
+    "The model has written <eos>, which means that the text is over, and you went on. Look at each word before "
+    "you go on.",
+    partial(_write, stop=False),
+)
+
+exercise.mistake(
+    "<eos> is kept", "<eos> is a sign for us, not a word of the text: stop without it.", partial(_write, keep_eos=True)
+)
+
+exercise.mistake(
+    "<sos> is kept",
+    "<sos> is there so that the model can begin. It is no part of the text that you return.",
+    partial(_write, keep_sos=True),
+)
+
+exercise.mistake(
+    "<sos> is kept, and counted",
+    "<sos> is no part of the text that you return, and not among its max_len words either.",
+    partial(_write, keep_sos=True, extra=-1),
+)
+
+exercise.mistake(
+    "the model does not read <sos>",
+    "Every text that the model has learned from began with <sos>; without it the first word cannot be asked for.",
+    partial(_write, start=False),
+)
+
+
+@exercise.mistake("max_len counts the new words only")
+def _(model, vocabulary, prompt, max_len, temperature):
+    """max_len is the length of the whole text, prompt included."""
+    return _write(model, vocabulary, prompt, max_len, temperature, extra=len(vocabulary.encode(prompt)))
+
+
+exercise.mistake(
+    "one word too many",
+    "The text may have max_len words and has one more: look at when the loop ends.",
+    partial(_write, extra=1),
+)
+
+exercise.mistake(
+    "one word too few",
+    "The text may have max_len words and has one less. <sos> is not counted.",
+    partial(_write, extra=-1),
+)
+
+exercise.mistake(
+    "the prompt is not returned",
+    "The text begins with the words of the prompt; you return only what follows them.",
+    partial(_write, new_only=True),
+)
+
+
+def _unknown_crash(vocabulary: Vocabulary, prompt: str) -> list[int]:
+    return [vocabulary.numbers[word] for word in vocabulary.split(prompt)]
+
+
+exercise.mistake(
+    "a word that nobody knows is an error",
+    "vocabulary.numbers has no entry for it. vocabulary.encode gives <oov> for unknown words.",
+    partial(_write, encode=_unknown_crash),
+)
+
+
+def _unknown_dropped(vocabulary: Vocabulary, prompt: str) -> list[int]:
+    return [number for number in vocabulary.encode(prompt) if number != OOV]
+
+
+exercise.mistake(
+    "a word that nobody knows is left out",
+    "The model should know that there is a word, even if it does not know which: <oov> stands for it.",
+    partial(_write, encode=_unknown_dropped),
+)
+
+exercise.mistake(
+    "temperature 0 divides by zero",
+    "At temperature 0 there is nothing to draw: take the most probable word, argmax.",
+    partial(_write, zero=False, scale=lambda logits, temperature: logits / temperature),
+)
+
+exercise.mistake(
+    "always the same word",
+    "Nothing is left to chance: the most probable word is taken, or `torch.manual_seed` makes every draw the "
+    "same. Where the temperature is not 0, divide the logits by it, take the softmax, and draw anew.",
+    partial(_write, greedy=True),
+)
+
+exercise.mistake(
+    "the logits are multiplied by the temperature",
+    "A high temperature must make the words more alike: divide.",
+    partial(_write, scale=lambda logits, temperature: logits * temperature),
+)
+
+exercise.mistake(
+    "the temperature is ignored where it is not 0",
+    "Dividing probabilities, or not dividing at all, leaves the odds as they are. Divide the logits, before "
+    "the softmax.",
+    partial(_write, scale=lambda logits, temperature: logits),
+)
+
+exercise.mistake(
+    "what is written is not read again",
+    "The logits are those of the prompt, for every word. Each new word depends on the words before it: call "
+    "the model inside the loop, with all that is written so far.",
+    partial(_write, again=False),
+)
+
+exercise.mistake(
+    "the first row of the logits",
+    "Row 0 knows <sos> only. The last row has read the whole text so far.",
+    partial(_write, row=0),
 )

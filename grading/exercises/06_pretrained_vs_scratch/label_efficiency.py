@@ -7,13 +7,15 @@ import statistics
 from collections.abc import Callable, Sequence
 from typing import Any
 
-from grading.definitions.exercise import Exercise, Mistake, Stage
-from grading.exercises.draws import fixed
+from grading.definitions.definition import Definition
 from tutor.checking.answers import Ask
 
 from ._common import WAYS, Record
 
+exercise = Definition()
 
+
+@exercise.reference
 def label_efficiency(records: list[Record], wanted: float) -> dict[str, dict[str, Any]]:
     return _efficient(records, wanted)
 
@@ -47,14 +49,6 @@ def _efficient(
 def _saving(**options: Any) -> Callable[..., Any]:
     """Returns an account of labels that goes wrong in these ways."""
     return lambda records, wanted: _efficient(records, wanted, **options)
-
-
-def _most_labels(records: list[Record], wanted: float) -> dict[str, dict[str, Any]]:
-    found = _efficient(records, wanted)
-    for figures in found.values():
-        if figures["needed"] is None:
-            figures["needed"] = figures["labels"][-1]
-    return found
 
 
 def _label_records(
@@ -96,11 +90,13 @@ def _label_records(
     return [Ask((records, wanted))]
 
 
-def _one_run(rng: random.Random) -> list[Ask]:
-    """Asks with one run: 21/32 is wanted and reached exactly, which rounding would miss, something less, and more.
-
-    21/32 are not 66 %, though they are when rounded. Last, a model that has learned from no label is good enough.
+@exercise.stage("one way, one seed", points=0.5, seed=1)
+def _(rng):
+    """The smallest number of labels with at least the wanted accuracy: reaching it exactly is enough. More labels are
+    not always better, so look at all numbers one by one.
     """
+    # Asks with one run: 21/32 is wanted and reached exactly, which rounding would miss, something less, and more.
+    # 21/32 are not 66 %, though they are when rounded. Last, a model that has learned from no label is good enough.
     (near,) = _label_records(rng, ["scratch"], 1, enough=21)
     return [
         *_label_records(rng, ["scratch"], 1, exact=True, enough=21),
@@ -110,12 +106,26 @@ def _one_run(rng: random.Random) -> list[Ask]:
     ]
 
 
-def _several_seeds(rng: random.Random) -> list[Ask]:
+@exercise.stage("several seeds", points=0.5, seed=2, decisive=True)
+def _(rng):
+    """Take the mean over the seeds first, and compare the mean with what is wanted. There are as many seeds as records
+    say, not always the same number.
+    """
     return [ask for twins in (False, True) for ask in _label_records(rng, ["pretrained"], 3, twins=twins)]
 
 
-def _several_ways(rng: random.Random) -> list[Ask]:
-    """Asks with three ways, in each of which one run of the most labels is not there; one name is a part of another."""
+@exercise.stage("never reached: None", points=0.5, seed=3, decisive=True)
+def _(rng):
+    """Where no number of labels was enough, say so: None. The largest number tried would be a claim."""
+    return _label_records(rng, ["scratch"], 3, never=True)
+
+
+@exercise.stage("several ways, records in any order", points=0.5, seed=4)
+def _(rng):
+    """Group by way, then by number of labels, and sort the numbers. Not all ways have the same ones, nor all numbers as
+    many seeds.
+    """
+    # Asks with three ways, in each of which one run of the most labels is not there; one name is a part of another.
     one, other = rng.sample([*WAYS, "half", "distilled"], 2)
     (ask,) = _label_records(rng, rng.sample([one, other, f"{one}, twice"], 3), 3, mixed=True)
     records, wanted = ask.inputs
@@ -125,118 +135,65 @@ def _several_ways(rng: random.Random) -> list[Ask]:
     return [Ask((records, wanted))]
 
 
-EXERCISE = Exercise(
-    label_efficiency,
-    [
-        Stage(
-            "one way, one seed",
-            0.5,
-            "The smallest number of labels with at least the wanted accuracy: reaching it exactly is enough. More "
-            "labels are not always better, so look at all numbers one by one.",
-            fixed(_one_run, 1),
-            _one_run,
-        ),
-        Stage(
-            "several seeds",
-            0.5,
-            "Take the mean over the seeds first, and compare the mean with what is wanted. There are as many seeds as "
-            "records say, not always the same number.",
-            fixed(_several_seeds, 2),
-            _several_seeds,
-            decisive=True,
-        ),
-        Stage(
-            "never reached: None",
-            0.5,
-            "Where no number of labels was enough, say so: None. The largest number tried would be a claim.",
-            fixed(lambda rng: _label_records(rng, ["scratch"], 3, never=True), 3),
-            lambda rng: _label_records(rng, ["scratch"], 3, never=True),
-            decisive=True,
-        ),
-        Stage(
-            "several ways, records in any order",
-            0.5,
-            "Group by way, then by number of labels, and sort the numbers. Not all ways have the same ones, nor all "
-            "numbers as many seeds.",
-            fixed(_several_ways, 4),
-            _several_ways,
-        ),
-    ],
-    [
-        Mistake(
-            "the best seed in place of the mean",
-            "The luckiest seed says what chance can do. Take the mean over the seeds.",
-            _saving(summary=max, reached=lambda values, wanted: max(values) >= wanted),
-        ),
-        Mistake(
-            "one seed",
-            "Only the last record of each number of labels is kept: a dict entry that is assigned again forgets the "
-            "one before.",
-            _saving(summary=lambda values: values[-1], reached=lambda values, wanted: values[-1] >= wanted),
-        ),
-        Mistake(
-            "equal accuracies are counted once",
-            "A set forgets how often something is in it. Two seeds with the same accuracy are two seeds: use a list.",
-            _saving(
-                summary=lambda values: statistics.mean(set(values)),
-                reached=lambda values, wanted: statistics.mean(set(values)) >= wanted,
-            ),
-        ),
-        Mistake(
-            "enough for one seed is taken as enough",
-            "Compare the mean with what is wanted, not the best seed.",
-            _saving(reached=lambda values, wanted: max(values) >= wanted),
-        ),
-        Mistake(
-            "more than wanted is asked for",
-            "At least the wanted accuracy: >= and not >.",
-            _saving(reached=lambda values, wanted: statistics.mean(values) > wanted),
-        ),
-        Mistake(
-            "the largest number of labels in place of the smallest",
-            "Several numbers of labels are enough. What is needed is the smallest of them.",
-            _saving(pick=lambda enough: max(enough, default=None)),
-        ),
-        Mistake(
-            "the largest number tried, where none was enough",
-            "Nobody knows how many labels it would take. Say None.",
-            _most_labels,
-        ),
-        Mistake(
-            "0 where none was enough",
-            "0 would mean that no label is needed. Say None.",
-            _saving(pick=lambda enough: min(enough, default=0)),
-        ),
-        Mistake(
-            "the numbers of labels are not sorted",
-            "Records come in any order: sort the numbers of labels.",
-            _saving(ordered=False),
-        ),
-    ],
-    hints=(
-        (
-            "One way, three seeds, 80 labels: accuracies 0.70, 0.75, 0.86, and 0.8 is wanted. Are 80 labels enough? "
-            "Which comes first, the mean or the comparison? And what can you honestly say when the largest number of "
-            "labels that was tried is not enough either?"
-        ),
-        (
-            "One way, two seeds, in no order: 300 labels 0.70 and 0.86, 20 labels 0.60 and 0.70, 80 labels 0.75 and "
-            "0.875. The labels are 20, 80, 300 and the means 0.65, 0.8125, 0.78. With 0.8 wanted, 80 is the only "
-            "number that is enough: with 300, one seed was above, the mean is not. With 0.9 wanted, nothing was "
-            "enough, and the answer is `None`. A mean of exactly what is wanted would be enough.\n\n"
-            "So look at every number of labels by itself: more labels are not always better."
-        ),
-        (
-            "For each way (each name once):\n"
-            "1. a dict from a number of labels to the *list* of its accuracies: "
-            '`values.setdefault(record["labels"], []).append(...)`; assigning in place of appending would keep the '
-            "last seed only;\n"
-            "2. the numbers of labels in ascending order: `sorted(values)`;\n"
-            "3. the mean of each list, in the same order;\n"
-            "4. the numbers of labels whose mean is at least `wanted`: a list, maybe an empty one;\n"
-            "5. the smallest of these, or `None`. (`min` of an empty list is an error, unless you tell it a "
-            "`default`.)\n\n"
-            'The result is a dict with the keys "labels", "accuracy" and "needed" for each way.'
-        ),
+exercise.mistake(
+    "the best seed in place of the mean",
+    "The luckiest seed says what chance can do. Take the mean over the seeds.",
+    _saving(summary=max, reached=lambda values, wanted: max(values) >= wanted),
+)
+
+exercise.mistake(
+    "one seed",
+    "Only the last record of each number of labels is kept: a dict entry that is assigned again forgets the "
+    "one before.",
+    _saving(summary=lambda values: values[-1], reached=lambda values, wanted: values[-1] >= wanted),
+)
+
+exercise.mistake(
+    "equal accuracies are counted once",
+    "A set forgets how often something is in it. Two seeds with the same accuracy are two seeds: use a list.",
+    _saving(
+        summary=lambda values: statistics.mean(set(values)),
+        reached=lambda values, wanted: statistics.mean(set(values)) >= wanted,
     ),
+)
+
+exercise.mistake(
+    "enough for one seed is taken as enough",
+    "Compare the mean with what is wanted, not the best seed.",
+    _saving(reached=lambda values, wanted: max(values) >= wanted),
+)
+
+exercise.mistake(
+    "more than wanted is asked for",
+    "At least the wanted accuracy: >= and not >.",
+    _saving(reached=lambda values, wanted: statistics.mean(values) > wanted),
+)
+
+exercise.mistake(
+    "the largest number of labels in place of the smallest",
+    "Several numbers of labels are enough. What is needed is the smallest of them.",
+    _saving(pick=lambda enough: max(enough, default=None)),
+)
+
+
+@exercise.mistake("the largest number tried, where none was enough")
+def _(records, wanted):
+    """Nobody knows how many labels it would take. Say None."""
+    found = _efficient(records, wanted)
+    for figures in found.values():
+        if figures["needed"] is None:
+            figures["needed"] = figures["labels"][-1]
+    return found
+
+
+exercise.mistake(
+    "0 where none was enough",
+    "0 would mean that no label is needed. Say None.",
+    _saving(pick=lambda enough: min(enough, default=0)),
+)
+
+exercise.mistake(
+    "the numbers of labels are not sorted",
+    "Records come in any order: sort the numbers of labels.",
+    _saving(ordered=False),
 )

@@ -13,7 +13,7 @@ import torch
 from torch import Tensor, nn
 from torch.nn import functional as F
 
-from grading.definitions.exercise import Exercise, Mistake, Stage
+from grading.definitions.definition import Definition
 from grading.exercises.draws import seed_from
 from helpers.data import IGNORE, PAD, SOS, Batch
 from tutor.checking.answers import Ask
@@ -21,7 +21,10 @@ from tutor.checking.plain import Model, Optimizer
 
 from ._common import _batch, _classifier, _language_model, _texts, _wanted
 
+exercise = Definition()
 
+
+@exercise.reference
 def train_step(model: Any, batch: Batch, optimizer: torch.optim.Optimizer) -> float:
     return _step(model, batch, optimizer)
 
@@ -32,11 +35,6 @@ def _mean_loss(logits: Tensor, target: Tensor) -> Tensor:
 
 def _clip(model: nn.Module) -> None:
     nn.utils.clip_grad_norm_(model.parameters(), 1.0)
-
-
-def _clip_each(model: nn.Module) -> None:
-    for parameter in model.parameters():
-        nn.utils.clip_grad_norm_(parameter, 1.0)
 
 
 def _step(
@@ -65,33 +63,6 @@ def _step(
     for _ in range(steps):
         optimizer.step()
     return value.item()
-
-
-def _mean_over_all_places(logits: Tensor, target: Tensor) -> Tensor:
-    return F.cross_entropy(logits.flatten(0, -2), target.flatten(), ignore_index=IGNORE, reduction="sum") / (
-        target.numel()
-    )
-
-
-def _sum_over_places(logits: Tensor, target: Tensor) -> Tensor:
-    return F.cross_entropy(logits.flatten(0, -2), target.flatten(), ignore_index=IGNORE, reduction="sum")
-
-
-def _padding_is_a_word(logits: Tensor, target: Tensor) -> Tensor:
-    return F.cross_entropy(logits.flatten(0, -2), target.flatten().where(target.flatten() != IGNORE, torch.tensor(PAD)))
-
-
-def _padding_ignored(logits: Tensor, target: Tensor) -> Tensor:
-    return F.cross_entropy(logits.flatten(0, -2), target.flatten(), ignore_index=PAD)
-
-
-def _softmax_first(logits: Tensor, target: Tensor) -> Tensor:
-    return _mean_loss(torch.softmax(logits, dim=-1), target)
-
-
-def _own_update(model: Any, batch: Batch, optimizer: torch.optim.Optimizer) -> float:
-    rate = optimizer.param_groups[0]["lr"]
-    return _step(model, batch, torch.optim.SGD(model.parameters(), lr=rate))
 
 
 RATE = 0.5
@@ -206,18 +177,31 @@ def _of(kind: str, rng: random.Random, number: int = 1) -> list[int]:
     return rng.sample(SEARCHED[kind][2], number)
 
 
-def _one_step(rng: random.Random) -> list[Ask]:
-    first, second = _of("short", rng, 2)
-    return [_short(first), _short(second, "Adam")]
+@exercise.stage(
+    "it returns the loss of a language model",
+    points=0.25,
+    public=[_step_ask(_language_model(1), _batch([[4, 5, 6], [7, 8, 9]]))],
+)
+def _(rng):
+    """cross_entropy takes the logits as they are, (k, V), and k targets: flatten both to k = b * n rows. The loss is
+    that of the weights before the step.
+    """
+    return [_step_ask(_language_model(seed_from(rng)), _batch(_texts(rng, [5, 5, 5])))]
 
 
-def _too_long(rng: random.Random) -> list[Ask]:
-    first, second = _of("long", rng, 2)
-    return [_long(first), _long(second, groups=2), *map(_frozen, _of("frozen", rng)), *map(_tied, _of("tied", rng))]
-
-
-def _with_holes(rng: random.Random) -> list[Ask]:
-    """Asks with padding; with padding, and places inside of a text where nothing is asked, as in masked models."""
+@exercise.stage(
+    "where the target is IGNORE nothing counts",
+    points=0.5,
+    public=[
+        _step_ask(_language_model(2), _batch([[4, 5, 6, 7, 8, 9], [7, 8]])),
+        _step_ask(_language_model(2), _batch([[4, 5, 6, 7, 8, 9], [7, 8]], unasked=[0, 2, 3])),
+    ],
+)
+def _(rng):
+    """Where the target is IGNORE nothing is asked, beyond a text or inside of it: the mean runs over the other places
+    only.
+    """
+    # Asks with padding; with padding, and places inside of a text where nothing is asked, as in masked models.
     lengths = [8, rng.randint(1, 3), 5]
     unasked = rng.sample(range(7), 3)
     return [
@@ -226,186 +210,186 @@ def _with_holes(rng: random.Random) -> list[Ask]:
     ]
 
 
-EXERCISE = Exercise(
-    train_step,
-    [
-        Stage(
-            "it returns the loss of a language model",
-            0.25,
-            "cross_entropy takes the logits as they are, (k, V), and k targets: flatten both to k = b * n rows. The "
-            "loss is that of the weights before the step.",
-            [_step_ask(_language_model(1), _batch([[4, 5, 6], [7, 8, 9]]))],
-            lambda rng: [_step_ask(_language_model(seed_from(rng)), _batch(_texts(rng, [5, 5, 5])))],
-        ),
-        Stage(
-            "where the target is IGNORE nothing counts",
-            0.5,
-            "Where the target is IGNORE nothing is asked, beyond a text or inside of it: the mean runs over the other "
-            "places only.",
-            [
-                _step_ask(_language_model(2), _batch([[4, 5, 6, 7, 8, 9], [7, 8]])),
-                _step_ask(_language_model(2), _batch([[4, 5, 6, 7, 8, 9], [7, 8]], unasked=[0, 2, 3])),
-            ],
-            _with_holes,
-        ),
-        Stage(
-            "it returns the loss of a classifier",
-            0.5,
-            "A classifier gives logits (b, C) for targets (b,), and must know the lengths of the texts: "
-            "model(batch.tokens, batch.lengths).",
-            [_step_ask(_classifier(3, 3), _batch([[4, 5, 6, 7, 8, 9], [7, 8], [5, 6, 4]], [2, 0, 1]))],
-            lambda rng: [
-                _step_ask(
-                    _classifier(seed_from(rng), 3),
-                    _batch(_texts(rng, [7, rng.randint(1, 3), 4, 2]), rng.sample([0, 1, 2, rng.randrange(3)], 4)),
-                )
-            ],
-        ),
-        Stage(
-            "the model has made one step",
-            0.75,
-            "backward() fills the gradients, optimizer.step() moves the weights by them: in this order, once each.",
-            [_short(37), _short(37, "Adam")],
-            _one_step,
-            decisive=True,
-        ),
-        Stage(
-            "gradients left by an earlier step do not count",
-            0.75,
-            "backward() adds to the gradients that are there. optimizer.zero_grad() clears them, at any time before "
-            "backward().",
-            [_short(37, gradients=LEFT)],
-            lambda rng: [_short(seed, gradients=LEFT) for seed in _of("short", rng)],
-            decisive=True,
-        ),
-        Stage(
-            "a long gradient is scaled down to length 1",
-            0.75,
-            "nn.utils.clip_grad_norm_(model.parameters(), 1.0), when the gradients are there and not yet used. What is"
-            " frozen stays frozen, and has no part in the length. A shorter gradient stays as it is.",
-            [_long(1), _long(2, groups=2), _frozen(6), _tied(1)],
-            _too_long,
-        ),
-        Stage(
-            "the model is in training mode",
-            0.5,
-            "Whoever measured the model before may have left it in evaluation mode, without dropout: call "
-            "model.train() at the beginning of every step.",
-            [_step_ask(_language_model(4, dropout=1.0), _batch([[4, 5, 6], [7, 8, 9]]))],
-            lambda rng: [_step_ask(_language_model(seed_from(rng), dropout=1.0), _batch(_texts(rng, [5, 5])))],
-        ),
-    ],
-    [
-        Mistake(
-            "softmax before cross-entropy",
-            "cross_entropy takes the logits and does the softmax itself. Done twice, all probabilities come close to "
-            "each other, and the model hardly learns.",
-            partial(_step, loss=_softmax_first),
-        ),
-        Mistake(
-            "gradients are not cleared",
-            "backward() adds to what the steps before have left: the model follows the sum of all old gradients. Call "
-            "optimizer.zero_grad() before backward().",
-            partial(_step, clear="never"),
-        ),
-        Mistake(
-            "no step is made, or gradients are cleared before they are used",
-            "The weights stay as they were. optimizer.step() must come after backward(), and no zero_grad() between "
-            "them.",
-            partial(_step, clear="late"),
-        ),
-        Mistake(
-            "the mean runs over the padding too",
-            "The losses of padding are 0, but they are counted: the more padding, the smaller the loss. Divide by the "
-            "number of targets that are not IGNORE; cross_entropy does so by itself.",
-            partial(_step, loss=_mean_over_all_places),
-        ),
-        Mistake(
-            "padding is learned as a word",
-            "IGNORE has been replaced by a word of the vocabulary: the model learns to write padding.",
-            partial(_step, loss=_padding_is_a_word),
-        ),
-        Mistake(
-            "PAD is ignored in the target, not IGNORE",
-            "In the target a padded place holds IGNORE, -100; PAD stands in the tokens. With ignore_index=PAD "
-            "cross_entropy takes -100 for the number of a word. IGNORE is its default.",
-            partial(_step, loss=_padding_ignored),
-        ),
-        Mistake(
-            "the sum of the losses in place of the mean",
-            "A batch with more tokens would make a larger step. Take the mean, which cross_entropy does unless told.",
-            partial(_step, loss=_sum_over_places),
-        ),
-        Mistake(
-            "the gradient is not clipped, or too late",
-            "One batch with a very long gradient can throw the model far away. Scale it down to length 1 when it is "
-            "there and not yet used: backward(), clip, step().",
-            partial(_step, clip=None),
-        ),
-        Mistake(
-            "each number is clipped on its own",
-            "clip_grad_value_ cuts single numbers and changes the direction. clip_grad_norm_ keeps the direction and "
-            "makes the whole gradient shorter.",
-            partial(_step, clip=lambda model: nn.utils.clip_grad_value_(model.parameters(), 1.0)),
-        ),
-        Mistake(
-            "each parameter is clipped on its own",
-            "clip_grad_norm_ wants all parameters at once, model.parameters(): called for one after the other it "
-            "changes the direction of the whole gradient.",
-            partial(_step, clip=_clip_each),
-        ),
-        Mistake(
-            "the classifier reads the last row",
-            "Without the lengths the classifier takes the last row of the batch, which is padding for most texts: "
-            "model(batch.tokens, batch.lengths).",
-            partial(_step, lengths=False),
-        ),
-        Mistake(
-            "the model is not in training mode",
-            "The loss is right but dropout is off: the model may have come from a measurement. Call model.train() "
-            "first.",
-            partial(_step, mode=False),
-        ),
-        Mistake(
-            "two steps are made",
-            "optimizer.step() is called twice with the same gradients.",
-            partial(_step, steps=2),
-        ),
-        Mistake(
-            "another optimizer makes the step",
-            "Use the optimizer that you are given: it remembers earlier gradients, and a new one, or an update by "
-            "hand, does not.",
-            _own_update,
-        ),
-    ],
-    hints=(
-        (
-            "Write the five lines of section 3 on paper, in their order. Which of them belong to `model`, which to "
-            "`optimizer`, which to the loss? What would be in the gradients without the second one? And in which "
-            "mode must the model be at the first line, if somebody has just measured it?"
-        ),
-        (
-            "Two texts of 5 places, 10 words: logits `(2, 5, 10)` become `(10, 10)`, targets `(2, 5)` become "
-            "`(10,)`. If 4 targets are `IGNORE`, `F.cross_entropy` takes the mean over the other 6; that is its "
-            "default, and it wants logits, not probabilities. A classifier's `(2, 3)` and `(2,)` stay as they are "
-            "under the same flattening.\n\n"
-            "Clipping: a gradient $(3, 4)$ has the length 5 and becomes $(0.6, 0.8)$, in the same direction. $(0.3, "
-            '0.4)$ is shorter than 1 and stays. "Length" is that of all parameters together.'
-        ),
-        (
-            "The five lines, after the mode:\n"
-            "```python\n"
-            "model.train()\n"
-            "logits = model(batch.tokens, batch.lengths)  # (b, n, V) or (b, C)\n"
-            "loss = ...  # F.cross_entropy of logits and target, both flattened as in the text\n"
-            "# clear the old gradients, with a method of the optimizer\n"
-            "# compute the new ones, with a method of the loss\n"
-            "# clip: nn.utils.clip_grad_norm_, all parameters of the model at once, length 1\n"
-            "# one step of the optimizer\n"
-            "return loss.item()  # a plain number\n"
-            "```\n"
-            "The order of the four comments matters: what is cleared after `backward` is lost, and what is clipped "
-            "after the step comes too late. Use the optimizer that you are given."
-        ),
-    ),
+@exercise.stage(
+    "it returns the loss of a classifier",
+    points=0.5,
+    public=[_step_ask(_classifier(3, 3), _batch([[4, 5, 6, 7, 8, 9], [7, 8], [5, 6, 4]], [2, 0, 1]))],
 )
+def _(rng):
+    """A classifier gives logits (b, C) for targets (b,), and must know the lengths of the texts: model(batch.tokens,
+    batch.lengths).
+    """
+    return [
+        _step_ask(
+            _classifier(seed_from(rng), 3),
+            _batch(_texts(rng, [7, rng.randint(1, 3), 4, 2]), rng.sample([0, 1, 2, rng.randrange(3)], 4)),
+        )
+    ]
+
+
+@exercise.stage("the model has made one step", points=0.75, public=[_short(37), _short(37, "Adam")], decisive=True)
+def _(rng):
+    """backward() fills the gradients, optimizer.step() moves the weights by them: in this order, once each."""
+    first, second = _of("short", rng, 2)
+    return [_short(first), _short(second, "Adam")]
+
+
+@exercise.stage(
+    "gradients left by an earlier step do not count", points=0.75, public=[_short(37, gradients=LEFT)], decisive=True
+)
+def _(rng):
+    """backward() adds to the gradients that are there. optimizer.zero_grad() clears them, at any time before
+    backward().
+    """
+    return [_short(seed, gradients=LEFT) for seed in _of("short", rng)]
+
+
+@exercise.stage(
+    "a long gradient is scaled down to length 1",
+    points=0.75,
+    public=[_long(1), _long(2, groups=2), _frozen(6), _tied(1)],
+)
+def _(rng):
+    """nn.utils.clip_grad_norm_(model.parameters(), 1.0), when the gradients are there and not yet used. What is frozen
+    stays frozen, and has no part in the length. A shorter gradient stays as it is.
+    """
+    first, second = _of("long", rng, 2)
+    return [_long(first), _long(second, groups=2), *map(_frozen, _of("frozen", rng)), *map(_tied, _of("tied", rng))]
+
+
+@exercise.stage(
+    "the model is in training mode",
+    points=0.5,
+    public=[_step_ask(_language_model(4, dropout=1.0), _batch([[4, 5, 6], [7, 8, 9]]))],
+)
+def _(rng):
+    """Whoever measured the model before may have left it in evaluation mode, without dropout: call model.train() at the
+    beginning of every step.
+    """
+    return [_step_ask(_language_model(seed_from(rng), dropout=1.0), _batch(_texts(rng, [5, 5])))]
+
+
+def _softmax_first(logits: Tensor, target: Tensor) -> Tensor:
+    return _mean_loss(torch.softmax(logits, dim=-1), target)
+
+
+exercise.mistake(
+    "softmax before cross-entropy",
+    "cross_entropy takes the logits and does the softmax itself. Done twice, all probabilities come close to "
+    "each other, and the model hardly learns.",
+    partial(_step, loss=_softmax_first),
+)
+
+exercise.mistake(
+    "gradients are not cleared",
+    "backward() adds to what the steps before have left: the model follows the sum of all old gradients. Call "
+    "optimizer.zero_grad() before backward().",
+    partial(_step, clear="never"),
+)
+
+exercise.mistake(
+    "no step is made, or gradients are cleared before they are used",
+    "The weights stay as they were. optimizer.step() must come after backward(), and no zero_grad() between them.",
+    partial(_step, clear="late"),
+)
+
+
+def _mean_over_all_places(logits: Tensor, target: Tensor) -> Tensor:
+    return F.cross_entropy(logits.flatten(0, -2), target.flatten(), ignore_index=IGNORE, reduction="sum") / (
+        target.numel()
+    )
+
+
+exercise.mistake(
+    "the mean runs over the padding too",
+    "The losses of padding are 0, but they are counted: the more padding, the smaller the loss. Divide by the "
+    "number of targets that are not IGNORE; cross_entropy does so by itself.",
+    partial(_step, loss=_mean_over_all_places),
+)
+
+
+def _padding_is_a_word(logits: Tensor, target: Tensor) -> Tensor:
+    return F.cross_entropy(logits.flatten(0, -2), target.flatten().where(target.flatten() != IGNORE, torch.tensor(PAD)))
+
+
+exercise.mistake(
+    "padding is learned as a word",
+    "IGNORE has been replaced by a word of the vocabulary: the model learns to write padding.",
+    partial(_step, loss=_padding_is_a_word),
+)
+
+
+def _padding_ignored(logits: Tensor, target: Tensor) -> Tensor:
+    return F.cross_entropy(logits.flatten(0, -2), target.flatten(), ignore_index=PAD)
+
+
+exercise.mistake(
+    "PAD is ignored in the target, not IGNORE",
+    "In the target a padded place holds IGNORE, -100; PAD stands in the tokens. With ignore_index=PAD "
+    "cross_entropy takes -100 for the number of a word. IGNORE is its default.",
+    partial(_step, loss=_padding_ignored),
+)
+
+
+def _sum_over_places(logits: Tensor, target: Tensor) -> Tensor:
+    return F.cross_entropy(logits.flatten(0, -2), target.flatten(), ignore_index=IGNORE, reduction="sum")
+
+
+exercise.mistake(
+    "the sum of the losses in place of the mean",
+    "A batch with more tokens would make a larger step. Take the mean, which cross_entropy does unless told.",
+    partial(_step, loss=_sum_over_places),
+)
+
+exercise.mistake(
+    "the gradient is not clipped, or too late",
+    "One batch with a very long gradient can throw the model far away. Scale it down to length 1 when it is "
+    "there and not yet used: backward(), clip, step().",
+    partial(_step, clip=None),
+)
+
+exercise.mistake(
+    "each number is clipped on its own",
+    "clip_grad_value_ cuts single numbers and changes the direction. clip_grad_norm_ keeps the direction and "
+    "makes the whole gradient shorter.",
+    partial(_step, clip=lambda model: nn.utils.clip_grad_value_(model.parameters(), 1.0)),
+)
+
+
+def _clip_each(model: nn.Module) -> None:
+    for parameter in model.parameters():
+        nn.utils.clip_grad_norm_(parameter, 1.0)
+
+
+exercise.mistake(
+    "each parameter is clipped on its own",
+    "clip_grad_norm_ wants all parameters at once, model.parameters(): called for one after the other it "
+    "changes the direction of the whole gradient.",
+    partial(_step, clip=_clip_each),
+)
+
+exercise.mistake(
+    "the classifier reads the last row",
+    "Without the lengths the classifier takes the last row of the batch, which is padding for most texts: "
+    "model(batch.tokens, batch.lengths).",
+    partial(_step, lengths=False),
+)
+
+exercise.mistake(
+    "the model is not in training mode",
+    "The loss is right but dropout is off: the model may have come from a measurement. Call model.train() first.",
+    partial(_step, mode=False),
+)
+
+exercise.mistake(
+    "two steps are made", "optimizer.step() is called twice with the same gradients.", partial(_step, steps=2)
+)
+
+
+@exercise.mistake("another optimizer makes the step")
+def _(model, batch, optimizer):
+    """Use the optimizer that you are given: it remembers earlier gradients, and a new one, or an update by hand, does
+    not.
+    """
+    rate = optimizer.param_groups[0]["lr"]
+    return _step(model, batch, torch.optim.SGD(model.parameters(), lr=rate))

@@ -7,7 +7,7 @@ from typing import Any
 
 from torch import Tensor
 
-from grading.definitions.exercise import Exercise, Mistake, Stage
+from grading.definitions.definition import Definition
 from grading.exercises.draws import Draw, fixed, seed_from
 from helpers.data import MASK, OOV
 from tutor.checking.answers import Ask
@@ -15,7 +15,10 @@ from tutor.checking.building import build
 
 from ._common import SPECIALS, _model, _sentence
 
+exercise = Definition()
 
+
+@exercise.reference
 def fill_blank(model: Any, tokens: Tensor, position: int) -> int:
     return _filled(model, tokens, position)
 
@@ -138,7 +141,67 @@ def _draw_blanks(where: str, kinds: int = len(SEEDS)) -> Draw:
     return draw
 
 
-def _special_at_zero(model: Any, tokens: Tensor, position: int) -> int:
+@exercise.stage("a word in the middle of a sentence", points=1.5, seed=1, decisive=True)
+def _(rng):
+    """Put <mask> at the place (others may hold one as well), let the model read the whole sentence, and read the logits
+    at this very place. The best *word* is wanted, a number above MASK, even when all words have a logit below 0.
+    """
+    return _draw_blanks("middle")(rng)
+
+
+@exercise.stage("the first word: all there is stands on the right", points=1, public=fixed(_draw_blanks("first"), 2))
+def _(rng):
+    """Nothing but <sos> stands before it: the model must read what follows. Of the logits at the place take the best
+    word, any of MASK + 1 to V - 1.
+    """
+    return _draw_blanks("first", 2)(rng)
+
+
+@exercise.stage("the last word", points=0.5, public=fixed(_draw_blanks("last"), 3))
+def _(rng):
+    """Between the last word and the end of the sentence stands <eos>: the model reads it too. Of the logits at the
+    place take the best word, any of MASK + 1 to V - 1.
+    """
+    return _draw_blanks("last", 2)(rng)
+
+
+@exercise.stage("the sentence is left as it was", points=0.5, public=[_blank(6, 2, 31)], measure="inputs kept")
+def _(rng):
+    """Write <mask> into a copy: tokens.clone()."""
+    return [_blank(rng.randint(6, 9), 2, seed_from(rng))]
+
+
+@exercise.mistake("the left side only")
+def _(model, tokens, position):
+    """The sentence is cut at the blank, as for a causal model. This model may read what follows: give it all."""
+    return _filled(model, tokens, position, until=position + 1)
+
+
+@exercise.mistake("the blank is not hidden")
+def _(model, tokens, position):
+    """The model sees the word that stands there. Put MASK at the place first, whatever it holds."""
+    return _filled(model, tokens, position, hide=False)
+
+
+@exercise.mistake("the place before the blank is read")
+def _(model, tokens, position):
+    """That is the habit of a causal model, whose place i - 1 says what comes at i. A masked model answers at the place
+    itself.
+    """
+    return _filled(model, tokens, position, row=position - 1)
+
+
+@exercise.mistake("the place after the blank is read")
+def _(model, tokens, position):
+    """A masked model answers at the place itself: logits[0, position]."""
+    return _filled(model, tokens, position, row=position + 1)
+
+
+@exercise.mistake("the logits of special tokens are set to 0")
+def _(model, tokens, position):
+    """0 is not the lowest logit: when all words lie below, a special token wins. Cut them off, or set them to minus
+    infinity.
+    """
     read = tokens.clone()
     read[position] = MASK
     logits = model(read[None])[0, position].detach().clone()
@@ -146,18 +209,41 @@ def _special_at_zero(model: Any, tokens: Tensor, position: int) -> int:
     return int(logits.argmax())
 
 
-def _blank_in_place(model: Any, tokens: Tensor, position: int) -> int:
-    tokens[position] = MASK
-    return fill_blank(model, tokens, position)
+@exercise.mistake("<mask> is a possible answer")
+def _(model, tokens, position):
+    """The words begin at MASK + 1."""
+    return _filled(model, tokens, position, lowest=MASK)
 
 
-def _first_blank(model: Any, tokens: Tensor, position: int) -> int:
+@exercise.mistake("a special token is a possible answer")
+def _(model, tokens, position):
+    """<pad> or <eos> is no word: take the best of the numbers above MASK."""
+    return _filled(model, tokens, position, lowest=0)
+
+
+@exercise.mistake("one place beside: the special tokens were cut off and not counted")
+def _(model, tokens, position):
+    """After logits[MASK + 1:] the first word has number 0: add MASK + 1 to what argmax gives."""
+    return _filled(model, tokens, position) - SPECIALS
+
+
+@exercise.mistake("the last place is read")
+def _(model, tokens, position):
+    """logits[0, -1] is what the model says at <eos>. The blank is at `position`."""
+    return _filled(model, tokens, position, row=-1)
+
+
+@exercise.mistake("the first <mask> of the sentence is filled")
+def _(model, tokens, position):
+    """A sentence may hold several blanks. The one to fill is at `position`."""
     read = tokens.clone()
     read[position] = MASK
     return fill_blank(model, read, int((read == MASK).nonzero()[0]))
 
 
-def _others_first(model: Any, tokens: Tensor, position: int) -> int:
+@exercise.mistake("the other blanks are filled first")
+def _(model, tokens, position):
+    """The sentence is to be read as it is given: where it has other blanks, the model reads <mask> there."""
     read = tokens.clone()
     read[position] = MASK
     for place in (read == MASK).nonzero()[:, 0].tolist():
@@ -166,139 +252,20 @@ def _others_first(model: Any, tokens: Tensor, position: int) -> int:
     return fill_blank(model, read, position)
 
 
-def _hidden_everywhere(model: Any, tokens: Tensor, position: int) -> int:
+@exercise.mistake("the word is hidden wherever it stands")
+def _(model, tokens, position):
+    """Only the place to fill is hidden. The same word elsewhere belongs to the sentence, and the model reads it."""
     return fill_blank(model, tokens.masked_fill(tokens == tokens[position], MASK), position)
 
 
-EXERCISE = Exercise(
-    fill_blank,
-    [
-        Stage(
-            "a word in the middle of a sentence",
-            1.5,
-            "Put <mask> at the place (others may hold one as well), let the model read the whole sentence, and read "
-            "the logits at this very place. "
-            "The best *word* is wanted, a number above MASK, even when all words have a logit below 0.",
-            fixed(_draw_blanks("middle"), 1),
-            _draw_blanks("middle"),
-            decisive=True,
-        ),
-        Stage(
-            "the first word: all there is stands on the right",
-            1,
-            "Nothing but <sos> stands before it: the model must read what follows. Of the logits at the place take "
-            "the best word, any of MASK + 1 to V - 1.",
-            fixed(_draw_blanks("first"), 2),
-            _draw_blanks("first", 2),
-        ),
-        Stage(
-            "the last word",
-            0.5,
-            "Between the last word and the end of the sentence stands <eos>: the model reads it too. Of the logits at "
-            "the place take the best word, any of MASK + 1 to V - 1.",
-            fixed(_draw_blanks("last"), 3),
-            _draw_blanks("last", 2),
-        ),
-        Stage(
-            "the sentence is left as it was",
-            0.5,
-            "Write <mask> into a copy: tokens.clone().",
-            [_blank(6, 2, 31)],
-            lambda rng: [_blank(rng.randint(6, 9), 2, seed_from(rng))],
-            measure="inputs kept",
-        ),
-    ],
-    [
-        Mistake(
-            "the left side only",
-            "The sentence is cut at the blank, as for a causal model. This model may read what follows: give it all.",
-            lambda model, tokens, position: _filled(model, tokens, position, until=position + 1),
-        ),
-        Mistake(
-            "the blank is not hidden",
-            "The model sees the word that stands there. Put MASK at the place first, whatever it holds.",
-            lambda model, tokens, position: _filled(model, tokens, position, hide=False),
-        ),
-        Mistake(
-            "the place before the blank is read",
-            "That is the habit of a causal model, whose place i - 1 says what comes at i. A masked model answers at "
-            "the place itself.",
-            lambda model, tokens, position: _filled(model, tokens, position, row=position - 1),
-        ),
-        Mistake(
-            "the place after the blank is read",
-            "A masked model answers at the place itself: logits[0, position].",
-            lambda model, tokens, position: _filled(model, tokens, position, row=position + 1),
-        ),
-        Mistake(
-            "the logits of special tokens are set to 0",
-            "0 is not the lowest logit: when all words lie below, a special token wins. Cut them off, or set them to "
-            "minus infinity.",
-            _special_at_zero,
-        ),
-        Mistake(
-            "<mask> is a possible answer",
-            "The words begin at MASK + 1.",
-            lambda model, tokens, position: _filled(model, tokens, position, lowest=MASK),
-        ),
-        Mistake(
-            "a special token is a possible answer",
-            "<pad> or <eos> is no word: take the best of the numbers above MASK.",
-            lambda model, tokens, position: _filled(model, tokens, position, lowest=0),
-        ),
-        Mistake(
-            "one place beside: the special tokens were cut off and not counted",
-            "After logits[MASK + 1:] the first word has number 0: add MASK + 1 to what argmax gives.",
-            lambda model, tokens, position: _filled(model, tokens, position) - SPECIALS,
-        ),
-        Mistake(
-            "the last place is read",
-            "logits[0, -1] is what the model says at <eos>. The blank is at `position`.",
-            lambda model, tokens, position: _filled(model, tokens, position, row=-1),
-        ),
-        Mistake(
-            "the first <mask> of the sentence is filled",
-            "A sentence may hold several blanks. The one to fill is at `position`.",
-            _first_blank,
-        ),
-        Mistake(
-            "the other blanks are filled first",
-            "The sentence is to be read as it is given: where it has other blanks, the model reads <mask> there.",
-            _others_first,
-        ),
-        Mistake(
-            "the word is hidden wherever it stands",
-            "Only the place to fill is hidden. The same word elsewhere belongs to the sentence, and the model reads "
-            "it.",
-            _hidden_everywhere,
-        ),
-        Mistake(
-            "<oov> is put in place of <mask>",
-            "OOV stands for words outside the vocabulary; the model has learned to fill MASK.",
-            lambda model, tokens, position: _filled(model, tokens, position, sign=OOV),
-        ),
-        Mistake(
-            "the sentence is changed in place",
-            "The caller's sentence now has a <mask> in it. Work on a copy.",
-            _blank_in_place,
-        ),
-    ],
-    hints=(
-        "*Salut les copains, ▢ allez-vous ?* What must stand at the place of the blank when the model reads the "
-        "sentence, and how much of the sentence may it read? A causal model gives its opinion on place $i$ in row "
-        "$i - 1$. In which row does a masked model give it? And which of the $V$ numbers in this row do not belong "
-        "to words?",
-        "Say there are 8 numbers: 0 to 4 are special (`MASK` is 4), the words are 5, 6 and 7. The row of logits is "
-        "$(-1,\\ -3,\\ 2,\\ -2,\\ 0.5,\\ -4,\\ -0.3,\\ -1.5)$. The largest is 2, at number 2, which is `<eos>` and "
-        "no word. The best *word* is number 6, though its logit is below 0: so setting the special ones to 0 does "
-        "not help, they must go. Cut them off: of what is left, $(-4,\\ -0.3,\\ -1.5)$, `argmax` gives 1. How do "
-        "you come from this 1 to the 6?",
-        "Five steps:\n\n"
-        "1. A copy, since the caller keeps the sentence: `read = tokens.clone()`, `(n,)`. Write MASK at "
-        "`position`, whatever stands there.\n"
-        "2. The whole sentence as a batch of one: `logits = model(read[None])`, `(1, n, V)`.\n"
-        "3. One row, the one of the place itself: `(V,)`.\n"
-        "4. Only the words, the numbers from `MASK + 1` on: `(V - MASK - 1,)`.\n"
-        "5. The best of them, counted again from the beginning of the vocabulary: `# ...`, as an `int`.",
-    ),
-)
+@exercise.mistake("<oov> is put in place of <mask>")
+def _(model, tokens, position):
+    """OOV stands for words outside the vocabulary; the model has learned to fill MASK."""
+    return _filled(model, tokens, position, sign=OOV)
+
+
+@exercise.mistake("the sentence is changed in place")
+def _(model, tokens, position):
+    """The caller's sentence now has a <mask> in it. Work on a copy."""
+    tokens[position] = MASK
+    return fill_blank(model, tokens, position)

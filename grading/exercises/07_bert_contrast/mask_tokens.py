@@ -8,7 +8,7 @@ from typing import Any
 import torch
 from torch import Tensor
 
-from grading.definitions.exercise import Exercise, Mistake, Stage
+from grading.definitions.definition import Definition
 from grading.exercises.draws import seed_from
 from helpers.data import EOS, IGNORE, MASK, OOV, PAD, SOS
 from tutor.checking.answers import Ask
@@ -19,6 +19,10 @@ from ._common import SPECIALS
 Pair = tuple[Tensor, Tensor]
 
 
+exercise = Definition()
+
+
+@exercise.reference
 def mask_tokens(tokens: Tensor, vocab_size: int, generator: torch.Generator, share: float = 0.15) -> Pair:
     return _masking(tokens, vocab_size, generator, share)
 
@@ -106,15 +110,51 @@ def _targets(seed: int, share: float) -> list[Ask]:
     return [_hide("targets", size, seed + n, wanted) for n, (size, wanted) in enumerate(sizes)]
 
 
+@exercise.stage(
+    "the target: the hidden words, and nothing else",
+    points=1.5,
+    public=_targets(1, 0.5),
+    measure="masking",
+    decisive=True,
+)
+def _(rng):
+    """Where a word is chosen, the target is the word that stood there; everywhere else it is IGNORE, and the input is
+    as it was.
+    """
+    return _targets(seed_from(rng), rng.choice(SHARES))
+
+
 def _choices(seed: int, share: float) -> list[Ask]:
     """Returns questions with the usual share, another one, none and all."""
     sizes = ((PADDED, None), (PADDED, share), (SMALL, 0.0), (SMALL, 1.0))
     return [_hide("what is chosen", size, seed + n, wanted) for n, (size, wanted) in enumerate(sizes)]
 
 
+@exercise.stage(
+    "15 % of the words are chosen, or the share that is asked for",
+    points=1.5,
+    public=_choices(2, 0.5),
+    measure="masking",
+    decisive=True,
+)
+def _(rng):
+    """Draw a number between 0 and 1 for every place; chosen are the words whose number is below `share`, which may be 0
+    or 1. <pad>, <sos>, <eos>, <oov> and <mask> are no words.
+    """
+    return _choices(seed_from(rng), rng.choice(SHARES))
+
+
 def _fates(seed: int) -> list[Ask]:
     """Returns questions in which all words are chosen, and half of them: what chose a word may not decide its fate."""
     return [_hide("what happens", LARGE, seed, 1.0), _hide("what happens", FULL, seed + 1, 0.5)]
+
+
+@exercise.stage("80 / 10 / 10", points=1, public=_fates(4), measure="masking")
+def _(rng):
+    """Draw a second number for every place: below 0.8 the chosen word becomes <mask>, from 0.9 on another word, in
+    between it stays.
+    """
+    return _fates(seed_from(rng))
 
 
 def _other_words(seed: int) -> list[Ask]:
@@ -126,31 +166,116 @@ def _other_words(seed: int) -> list[Ask]:
     ]
 
 
-def _all_scored(tokens: Tensor, vocab_size: int, generator: torch.Generator, share: float = 0.15) -> Pair:
+@exercise.stage("the other words", points=0.5, public=_other_words(5), measure="masking")
+def _(rng):
+    """Draw one for each place, from MASK + 1 (the first word) to vocab_size - 1, whether it stands in the texts or not:
+    torch.randint, whose upper end is not drawn, but the lower one is. Here all words are chosen.
+    """
+    return _other_words(seed_from(rng))
+
+
+@exercise.stage("all chance comes from the generator", points=0.5, public=[_hide("", SEVERAL, 6, 0.5, take="seeds")])
+def _(rng):
+    """Give generator=generator to torch.rand and to torch.randint, so that the same seed hides the same words. Seed
+    nothing yourself: the next call with this generator hides others.
+    """
+    return [_hide("", SEVERAL, seed_from(rng), rng.choice(SHARES), take="seeds")]
+
+
+@exercise.stage(
+    "the tokens are left as they were", points=0.5, public=[_hide("", SMALL, 7, 0.5)], measure="inputs kept"
+)
+def _(rng):
+    """The next pass hides other words of the same text: work on a copy (clone, where, masked_fill)."""
+    return [_hide("", SMALL, seed_from(rng), rng.choice(SHARES))]
+
+
+@exercise.mistake("every place is scored")
+def _(tokens, vocab_size, generator, share=0.15):
+    """The model sees most of these words and could simply copy them. The target is the word where one was chosen, and
+    IGNORE everywhere else.
+    """
     return mask_tokens(tokens, vocab_size, generator, share)[0], tokens.clone()
 
 
-def _only_mask_scored(tokens: Tensor, vocab_size: int, generator: torch.Generator, share: float = 0.15) -> Pair:
+@exercise.mistake("only <mask> is scored")
+def _(tokens, vocab_size, generator, share=0.15):
+    """Words that were exchanged or left are chosen too: they must be scored, or the model learns that only <mask>
+    deserves attention.
+    """
     read, target = mask_tokens(tokens, vocab_size, generator, share)
     return read, target.masked_fill(read != MASK, IGNORE)
 
 
-def _only_changed_scored(tokens: Tensor, vocab_size: int, generator: torch.Generator, share: float = 0.15) -> Pair:
-    read, target = mask_tokens(tokens, vocab_size, generator, share)
-    return read, target.masked_fill(read == tokens, IGNORE)
-
-
-def _all_hidden(tokens: Tensor, vocab_size: int, generator: torch.Generator, share: float = 0.15) -> Pair:
-    read, _ = mask_tokens(tokens, vocab_size, generator, 1.0)
-    return read, mask_tokens(tokens, vocab_size, generator, share)[1]
-
-
-def _exchanged(tokens: Tensor, vocab_size: int, generator: torch.Generator, share: float = 0.15) -> Pair:
+@exercise.mistake("input and target are exchanged")
+def _(tokens, vocab_size, generator, share=0.15):
+    """The input comes first, then the target."""
     read, target = mask_tokens(tokens, vocab_size, generator, share)
     return target, read
 
 
-def _two_draws(tokens: Tensor, vocab_size: int, generator: torch.Generator, share: float = 0.15) -> Pair:
+@exercise.mistake("all words are hidden, not only the chosen ones")
+def _(tokens, vocab_size, generator, share=0.15):
+    """What becomes <mask> or another word must also have been chosen: join the two conditions by &."""
+    read, _ = mask_tokens(tokens, vocab_size, generator, 1.0)
+    return read, mask_tokens(tokens, vocab_size, generator, share)[1]
+
+
+@exercise.mistake("words left as they are are not scored")
+def _(tokens, vocab_size, generator, share=0.15):
+    """The last tenth of the chosen words stays and is scored all the same. Take the target from what was chosen, not
+    from what has changed.
+    """
+    read, target = mask_tokens(tokens, vocab_size, generator, share)
+    return read, target.masked_fill(read == tokens, IGNORE)
+
+
+@exercise.mistake("the target is what stands in the input")
+def _(tokens, vocab_size, generator, share=0.15):
+    """The target must be taken before the words are hidden: it is what the model has to find."""
+    read, target = mask_tokens(tokens, vocab_size, generator, share)
+    return read, read.masked_fill(target == IGNORE, IGNORE)
+
+
+@exercise.mistake("what is not scored has the target <pad>")
+def _(tokens, vocab_size, generator, share=0.15):
+    """0 is a token like any other for the loss, so the model would learn to say <pad>. What is not scored has the
+    target IGNORE (-100).
+    """
+    read, target = mask_tokens(tokens, vocab_size, generator, share)
+    return read, target.masked_fill(target == IGNORE, PAD)
+
+
+exercise.mistake(
+    "padding is chosen",
+    "There is nothing to guess behind the end of a text: choose words only (tokens > MASK).",
+    _variant(allowed=lambda tokens: (tokens > MASK) | (tokens == PAD)),
+)
+
+exercise.mistake(
+    "special tokens are chosen",
+    "<sos>, <eos>, <oov> and <mask> are no words. Words are the numbers above MASK.",
+    _variant(allowed=lambda tokens: tokens != PAD),
+)
+
+exercise.mistake(
+    "special tokens and padding are chosen",
+    "Only words may be hidden: the numbers above MASK.",
+    _variant(allowed=lambda tokens: tokens >= 0),
+)
+
+
+@exercise.mistake("chosen are those above the share")
+def _(tokens, vocab_size, generator, share=0.15):
+    """torch.rand gives a number below `share` in that share of all cases: rand < share, not rand > share."""
+    return mask_tokens(tokens, vocab_size, generator, 1 - share)
+
+
+@exercise.mistake("a word can be drawn twice, for <mask> and for another word")
+def _(tokens, vocab_size, generator, share=0.15):
+    """Two separate draws overlap: some of the words that were <mask> become another word. Decide by one number: below
+    0.8, from 0.9 on, or in between.
+    """
     chosen = (torch.rand(tokens.shape, generator=generator) < share) & (tokens > MASK)
     read = tokens.masked_fill(chosen & (torch.rand(tokens.shape, generator=generator) < 0.8), MASK)
     other = chosen & (torch.rand(tokens.shape, generator=generator) < 0.1)
@@ -158,7 +283,11 @@ def _two_draws(tokens: Tensor, vocab_size: int, generator: torch.Generator, shar
     return torch.where(other, words, read), tokens.masked_fill(~chosen, IGNORE)
 
 
-def _one_draw(tokens: Tensor, vocab_size: int, generator: torch.Generator, share: float = 0.15) -> Pair:
+@exercise.mistake("the number that chose a word decides what happens to it, too")
+def _(tokens, vocab_size, generator, share=0.15):
+    """A chosen word's number is below `share`, so below 0.8, too: nearly every one becomes <mask>. Draw a second number
+    for each place.
+    """
     draw = torch.rand(tokens.shape, generator=generator)
     chosen = (draw < share) & (tokens > MASK)
     words = torch.randint(SPECIALS, vocab_size, tokens.shape, generator=generator)
@@ -166,259 +295,103 @@ def _one_draw(tokens: Tensor, vocab_size: int, generator: torch.Generator, share
     return torch.where(chosen & (draw >= 0.9), words, read), tokens.masked_fill(~chosen, IGNORE)
 
 
-def _target_hidden(tokens: Tensor, vocab_size: int, generator: torch.Generator, share: float = 0.15) -> Pair:
-    read, target = mask_tokens(tokens, vocab_size, generator, share)
-    return read, read.masked_fill(target == IGNORE, IGNORE)
+exercise.mistake(
+    "always <mask>",
+    "All chosen words become <mask>. A tenth should become another word and a tenth stay, since <mask> never "
+    "occurs where the model is used.",
+    _variant(mask=1.0, kept=0.0),
+)
+
+exercise.mistake(
+    "no other words, or hardly any",
+    "A tenth of the chosen words should become another word. If you draw again among those that are not "
+    "<mask>: a tenth of all is half of these.",
+    _variant(mask=0.8, kept=0.18),
+)
+
+exercise.mistake(
+    "no chosen word stays as it is",
+    "80 % become <mask> and 10 % another word; the last 10 % stay, and are scored all the same.",
+    _variant(mask=0.8, kept=0.0),
+)
+
+exercise.mistake(
+    "nothing is hidden",
+    "The input still holds every word. Return the changed tokens; masked_fill without _ returns a new tensor.",
+    _variant(mask=0.0, kept=1.0),
+)
 
 
-def _target_padded(tokens: Tensor, vocab_size: int, generator: torch.Generator, share: float = 0.15) -> Pair:
-    read, target = mask_tokens(tokens, vocab_size, generator, share)
-    return read, target.masked_fill(target == IGNORE, PAD)
+@exercise.mistake("the share is always 15 %")
+def _(tokens, vocab_size, generator, share=0.15):
+    """15 % is only the default: use the argument share."""
+    return mask_tokens(tokens, vocab_size, generator)
 
 
-def _in_place(tokens: Tensor, vocab_size: int, generator: torch.Generator, share: float = 0.15) -> Pair:
+exercise.mistake(
+    "the other words may be special tokens",
+    "Start the draw at MASK + 1: a <pad> or <eos> inside a text is no word.",
+    _variant(lowest=0),
+)
+
+exercise.mistake(
+    "the same other word everywhere",
+    "Draw one word for each place: torch.randint(..., tokens.shape).",
+    _variant(words_for=lambda shape: (1,)),
+)
+
+exercise.mistake(
+    "<mask> is drawn as one of the other words",
+    "torch.randint draws its lower end too, and MASK is no word: begin at MASK + 1.",
+    _variant(lowest=MASK),
+)
+
+exercise.mistake(
+    "one other word for a whole text",
+    "All words of a text that are exchanged become the same one. Draw one word for each place: "
+    "torch.randint(..., tokens.shape).",
+    _variant(words_for=_a_row),
+)
+
+exercise.mistake(
+    "one other word for a whole column",
+    "All texts get the same other word at the same place. Draw one for each place: torch.randint(..., tokens.shape).",
+    _variant(words_for=_a_column),
+)
+
+exercise.mistake(
+    "the same places are chosen in all texts",
+    "One number was drawn for each column. Draw one for each place of each text: torch.rand(tokens.shape).",
+    _variant(choice_for=_a_column),
+)
+
+exercise.mistake(
+    "all words of a text have the same fate",
+    "Only one number decides for a whole text between <mask>, another word and staying. Draw one for each "
+    "place: torch.rand(tokens.shape).",
+    _variant(fate_for=_a_row),
+)
+
+
+@exercise.mistake("every call draws the same numbers")
+def _(tokens, vocab_size, generator, share=0.15):
+    """torch.manual_seed, or a new generator with the seed of this one, starts again at each call: every pass hides the
+    same words. Draw from the generator that you are given: it goes on.
+    """
+    return mask_tokens(tokens, vocab_size, torch.Generator().manual_seed(generator.initial_seed()), share)
+
+
+@exercise.mistake("the generator is not used")
+def _(tokens, vocab_size, generator, share=0.15):
+    """torch.rand(shape) draws from torch's own state: nobody can hide the same words again. Pass generator=generator,
+    to torch.randint too.
+    """
+    return _masking(tokens, vocab_size, None, share)
+
+
+@exercise.mistake("the tokens are changed in place")
+def _(tokens, vocab_size, generator, share=0.15):
+    """The caller's text is lost: at the next pass, some of its words would be <mask> for ever. Work on a copy."""
     read, target = mask_tokens(tokens, vocab_size, generator, share)
     tokens.copy_(read)
     return tokens, target
-
-
-EXERCISE = Exercise(
-    mask_tokens,
-    [
-        Stage(
-            "the target: the hidden words, and nothing else",
-            1.5,
-            "Where a word is chosen, the target is the word that stood there; everywhere else it is IGNORE, and the "
-            "input is as it was.",
-            _targets(1, 0.5),
-            lambda rng: _targets(seed_from(rng), rng.choice(SHARES)),
-            measure="masking",
-            decisive=True,
-        ),
-        Stage(
-            "15 % of the words are chosen, or the share that is asked for",
-            1.5,
-            "Draw a number between 0 and 1 for every place; chosen are the words whose number is below `share`, which "
-            "may be 0 or 1. <pad>, <sos>, <eos>, <oov> and <mask> are no words.",
-            _choices(2, 0.5),
-            lambda rng: _choices(seed_from(rng), rng.choice(SHARES)),
-            measure="masking",
-            decisive=True,
-        ),
-        Stage(
-            "80 / 10 / 10",
-            1,
-            "Draw a second number for every place: below 0.8 the chosen word becomes <mask>, from 0.9 on another word, "
-            "in between it stays.",
-            _fates(4),
-            lambda rng: _fates(seed_from(rng)),
-            measure="masking",
-        ),
-        Stage(
-            "the other words",
-            0.5,
-            "Draw one for each place, from MASK + 1 (the first word) to vocab_size - 1, whether it stands in the texts "
-            "or not: torch.randint, whose upper end is not drawn, but the lower one is. Here all words are chosen.",
-            _other_words(5),
-            lambda rng: _other_words(seed_from(rng)),
-            measure="masking",
-        ),
-        Stage(
-            "all chance comes from the generator",
-            0.5,
-            "Give generator=generator to torch.rand and to torch.randint, so that the same seed hides the same words. "
-            "Seed nothing yourself: the next call with this generator hides others.",
-            [_hide("", SEVERAL, 6, 0.5, take="seeds")],
-            lambda rng: [_hide("", SEVERAL, seed_from(rng), rng.choice(SHARES), take="seeds")],
-        ),
-        Stage(
-            "the tokens are left as they were",
-            0.5,
-            "The next pass hides other words of the same text: work on a copy (clone, where, masked_fill).",
-            [_hide("", SMALL, 7, 0.5)],
-            lambda rng: [_hide("", SMALL, seed_from(rng), rng.choice(SHARES))],
-            measure="inputs kept",
-        ),
-    ],
-    [
-        Mistake(
-            "every place is scored",
-            "The model sees most of these words and could simply copy them. The target is the word where one was "
-            "chosen, and IGNORE everywhere else.",
-            _all_scored,
-        ),
-        Mistake(
-            "only <mask> is scored",
-            "Words that were exchanged or left are chosen too: they must be scored, or the model learns that only "
-            "<mask> deserves attention.",
-            _only_mask_scored,
-        ),
-        Mistake(
-            "input and target are exchanged",
-            "The input comes first, then the target.",
-            _exchanged,
-        ),
-        Mistake(
-            "all words are hidden, not only the chosen ones",
-            "What becomes <mask> or another word must also have been chosen: join the two conditions by &.",
-            _all_hidden,
-        ),
-        Mistake(
-            "words left as they are are not scored",
-            "The last tenth of the chosen words stays and is scored all the same. Take the target from what was "
-            "chosen, not from what has changed.",
-            _only_changed_scored,
-        ),
-        Mistake(
-            "the target is what stands in the input",
-            "The target must be taken before the words are hidden: it is what the model has to find.",
-            _target_hidden,
-        ),
-        Mistake(
-            "what is not scored has the target <pad>",
-            "0 is a token like any other for the loss, so the model would learn to say <pad>. What is not scored has "
-            "the target IGNORE (-100).",
-            _target_padded,
-        ),
-        Mistake(
-            "padding is chosen",
-            "There is nothing to guess behind the end of a text: choose words only (tokens > MASK).",
-            _variant(allowed=lambda tokens: (tokens > MASK) | (tokens == PAD)),
-        ),
-        Mistake(
-            "special tokens are chosen",
-            "<sos>, <eos>, <oov> and <mask> are no words. Words are the numbers above MASK.",
-            _variant(allowed=lambda tokens: tokens != PAD),
-        ),
-        Mistake(
-            "special tokens and padding are chosen",
-            "Only words may be hidden: the numbers above MASK.",
-            _variant(allowed=lambda tokens: tokens >= 0),
-        ),
-        Mistake(
-            "chosen are those above the share",
-            "torch.rand gives a number below `share` in that share of all cases: rand < share, not rand > share.",
-            lambda tokens, vocab_size, generator, share=0.15: mask_tokens(tokens, vocab_size, generator, 1 - share),
-        ),
-        Mistake(
-            "a word can be drawn twice, for <mask> and for another word",
-            "Two separate draws overlap: some of the words that were <mask> become another word. Decide by one number: "
-            "below 0.8, from 0.9 on, or in between.",
-            _two_draws,
-        ),
-        Mistake(
-            "the number that chose a word decides what happens to it, too",
-            "A chosen word's number is below `share`, so below 0.8, too: nearly every one becomes <mask>. Draw a "
-            "second number for each place.",
-            _one_draw,
-        ),
-        Mistake(
-            "always <mask>",
-            "All chosen words become <mask>. A tenth should become another word and a tenth stay, since <mask> never "
-            "occurs where the model is used.",
-            _variant(mask=1.0, kept=0.0),
-        ),
-        Mistake(
-            "no other words, or hardly any",
-            "A tenth of the chosen words should become another word. If you draw again among those that are not "
-            "<mask>: a tenth of all is half of these.",
-            _variant(mask=0.8, kept=0.18),
-        ),
-        Mistake(
-            "no chosen word stays as it is",
-            "80 % become <mask> and 10 % another word; the last 10 % stay, and are scored all the same.",
-            _variant(mask=0.8, kept=0.0),
-        ),
-        Mistake(
-            "nothing is hidden",
-            "The input still holds every word. Return the changed tokens; masked_fill without _ returns a new tensor.",
-            _variant(mask=0.0, kept=1.0),
-        ),
-        Mistake(
-            "the share is always 15 %",
-            "15 % is only the default: use the argument share.",
-            lambda tokens, vocab_size, generator, share=0.15: mask_tokens(tokens, vocab_size, generator),
-        ),
-        Mistake(
-            "the other words may be special tokens",
-            "Start the draw at MASK + 1: a <pad> or <eos> inside a text is no word.",
-            _variant(lowest=0),
-        ),
-        Mistake(
-            "the same other word everywhere",
-            "Draw one word for each place: torch.randint(..., tokens.shape).",
-            _variant(words_for=lambda shape: (1,)),
-        ),
-        Mistake(
-            "<mask> is drawn as one of the other words",
-            "torch.randint draws its lower end too, and MASK is no word: begin at MASK + 1.",
-            _variant(lowest=MASK),
-        ),
-        Mistake(
-            "one other word for a whole text",
-            "All words of a text that are exchanged become the same one. Draw one word for each place: "
-            "torch.randint(..., tokens.shape).",
-            _variant(words_for=_a_row),
-        ),
-        Mistake(
-            "one other word for a whole column",
-            "All texts get the same other word at the same place. Draw one for each place: "
-            "torch.randint(..., tokens.shape).",
-            _variant(words_for=_a_column),
-        ),
-        Mistake(
-            "the same places are chosen in all texts",
-            "One number was drawn for each column. Draw one for each place of each text: torch.rand(tokens.shape).",
-            _variant(choice_for=_a_column),
-        ),
-        Mistake(
-            "all words of a text have the same fate",
-            "Only one number decides for a whole text between <mask>, another word and staying. Draw one for each "
-            "place: torch.rand(tokens.shape).",
-            _variant(fate_for=_a_row),
-        ),
-        Mistake(
-            "every call draws the same numbers",
-            "torch.manual_seed, or a new generator with the seed of this one, starts again at each call: every pass "
-            "hides the same words. Draw from the generator that you are given: it goes on.",
-            lambda tokens, vocab_size, generator, share=0.15: mask_tokens(
-                tokens, vocab_size, torch.Generator().manual_seed(generator.initial_seed()), share
-            ),
-        ),
-        Mistake(
-            "the generator is not used",
-            "torch.rand(shape) draws from torch's own state: nobody can hide the same words again. Pass "
-            "generator=generator, to torch.randint too.",
-            lambda tokens, vocab_size, generator, share=0.15: _masking(tokens, vocab_size, None, share),
-        ),
-        Mistake(
-            "the tokens are changed in place",
-            "The caller's text is lost: at the next pass, some of its words would be <mask> for ever. Work on a copy.",
-            _in_place,
-        ),
-    ],
-    hints=(
-        "Look at the table of section 3 again. Two things are drawn: *which* places are chosen, and *what happens* "
-        "to each of them. Which of the two does the row **target** depend on? At place 5 the word stays as it is "
-        "and is scored all the same. So can you make the target by comparing input and tokens, or do you need "
-        "something that you had earlier?",
-        "Three words, 17, 8 and 30, with `share` 0.15. The first draw gives 0.40, 0.07, 0.11: the words 8 and 30 "
-        "are chosen. The second draw gives 0.95, 0.50, 0.93. For 8, 0.50 is below 0.8: `<mask>`. For 30, 0.93 is "
-        "not below 0.9: another word. For 17 the 0.95 means nothing, because 17 was not chosen. *One* number "
-        'decides between the three fates, so that they cannot overlap. On whole tensors you say "chosen **and** '
-        'below 0.8" with `&`, and `torch.where(condition, this, that)` or `masked_fill` puts the new numbers into '
-        "a new tensor; the tokens stay as they were.",
-        "Everything has the shape `(b, n)`; one number for each place of each text.\n"
-        "```python\n"
-        "first = torch.rand(tokens.shape, generator=generator)\n"
-        "chosen = ...  # first against share, and only the words: numbers above MASK\n"
-        "target = ...  # made from tokens and chosen; IGNORE elsewhere\n"
-        "second = torch.rand(tokens.shape, generator=generator)\n"
-        "others = torch.randint(..., tokens.shape, generator=generator)\n"
-        "read = ...    # MASK where chosen and second is below 0.8\n"
-        "read = ...    # others where chosen and second is at least 0.9\n"
-        "```\n"
-        "`torch.randint(low, high, ...)` draws `low` too, but never `high`: what is the first word, and what "
-        "follows the last one? Return the input first, then the target.",
-    ),
-)

@@ -8,13 +8,16 @@ from typing import Any
 import torch
 from torch import Tensor
 
-from grading.definitions.exercise import Exercise, Mistake, Stage
+from grading.definitions.definition import Definition
 from grading.exercises.draws import Draw, seed_from
 from tutor.checking.answers import Ask
 
 from ._common import SPECIALS, V, _model, _sentence
 
+exercise = Definition()
 
+
+@exercise.reference
 def same_state(model: Any, first: Tensor, second: Tensor, position: int) -> bool:
     return _same(model, first, second, position, position)
 
@@ -28,12 +31,6 @@ def _moved(model: Any, first: Tensor, second: Tensor, position: int) -> Tensor:
     """Returns by how much the state at a place differs, `(d,)`."""
     moved: Tensor = model.base(first[None])[0, position] - model.base(second[None])[0, position]
     return moved
-
-
-def _all_tokens(model: Any, first: Tensor, second: Tensor, position: int) -> bool:
-    return len(first) == len(second) and bool(
-        torch.allclose(model.base(first[None]), model.base(second[None]), atol=1e-5)
-    )
 
 
 def _two_sentences(n: int, position: int, seed: int, change: int, *, longer: int = 0, **options: Any) -> Ask:
@@ -50,12 +47,6 @@ def _both_orders(ask: Ask) -> list[Ask]:
     return [ask, Ask((model, second, first, position))]
 
 
-def _continued(longer: int, seed: int, **options: Any) -> Ask:
-    """Returns a text without <eos> and one that begins with it and goes on: cut to the shorter they are the same."""
-    second = _sentence(7 + longer, seed)
-    return Ask((_model(seed, **options), second[:7].clone(), second, 4))
-
-
 def _twice(n: int, position: int, seed: int, **options: Any) -> Ask:
     """Returns the same text twice."""
     text = _sentence(n, seed)
@@ -66,28 +57,6 @@ def _twice(n: int, position: int, seed: int, **options: Any) -> Ask:
 # the place (in a text of 10 tokens), for a causal one a word that stands before it.
 FOLLOWS_MUCH = (3, 4, 5, 7, 10, 11, 12, 16, 18, 23, 24, 26, 27, 29)
 BEFORE_MUCH = (1, 3, 4, 5, 7, 8, 9, 10, 11, 12, 14, 15, 16, 18)
-
-
-def _draw_causal(rng: random.Random) -> list[Ask]:
-    """Returns sentences that differ far behind the place, and right behind it."""
-    n, place = rng.randint(9, 13), rng.randint(3, 5)
-    changes = (n - rng.choice([2, 3]), place + 1)
-    return [_two_sentences(n, place, seed_from(rng), change, causal=True) for change in changes]
-
-
-def _no_layers(n: int, place: int, seed: int) -> Ask:
-    """Returns sentences for a base of both sides without a layer: nothing comes from one place to another."""
-    return _two_sentences(n, place, seed, n - 2, n_layers=0)
-
-
-def _other_rows(n: int, seed: int) -> Ask:
-    """Returns sentences for a base without a layer: rows before the place differ, the one at the place does not."""
-    return _two_sentences(n, 5, seed, 2, n_layers=0)
-
-
-def _one_sign(seed: int) -> list[Ask]:
-    """Returns sentences for a base of width 2, both orders: in one of them both numbers of the state are smaller."""
-    return _both_orders(_two_sentences(9, 4, seed, 7, d_model=2, n_heads=1, n_layers=1, spread=1.0))
 
 
 def _shuffled(draw: Draw) -> Draw:
@@ -117,6 +86,93 @@ NEAR_ZERO = (4, 11, 16, 19, 23, 25, 41, 57, 73, 79, 81, 113, 116, 119, 133, 152)
 ROUNDED_APART = (425, 1689, 1779, 2364, 2787, 2807, 3210, 3444)
 
 
+def _rounded(seed: int, longer: int = 0) -> Ask:
+    return _two_sentences(9, 4, seed, 7, longer=longer, causal=True, noise=ROUNDING)
+
+
+@exercise.stage(
+    "a causal model, what follows differs or nothing does",
+    points=0.5,
+    public=[
+        _two_sentences(9, 4, 1, 7, causal=True),
+        _two_sentences(10, 5, 2, 7, causal=True),
+        _two_sentences(9, 4, 11, 5, causal=True),
+        _twice(8, 3, 13, causal=True),
+    ],
+    decisive=True,
+)
+def _(rng):
+    """Run the model's base on each sentence and compare one row of each: hidden[0, position]."""
+    # Returns sentences that differ far behind the place, and right behind it.
+    n, place = rng.randint(9, 13), rng.randint(3, 5)
+    changes = (n - rng.choice([2, 3]), place + 1)
+    return [_two_sentences(n, place, seed_from(rng), change, causal=True) for change in changes]
+
+
+def _no_layers(n: int, place: int, seed: int) -> Ask:
+    """Returns sentences for a base of both sides without a layer: nothing comes from one place to another."""
+    return _two_sentences(n, place, seed, n - 2, n_layers=0)
+
+
+def _other_rows(n: int, seed: int) -> Ask:
+    """Returns sentences for a base without a layer: rows before the place differ, the one at the place does not."""
+    return _two_sentences(n, 5, seed, 2, n_layers=0)
+
+
+def _one_sign(seed: int) -> list[Ask]:
+    """Returns sentences for a base of width 2, both orders: in one of them both numbers of the state are smaller."""
+    return _both_orders(_two_sentences(9, 4, seed, 7, d_model=2, n_heads=1, n_layers=1, spread=1.0))
+
+
+@exercise.stage(
+    "a model of both sides, what follows differs",
+    points=0.5,
+    public=[
+        _two_sentences(10, 5, 4, 7),
+        _no_layers(9, 4, 12),
+        _other_rows(9, 14),
+        *_both_orders(_two_sentences(9, 4, 3, 7)),
+        *_one_sign(ONE_SIGN[0]),
+    ],
+    decisive=True,
+)
+def _(rng):
+    """The whole sentences go into the model, not only their beginnings. A model without a layer moves nothing from one
+    place to another: there the states stay the same. Run the model and look.
+    """
+    return _shuffled(
+        lambda rng: [
+            *_both_orders(_two_sentences(10, 4, rng.choice(FOLLOWS_MUCH), 8)),
+            _two_sentences(10, 4, rng.choice(FOLLOWS_MUCH), 5),
+            _no_layers(rng.randint(8, 11), rng.randint(2, 4), seed_from(rng)),
+            _other_rows(rng.randint(8, 11), seed_from(rng)),
+            *_one_sign(rng.choice(ONE_SIGN)),
+        ]
+    )(rng)
+
+
+@exercise.stage(
+    "a causal model, what stands before differs",
+    points=0.5,
+    public=[*_both_orders(_two_sentences(9, 5, 5, 2, causal=True)), _two_sentences(9, 5, 9, 5, causal=True)],
+    decisive=True,
+)
+def _(rng):
+    """Here the states differ although the model is causal: the answer is measured, it does not follow from the model's
+    kind.
+    """
+    return [
+        *_both_orders(_two_sentences(10, 6, rng.choice(BEFORE_MUCH), 2, causal=True)),
+        _two_sentences(10, 6, rng.choice(BEFORE_MUCH), 6, causal=True),
+    ]
+
+
+def _continued(longer: int, seed: int, **options: Any) -> Ask:
+    """Returns a text without <eos> and one that begins with it and goes on: cut to the shorter they are the same."""
+    second = _sentence(7 + longer, seed)
+    return Ask((_model(seed, **options), second[:7].clone(), second, 4))
+
+
 def _longer(seed: int) -> Ask:
     return _two_sentences(9, 4, seed, 7, longer=1 + seed % 3)
 
@@ -125,200 +181,141 @@ def _goes_on(seed: int) -> Ask:
     return _continued(2 + seed % 3, seed)
 
 
+@exercise.stage(
+    "sentences of different lengths",
+    points=0.5,
+    public=[
+        _rounded(NEAR_ZERO[1], longer=2),
+        _rounded(ROUNDED_APART[0], longer=2),
+        *_both_orders(_two_sentences(8, 3, 6, 6, longer=3)),
+        _continued(3, NEAR_ZERO[2], causal=True, noise=ROUNDING),
+        _continued(3, GOES_ON[0]),
+    ],
+)
+def _(rng):
+    """Run each sentence alone, and whole, also where one only goes on where the other ends. The same place in both is
+    counted from the beginning.
+    """
+    return [
+        _rounded(rng.choice(NEAR_ZERO), longer=rng.randint(1, 3)),
+        *_both_orders(_longer(rng.choice(GOES_ON))),
+        _continued(rng.randint(2, 4), rng.choice(NEAR_ZERO), causal=True, noise=ROUNDING),
+        _goes_on(rng.choice(GOES_ON)),
+    ]
+
+
 def _small_influence(seed: int, spread: float = 0.0) -> Ask:
     """Returns sentences of 60 tokens that differ in one, far away, in a model in which attention moves little."""
     return _two_sentences(60, 3, seed, 57, n_layers=1, spread=spread)
 
 
-def _rounded(seed: int, longer: int = 0) -> Ask:
-    return _two_sentences(9, 4, seed, 7, longer=longer, causal=True, noise=ROUNDING)
-
-
-EXERCISE = Exercise(
-    same_state,
-    [
-        Stage(
-            "a causal model, what follows differs or nothing does",
-            0.5,
-            "Run the model's base on each sentence and compare one row of each: hidden[0, position].",
-            [
-                _two_sentences(9, 4, 1, 7, causal=True),
-                _two_sentences(10, 5, 2, 7, causal=True),
-                _two_sentences(9, 4, 11, 5, causal=True),
-                _twice(8, 3, 13, causal=True),
-            ],
-            _draw_causal,
-            decisive=True,
-        ),
-        Stage(
-            "a model of both sides, what follows differs",
-            0.5,
-            "The whole sentences go into the model, not only their beginnings. A model without a layer moves nothing "
-            "from one place to another: there the states stay the same. Run the model and look.",
-            [
-                _two_sentences(10, 5, 4, 7),
-                _no_layers(9, 4, 12),
-                _other_rows(9, 14),
-                *_both_orders(_two_sentences(9, 4, 3, 7)),
-                *_one_sign(ONE_SIGN[0]),
-            ],
-            _shuffled(
-                lambda rng: [
-                    *_both_orders(_two_sentences(10, 4, rng.choice(FOLLOWS_MUCH), 8)),
-                    _two_sentences(10, 4, rng.choice(FOLLOWS_MUCH), 5),
-                    _no_layers(rng.randint(8, 11), rng.randint(2, 4), seed_from(rng)),
-                    _other_rows(rng.randint(8, 11), seed_from(rng)),
-                    *_one_sign(rng.choice(ONE_SIGN)),
-                ]
-            ),
-            decisive=True,
-        ),
-        Stage(
-            "a causal model, what stands before differs",
-            0.5,
-            "Here the states differ although the model is causal: the answer is measured, it does not follow from the "
-            "model's kind.",
-            [*_both_orders(_two_sentences(9, 5, 5, 2, causal=True)), _two_sentences(9, 5, 9, 5, causal=True)],
-            lambda rng: [
-                *_both_orders(_two_sentences(10, 6, rng.choice(BEFORE_MUCH), 2, causal=True)),
-                _two_sentences(10, 6, rng.choice(BEFORE_MUCH), 6, causal=True),
-            ],
-            decisive=True,
-        ),
-        Stage(
-            "sentences of different lengths",
-            0.5,
-            "Run each sentence alone, and whole, also where one only goes on where the other ends. The same place in "
-            "both is counted from the beginning.",
-            [
-                _rounded(NEAR_ZERO[1], longer=2),
-                _rounded(ROUNDED_APART[0], longer=2),
-                *_both_orders(_two_sentences(8, 3, 6, 6, longer=3)),
-                _continued(3, NEAR_ZERO[2], causal=True, noise=ROUNDING),
-                _continued(3, GOES_ON[0]),
-            ],
-            lambda rng: [
-                _rounded(rng.choice(NEAR_ZERO), longer=rng.randint(1, 3)),
-                *_both_orders(_longer(rng.choice(GOES_ON))),
-                _continued(rng.randint(2, 4), rng.choice(NEAR_ZERO), causal=True, noise=ROUNDING),
-                _goes_on(rng.choice(GOES_ON)),
-            ],
-        ),
-        Stage(
-            "rounding is no difference, a small influence is one",
-            1,
-            "Two runs may differ by 1e-6 by rounding. A single word far away in 60 may move a state by less than a "
-            "hundredth. Choose a tolerance in between. Compare each number, not only the direction. And a text "
-            "compared with itself has the same states in any model.",
-            [
-                _rounded(NEAR_ZERO[0]),
-                _rounded(ROUNDED_APART[0]),
-                _twice(8, 3, 7),
-                _small_influence(ONE_STAYS[0]),
-                _small_influence(SUM_STAYS[0]),
-                _small_influence(ALL_MOVE[0], 0.1),
-                _small_influence(FIRST_STAYS),
-            ],
-            _shuffled(
-                lambda rng: [
-                    *map(_rounded, (rng.choice(NEAR_ZERO), rng.choice(ROUNDED_APART))),
-                    _twice(rng.randint(7, 10), 3, seed_from(rng)),
-                    _small_influence(rng.choice(SUM_STAYS)),
-                    _small_influence(rng.choice(ALL_MOVE), 0.1),
-                ]
-            ),
-        ),
+@exercise.stage(
+    "rounding is no difference, a small influence is one",
+    points=1,
+    public=[
+        _rounded(NEAR_ZERO[0]),
+        _rounded(ROUNDED_APART[0]),
+        _twice(8, 3, 7),
+        _small_influence(ONE_STAYS[0]),
+        _small_influence(SUM_STAYS[0]),
+        _small_influence(ALL_MOVE[0], 0.1),
+        _small_influence(FIRST_STAYS),
     ],
-    [
-        Mistake(
-            "the difference is returned",
-            "The question is whether the states are the same: compare the difference with a tolerance, return a bool.",
-            lambda model, first, second, position: float(_moved(model, first, second, position).abs().max()),
-        ),
-        Mistake(
-            "the last token is compared",
-            "The last token has read everything, in every model. The question is for one row of each: "
-            "hidden[0, position].",
-            lambda model, first, second, position: _same(model, first, second, -1, -1),
-        ),
-        Mistake(
-            "all tokens are compared",
-            "Somewhere after the difference the states differ in every model, at the word itself for sure. The "
-            "question is for one row of each: hidden[0, position].",
-            _all_tokens,
-        ),
-        Mistake(
-            "what follows is never read",
-            "If the sentences are cut after position (or only their embeddings compared), every model passes. Give "
-            "both sentences to the model whole.",
-            lambda model, first, second, position: _same(
-                model, first[: position + 1], second[: position + 1], position, position
-            ),
-        ),
-        Mistake(
-            "one place too far",
-            "Places count from 0, and the state at position is hidden[0, position]; a slice [:position + 1] ends with "
-            "it. The next place has read the word behind it.",
-            lambda model, first, second, position: _same(model, first, second, position + 1, position + 1),
-        ),
-        Mistake(
-            "one place too early",
-            "Places count from 0, and the state at position is hidden[0, position].",
-            lambda model, first, second, position: _same(model, first, second, position - 1, position - 1),
-        ),
-        Mistake(
-            "the answer is the wrong way round",
-            "True means that the states are the same.",
-            lambda model, first, second, position: not same_state(model, first, second, position),
-        ),
-        Mistake(
-            "no tolerance, or hardly any",
-            "Rounding is taken for an influence. Allow a difference of about 1e-5; torch.allclose has only 1e-8 by "
-            "itself, and very little more: give it atol=1e-5.",
-            lambda model, first, second, position: _same(model, first, second, position, position, 0.0),
-        ),
-        Mistake(
-            "the tolerance is too wide",
-            "A small difference is one too: a word far away may move a state by less than a hundredth. Take about "
-            "1e-5.",
-            lambda model, first, second, position: _same(model, first, second, position, position, 0.02),
-        ),
-        Mistake(
-            "the differences cancel: the sum of the numbers, or their length, is compared",
-            "Some of the numbers grow and others shrink, so that the sum hardly moves, nor does the length (norm). "
-            "Subtract first, and take abs() before sum, mean or max.",
-            lambda model, first, second, position: bool(_moved(model, first, second, position).sum().abs() <= 1e-5),
-        ),
-        Mistake(
-            "a difference below 0 passes for none",
-            "A mean without abs() may be negative, and is then below every tolerance. Take abs() before mean or max.",
-            lambda model, first, second, position: bool(_moved(model, first, second, position).mean() <= 1e-5),
-        ),
-        Mistake(
-            "decided by the kind of model, not measured",
-            "A causal model has different states too when something before the place differs. Run it and look.",
-            lambda model, first, second, position: model.base.causal,
-        ),
-    ],
-    hints=(
-        "Take the council: *they* stands before *feared* and *advocated*, and this is the only word that differs. "
-        "In which row of the hidden states would you see whether the model has read that word before its time? "
-        "What would you find in the *last* row, in either model? And what could still differ if you had cut both "
-        "sentences behind *they* before the model read them?",
-        "Two small states: $(0.5,\\ -0.2)$ and $(0.500001,\\ -0.2)$ differ by $10^{-6}$: that is rounding, and the "
-        "answer is True. $(0.5,\\ -0.2)$ and $(0.502,\\ -0.202)$ differ by $+0.002$ and $-0.002$: a real "
-        "influence, although the two differences add up to 0. So make them positive first (`abs()`), and look at "
-        "the largest. Which tolerance lies well above $10^{-6}$ and well below $10^{-3}$? And whether the model is "
-        "causal does not matter to your function: it measures.",
-        "Each sentence goes in alone and whole, as a batch of one:\n"
-        "```python\n"
-        "hidden = model.base(first[None])  # (1, n, d)\n"
-        "```\n\n"
-        "1. The same for `second`: `(1, m, d)`.\n"
-        "2. Of each, the row at `position`, counted from the beginning: `(d,)` and `(d,)`.\n"
-        "3. Their difference, `(d,)`, without signs.\n"
-        "4. Its largest number, compared with a tolerance: `# ...`\n"
-        "5. Return a `bool`; True means *the same*. If you take `torch.allclose`, give it an `atol`: its own is "
-        "$10^{-8}$, which is narrower than rounding.",
-    ),
 )
+def _(rng):
+    """Two runs may differ by 1e-6 by rounding. A single word far away in 60 may move a state by less than a hundredth.
+    Choose a tolerance in between. Compare each number, not only the direction. And a text compared with itself has the
+    same states in any model.
+    """
+    return _shuffled(
+        lambda rng: [
+            *map(_rounded, (rng.choice(NEAR_ZERO), rng.choice(ROUNDED_APART))),
+            _twice(rng.randint(7, 10), 3, seed_from(rng)),
+            _small_influence(rng.choice(SUM_STAYS)),
+            _small_influence(rng.choice(ALL_MOVE), 0.1),
+        ]
+    )(rng)
+
+
+@exercise.mistake("the difference is returned")
+def _(model, first, second, position):
+    """The question is whether the states are the same: compare the difference with a tolerance, return a bool."""
+    return float(_moved(model, first, second, position).abs().max())
+
+
+@exercise.mistake("the last token is compared")
+def _(model, first, second, position):
+    """The last token has read everything, in every model. The question is for one row of each: hidden[0, position]."""
+    return _same(model, first, second, -1, -1)
+
+
+@exercise.mistake("all tokens are compared")
+def _(model, first, second, position):
+    """Somewhere after the difference the states differ in every model, at the word itself for sure. The question is for
+    one row of each: hidden[0, position].
+    """
+    return len(first) == len(second) and bool(
+        torch.allclose(model.base(first[None]), model.base(second[None]), atol=1e-5)
+    )
+
+
+@exercise.mistake("what follows is never read")
+def _(model, first, second, position):
+    """If the sentences are cut after position (or only their embeddings compared), every model passes. Give both
+    sentences to the model whole.
+    """
+    return _same(model, first[: position + 1], second[: position + 1], position, position)
+
+
+@exercise.mistake("one place too far")
+def _(model, first, second, position):
+    """Places count from 0, and the state at position is hidden[0, position]; a slice [:position + 1] ends with it. The
+    next place has read the word behind it.
+    """
+    return _same(model, first, second, position + 1, position + 1)
+
+
+@exercise.mistake("one place too early")
+def _(model, first, second, position):
+    """Places count from 0, and the state at position is hidden[0, position]."""
+    return _same(model, first, second, position - 1, position - 1)
+
+
+@exercise.mistake("the answer is the wrong way round")
+def _(model, first, second, position):
+    """True means that the states are the same."""
+    return not same_state(model, first, second, position)
+
+
+@exercise.mistake("no tolerance, or hardly any")
+def _(model, first, second, position):
+    """Rounding is taken for an influence. Allow a difference of about 1e-5; torch.allclose has only 1e-8 by itself, and
+    very little more: give it atol=1e-5.
+    """
+    return _same(model, first, second, position, position, 0.0)
+
+
+@exercise.mistake("the tolerance is too wide")
+def _(model, first, second, position):
+    """A small difference is one too: a word far away may move a state by less than a hundredth. Take about 1e-5."""
+    return _same(model, first, second, position, position, 0.02)
+
+
+@exercise.mistake("the differences cancel: the sum of the numbers, or their length, is compared")
+def _(model, first, second, position):
+    """Some of the numbers grow and others shrink, so that the sum hardly moves, nor does the length (norm). Subtract
+    first, and take abs() before sum, mean or max.
+    """
+    return bool(_moved(model, first, second, position).sum().abs() <= 1e-5)
+
+
+@exercise.mistake("a difference below 0 passes for none")
+def _(model, first, second, position):
+    """A mean without abs() may be negative, and is then below every tolerance. Take abs() before mean or max."""
+    return bool(_moved(model, first, second, position).mean() <= 1e-5)
+
+
+@exercise.mistake("decided by the kind of model, not measured")
+def _(model, first, second, position):
+    """A causal model has different states too when something before the place differs. Run it and look."""
+    return model.base.causal

@@ -6,11 +6,14 @@ import random
 from collections.abc import Callable
 from typing import Any
 
-from grading.definitions.exercise import Exercise, Mistake, Stage
+from grading.definitions.definition import Definition
 from grading.exercises.draws import Draw
 from tutor.checking.answers import Ask
 
+exercise = Definition()
 
+
+@exercise.reference
 def visible_positions(kind: str, i: int, n: int) -> set[int]:
     if kind not in ("causal", "masked"):
         raise ValueError(f"kind {kind!r} is unknown: take 'causal' or 'masked'")
@@ -67,108 +70,94 @@ def _large(kind: str, rng: random.Random) -> list[Ask]:
     return [Ask((kind, rng.randint(600, n - 2), n))]
 
 
-def _no_kinds(rng: random.Random) -> list[Ask]:
+@exercise.stage(
+    "a causal model",
+    points=0.5,
+    public=[Ask(("causal", 2, 5)), Ask(("causal", 1, 6)), Ask(("causal", 700, 900))],
+    decisive=True,
+)
+def _(rng):
+    """Row i of the causal mask of notebook 01: which places are not blocked? Its own place is one of them."""
+    return [*_places("causal")(rng), *_large("causal", rng)]
+
+
+@exercise.stage(
+    "a masked model",
+    points=0.5,
+    public=[Ask(("masked", 2, 5)), Ask(("masked", 1, 6)), Ask(("masked", 700, 900))],
+    decisive=True,
+)
+def _(rng):
+    """There is no causal mask at all: which of the n places are blocked?"""
+    return [*_places("masked")(rng), *_large("masked", rng)]
+
+
+@exercise.stage(
+    "the first and the last place",
+    points=0.75,
+    public=[Ask((kind, *place)) for kind in ("causal", "masked") for place in ((0, 4), (3, 4), (0, 1))],
+)
+def _(rng):
+    """At the last place both models see the same. At the first, the causal one sees only itself."""
+    return [Ask((kind, i, n)) for n in (rng.randint(5, 9), 1) for kind in ("causal", "masked") for i in {0, n - 1}]
+
+
+@exercise.stage(
+    "another kind: a ValueError",
+    points=0.25,
+    public=[Ask((kind, place % 3, 3)) for place, kind in enumerate(NO_KINDS)],
+    raises="ValueError",
+)
+def _(rng):
+    """Whoever asks for a kind that does not exist has made a spelling mistake and wants to hear of it. A kind is
+    compared as a whole, with ==.
+    """
     kinds = rng.sample(NO_KINDS, len(NO_KINDS))
     return [Ask((kind, rng.randrange(n), n)) for kind in kinds for n in [rng.randint(1, 5)]]
 
 
-EXERCISE = Exercise(
-    visible_positions,
-    [
-        Stage(
-            "a causal model",
-            0.5,
-            "Row i of the causal mask of notebook 01: which places are not blocked? Its own place is one of them.",
-            [Ask(("causal", 2, 5)), Ask(("causal", 1, 6)), Ask(("causal", 700, 900))],
-            lambda rng: [*_places("causal")(rng), *_large("causal", rng)],
-            decisive=True,
-        ),
-        Stage(
-            "a masked model",
-            0.5,
-            "There is no causal mask at all: which of the n places are blocked?",
-            [Ask(("masked", 2, 5)), Ask(("masked", 1, 6)), Ask(("masked", 700, 900))],
-            lambda rng: [*_places("masked")(rng), *_large("masked", rng)],
-            decisive=True,
-        ),
-        Stage(
-            "the first and the last place",
-            0.75,
-            "At the last place both models see the same. At the first, the causal one sees only itself.",
-            [Ask((kind, *place)) for kind in ("causal", "masked") for place in ((0, 4), (3, 4), (0, 1))],
-            lambda rng: [
-                Ask((kind, i, n)) for n in (rng.randint(5, 9), 1) for kind in ("causal", "masked") for i in {0, n - 1}
-            ],
-        ),
-        Stage(
-            "another kind: a ValueError",
-            0.25,
-            "Whoever asks for a kind that does not exist has made a spelling mistake and wants to hear of it. A kind "
-            "is compared as a whole, with ==.",
-            [Ask((kind, place % 3, 3)) for place, kind in enumerate(NO_KINDS)],
-            _no_kinds,
-            raises="ValueError",
-        ),
-    ],
-    [
-        Mistake(
-            "the two kinds are exchanged",
-            "The causal model is the one with the mask of notebook 01: it sees the left side only.",
-            _sides(_all, _left),
-        ),
-        Mistake(
-            "the causal model does not see its own place",
-            "The diagonal of the causal mask is 0: a token always sees itself.",
-            _sides(lambda i, n: range(i), _all),
-        ),
-        Mistake(
-            "the causal model sees one place too many",
-            "Place i + 1 holds the word that the causal model has to guess.",
-            _sides(lambda i, n: range(min(n, i + 2)), _all),
-        ),
-        Mistake(
-            "the masked model does not see its own place",
-            "The place is visible; what was done to it is another matter: mostly <mask> stands there, not the word.",
-            _sides(_left, lambda i, n: {*range(n)} - {i}),
-        ),
-        Mistake(
-            "the causal model looks to the right",
-            "It sees the places 0 to i, not i to n - 1.",
-            _sides(range, _all),
-        ),
-        Mistake(
-            "the masked model sees the left side only",
-            "This is the causal mask again. A masked model has none: it looks to both sides.",
-            _sides(_left, _left),
-        ),
-        Mistake(
-            "places are counted from 1",
-            "As everywhere in Python, the n places are 0 to n - 1.",
-            _sides(lambda i, n: range(1, i + 2), lambda i, n: range(1, n + 1)),
-        ),
-        Mistake(
-            "an unknown kind passes in silence",
-            "An else that takes every other word for 'masked' hides a spelling mistake: raise ValueError.",
-            lambda kind, i, n: set(range(i + 1 if kind == "causal" else n)),
-        ),
-    ],
-    hints=(
-        "Section 1 draws two squares: row $i$ says whom token $i$ may look at. Take a sentence of 5 tokens and "
-        "shade row 2 in both squares, with a pencil. Which cells of this row does the mask of notebook 01 block? "
-        "Is the token's own place one of them? And what is there to block when there is no mask at all?",
-        "A smaller sentence: $n = 4$, and place 1 looks. In the causal model it may look at the places 0 and 1 "
-        "(the diagonal is not blocked, and everything behind it is); in the masked model at 0, 1, 2 and 3, its own "
-        "place too, whatever was written there. `range` gives such a run of places: `set(range(3))` is `{0, 1, "
-        "2}`, since the end is not part of it. Which end do you need for place $i$ of the causal model, and which "
-        "for the masked one? Try $i = 0$ and $i = n - 1$ as well.",
-        "Three cases, one after the other; each kind is compared as a whole:\n"
-        "```python\n"
-        'if kind == "causal":\n'
-        "    ...  # a set: from place 0 up to place i, with place i\n"
-        'if kind == "masked":\n'
-        "    ...  # a set: all n places, whatever i is\n"
-        "raise ValueError(...)  # say which kinds there are\n"
-        "```\n"
-        'An `else` that takes every other word for "masked" would hide a spelling mistake such as `"Causal"`.',
-    ),
+exercise.mistake(
+    "the two kinds are exchanged",
+    "The causal model is the one with the mask of notebook 01: it sees the left side only.",
+    _sides(_all, _left),
 )
+
+exercise.mistake(
+    "the causal model does not see its own place",
+    "The diagonal of the causal mask is 0: a token always sees itself.",
+    _sides(lambda i, n: range(i), _all),
+)
+
+exercise.mistake(
+    "the causal model sees one place too many",
+    "Place i + 1 holds the word that the causal model has to guess.",
+    _sides(lambda i, n: range(min(n, i + 2)), _all),
+)
+
+exercise.mistake(
+    "the masked model does not see its own place",
+    "The place is visible; what was done to it is another matter: mostly <mask> stands there, not the word.",
+    _sides(_left, lambda i, n: {*range(n)} - {i}),
+)
+
+exercise.mistake(
+    "the causal model looks to the right", "It sees the places 0 to i, not i to n - 1.", _sides(range, _all)
+)
+
+exercise.mistake(
+    "the masked model sees the left side only",
+    "This is the causal mask again. A masked model has none: it looks to both sides.",
+    _sides(_left, _left),
+)
+
+exercise.mistake(
+    "places are counted from 1",
+    "As everywhere in Python, the n places are 0 to n - 1.",
+    _sides(lambda i, n: range(1, i + 2), lambda i, n: range(1, n + 1)),
+)
+
+
+@exercise.mistake("an unknown kind passes in silence")
+def _(kind, i, n):
+    """An else that takes every other word for 'masked' hides a spelling mistake: raise ValueError."""
+    return set(range(i + 1 if kind == "causal" else n))

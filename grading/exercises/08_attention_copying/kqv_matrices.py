@@ -9,12 +9,15 @@ from typing import Any
 import torch
 from torch import Tensor
 
-from grading.definitions.exercise import Exercise, Mistake, Stage
+from grading.definitions.definition import Definition, Stage
 from tutor.checking.answers import Ask
 
 from ._common import _generator, _orthonormal
 
+exercise = Definition()
 
+
+@exercise.reference
 def kqv_matrices(u_a: Tensor, u_b: Tensor, u_c: Tensor, u_d: Tensor) -> tuple[Tensor, Tensor, Tensor]:
     square = u_a @ u_a
     keys = torch.eye(len(u_a))
@@ -63,119 +66,96 @@ def _self(name: str, points: float, look: str, view: str, *, hand: bool, decisiv
     )
 
 
-EXERCISE = Exercise(
-    kqv_matrices,
-    [
-        _self(
-            "three matrices of shape (d, d)",
-            0.25,
-            "Return K, Q, V in this order, each with d rows and d columns.",
-            "shape",
-            hand=True,
-        ),
-        _self(
-            "c2 is close to u_b",
-            1,
-            "Token 2 must look at a token that holds u_b, and V must let u_b through. Compute Q @ u_a: what is "
-            "it, and with which of the three keys has it a large dot product? The vectors have any direction: use "
-            "them themselves (torch.outer), not the axes 0, 1, 2, 3.",
-            "last row",
-            hand=True,
-            decisive=True,
-        ),
-        _self(
-            "c1 is close to u_b - u_c",
-            1,
-            "Token 1 must look at x3 = u_c + u_b, and V must turn this into u_b - u_c: keep u_b, turn u_c "
-            "round. Mind that V also meets u_b in x1.",
-            "first row",
-            hand=True,
-            decisive=True,
-        ),
-        _self(
-            "vectors of other lengths, up to 5.5",
-            0.75,
-            "The check draws their length: take it from the vectors, beta squared is u_a @ u_a.",
-            "values",
-            hand=False,
-        ),
-    ],
-    [
-        Mistake(
-            "V does not let u_b alone through",
-            "With V = I the whole token is copied: c2 = u_d + u_b. V must drop u_d and turn u_c round.",
-            _changed(lambda k, q, v, *u: (k, q, torch.eye(len(u[0])))),
-        ),
-        Mistake(
-            "V is not divided by beta squared",
-            "outer(u, u) @ u is beta^2 times u. Divide by u @ u, so that V gives u_b and not a multiple of it.",
-            _changed(lambda k, q, v, *u: (k, q, v * (u[0] @ u[0]))),
-        ),
-        Mistake(
-            "V is divided by beta, not by its square",
-            "outer(u, u) @ u = (u . u) u, and u . u is beta squared.",
-            _changed(lambda k, q, v, *u: (k, q, v * (u[0] @ u[0]).sqrt())),
-        ),
-        Mistake(
-            "Q is transposed, or K and Q are exchanged",
-            "outer(y, x) @ x is a multiple of y: it takes x in and gives y out. Q acts on the token that "
-            "looks, K on the tokens looked at, and the order of the answer is K, Q, V.",
-            _changed(lambda k, q, v, *u: (k, q.T, v)),
-        ),
-        Mistake(
-            "V adds u_c in place of taking it away",
-            "c1 shall be u_b - u_c, so V must turn u_c into -u_c.",
-            _changed(lambda k, q, v, u_a, u_b, u_c, u_d: (k, q, v + 2 * torch.outer(u_c, u_c) / (u_c @ u_c))),
-        ),
-        Mistake(
-            "c1 is u_b, without -u_c",
-            "There are two ways to this. Either V has no second rule, which turns u_c into -u_c. Or token 1 does not "
-            "look at x3: compute Q @ (u_d + u_b), its query, and see whether it asks for u_c.",
-            _changed(lambda k, q, v, u_a, u_b, u_c, u_d: (k, q, torch.outer(u_b, u_b) / (u_b @ u_b))),
-        ),
-        Mistake(
-            "the query of token 1 is not set",
-            "Q must do two things: turn u_a (token 2) into a query for x1, and u_d (in token 1) into a query for x3.",
-            _changed(lambda k, q, v, u_a, u_b, u_c, u_d: (k, torch.outer(u_d, u_a) / (u_a @ u_a), v)),
-        ),
-        Mistake(
-            "token 2 looks for u_b itself",
-            "u_b is in x1 and in x3, so both get the same weight, and c2 is the mean of V x1 and V x3. Ask for "
-            "what only one of them has: u_d.",
-            _changed(
-                lambda k, q, v, u_a, u_b, u_c, u_d: (
-                    k,
-                    (torch.outer(u_b, u_a) + torch.outer(u_c, u_d)) / (u_a @ u_a),
-                    v,
-                )
-            ),
-        ),
-        Mistake(
-            "K, Q and V are all the identity",
-            "Then every token copies itself, as in the exercise before.",
-            lambda u_a, u_b, u_c, u_d: (torch.eye(len(u_a)),) * 3,
-        ),
-    ],
-    hints=(
-        "Which tokens hold $u_b$, and what does each of them have that no other token has? Token 2, which is "
-        "$u_a$, must look at *one* of them only: what should $Q$ make of $u_a$? Token 1 must get something with "
-        "$u_c$ in it: where is $u_c$, and which part of $x_1 = u_d + u_b$ may $Q$ go by? ($u_b$ is in $x_3$ as "
-        "well.) Last: what of that token may $V$ let through, and what must it turn round?",
-        'Another task: token 3 shall look at token 2. The rule is "where you find $u_c$, put $u_a$": $Q = '
-        "\\frac{1}{\\beta^2} u_a u_c^\\top$, in torch `torch.outer(u_a, u_c) / (u_c @ u_c)`. Applied to $x_3 = u_c "
-        "+ u_b$ it gives $u_a$, for $u_b$ is at a right angle to $u_c$ and vanishes. With $K = I$ the scores of "
-        "this query are 0 with $x_1$, $\\beta^2$ with $x_2$, 0 with $x_3$; for $\\beta = 4$ that is 16 against 0, "
-        "and token 2 takes nearly all the weight. What goes *in* stands second in `torch.outer`, what comes *out* "
-        "first. Two rules for two tokens are added; and a rule may also put the *negative* of a vector.",
-        "All three matrices are `(d, d)`, returned in the order K, Q, V.\n"
-        "```python\n"
-        "square = u_a @ u_a         # beta squared, a number\n"
-        "K = torch.eye(len(u_a))    # the tokens as they are\n"
-        "Q = ...  # two rules, added: one acts on x2, one on x1\n"
-        "V = ...  # two rules, added: what is kept, what is turned round\n"
-        "```\n"
-        "Check each by itself before the attention: `Q @ u_a` must fit exactly one of the three tokens, and `Q @ "
-        "(u_d + u_b)` another one. `V @ (u_d + u_b)` must be `u_b`, and `V @ (u_c + u_b)` must be `u_b - u_c`. If "
-        "these come out too long by 16 or more, a division by `square` is missing.",
+exercise.stages += [
+    _self(
+        "three matrices of shape (d, d)",
+        0.25,
+        "Return K, Q, V in this order, each with d rows and d columns.",
+        "shape",
+        hand=True,
     ),
+    _self(
+        "c2 is close to u_b",
+        1,
+        "Token 2 must look at a token that holds u_b, and V must let u_b through. Compute Q @ u_a: what is "
+        "it, and with which of the three keys has it a large dot product? The vectors have any direction: use "
+        "them themselves (torch.outer), not the axes 0, 1, 2, 3.",
+        "last row",
+        hand=True,
+        decisive=True,
+    ),
+    _self(
+        "c1 is close to u_b - u_c",
+        1,
+        "Token 1 must look at x3 = u_c + u_b, and V must turn this into u_b - u_c: keep u_b, turn u_c "
+        "round. Mind that V also meets u_b in x1.",
+        "first row",
+        hand=True,
+        decisive=True,
+    ),
+    _self(
+        "vectors of other lengths, up to 5.5",
+        0.75,
+        "The check draws their length: take it from the vectors, beta squared is u_a @ u_a.",
+        "values",
+        hand=False,
+    ),
+]
+
+
+exercise.mistake(
+    "V does not let u_b alone through",
+    "With V = I the whole token is copied: c2 = u_d + u_b. V must drop u_d and turn u_c round.",
+    _changed(lambda k, q, v, *u: (k, q, torch.eye(len(u[0])))),
 )
+
+exercise.mistake(
+    "V is not divided by beta squared",
+    "outer(u, u) @ u is beta^2 times u. Divide by u @ u, so that V gives u_b and not a multiple of it.",
+    _changed(lambda k, q, v, *u: (k, q, v * (u[0] @ u[0]))),
+)
+
+exercise.mistake(
+    "V is divided by beta, not by its square",
+    "outer(u, u) @ u = (u . u) u, and u . u is beta squared.",
+    _changed(lambda k, q, v, *u: (k, q, v * (u[0] @ u[0]).sqrt())),
+)
+
+exercise.mistake(
+    "Q is transposed, or K and Q are exchanged",
+    "outer(y, x) @ x is a multiple of y: it takes x in and gives y out. Q acts on the token that "
+    "looks, K on the tokens looked at, and the order of the answer is K, Q, V.",
+    _changed(lambda k, q, v, *u: (k, q.T, v)),
+)
+
+exercise.mistake(
+    "V adds u_c in place of taking it away",
+    "c1 shall be u_b - u_c, so V must turn u_c into -u_c.",
+    _changed(lambda k, q, v, u_a, u_b, u_c, u_d: (k, q, v + 2 * torch.outer(u_c, u_c) / (u_c @ u_c))),
+)
+
+exercise.mistake(
+    "c1 is u_b, without -u_c",
+    "There are two ways to this. Either V has no second rule, which turns u_c into -u_c. Or token 1 does not "
+    "look at x3: compute Q @ (u_d + u_b), its query, and see whether it asks for u_c.",
+    _changed(lambda k, q, v, u_a, u_b, u_c, u_d: (k, q, torch.outer(u_b, u_b) / (u_b @ u_b))),
+)
+
+exercise.mistake(
+    "the query of token 1 is not set",
+    "Q must do two things: turn u_a (token 2) into a query for x1, and u_d (in token 1) into a query for x3.",
+    _changed(lambda k, q, v, u_a, u_b, u_c, u_d: (k, torch.outer(u_d, u_a) / (u_a @ u_a), v)),
+)
+
+exercise.mistake(
+    "token 2 looks for u_b itself",
+    "u_b is in x1 and in x3, so both get the same weight, and c2 is the mean of V x1 and V x3. Ask for "
+    "what only one of them has: u_d.",
+    _changed(lambda k, q, v, u_a, u_b, u_c, u_d: (k, (torch.outer(u_b, u_a) + torch.outer(u_c, u_d)) / (u_a @ u_a), v)),
+)
+
+
+@exercise.mistake("K, Q and V are all the identity")
+def _(u_a, u_b, u_c, u_d):
+    """Then every token copies itself, as in the exercise before."""
+    return (torch.eye(len(u_a)),) * 3

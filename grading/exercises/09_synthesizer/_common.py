@@ -11,7 +11,7 @@ from typing import Any
 import torch
 from torch import Tensor, nn
 
-from grading.definitions.exercise import Mistake, Stage
+from grading.definitions.definition import Mistake, Stage
 from grading.exercises.draws import Draw, both, seed_from
 from tutor.checking.answers import Ask
 

@@ -9,7 +9,7 @@ from collections.abc import Callable, Hashable, Mapping
 import torch
 from torch import Tensor
 
-from grading.definitions.exercise import Exercise, Mistake, Stage
+from grading.definitions.definition import Definition, Stage
 from tutor.checking.answers import Ask
 
 Known = Callable[[list[int], int, int], Hashable]  # sentence, row, wanted place -> what the rule may look at
@@ -22,6 +22,10 @@ KNOWN: dict[str, Known] = {
 }
 
 
+exercise = Definition()
+
+
+@exercise.reference
 def compare_tasks(tokens: Tensor, places: Tensor) -> Shares:
     return _shares(tokens, places)
 
@@ -52,35 +56,6 @@ def _changed_shares(**changed: Known) -> Callable[[Tensor, Tensor], Shares]:
 
 def _of_groups(share: Callable[[dict[Hashable, Counter[int]]], float]) -> Callable[[Tensor, Tensor], Shares]:
     return lambda tokens, places: {name: share(_groups(tokens, places, known)) for name, known in KNOWN.items()}
-
-
-def _mean_of_groups(groups: dict[Hashable, Counter[int]]) -> float:
-    return sum(max(counts.values()) / sum(counts.values()) for counts in groups.values()) / len(groups)
-
-
-def _agreeing_only(groups: dict[Hashable, Counter[int]]) -> float:
-    whole = sum(sum(counts.values()) for counts in groups.values() if len(counts) == 1)
-    return whole / sum(sum(counts.values()) for counts in groups.values())
-
-
-def _once_each(tokens: Tensor, places: Tensor) -> Shares:
-    total = int((places >= 0).sum())
-    return {"random": int((places >= 0).any(dim=0).sum()) / total, "dense": 1.0, "prefix": 1.0}
-
-
-def _mean_of_rows(tokens: Tensor, places: Tensor) -> Shares:
-    rows = [i for i in range(tokens.shape[1]) if bool((places[:, i] >= 0).any())]
-    shares: list[Shares] = []
-    for i in rows:
-        only = torch.full_like(places, -1)
-        only[:, i] = places[:, i]
-        shares.append(_shares(tokens, only))
-    return {name: sum(share[name] for share in shares) / len(shares) for name in KNOWN}
-
-
-def _of_all_rows(tokens: Tensor, places: Tensor) -> Shares:
-    asked = float((places >= 0).float().mean())
-    return {name: share * asked for name, share in _shares(tokens, places).items()}
 
 
 ALIKE = (1, 11, 111)  # tokens of which several have the same digits in a row
@@ -142,133 +117,137 @@ def _share_stage(name: str, look: str, entry: str) -> Stage:
     )
 
 
-EXERCISE = Exercise(
-    compare_tasks,
-    [
-        Stage(
-            "a dict with the three names",
-            0.25,
-            'The names are "random", "dense" and "prefix".',
-            [Ask(SMALL.inputs, take="names")],
-            lambda rng: [Ask(_task(rng, 5, 3, 2).inputs, take="names")],
-        ),
-        _share_stage(
-            "random: one place for each row",
-            "For row i count how often each place is wanted, over all sentences. The best rule takes the most frequent "
-            "one.",
-            "random",
-        ),
-        _share_stage(
-            "dense: one place for each row and token",
-            "Now make a group for each pair (i, token at i), and take the most frequent place of each group.",
-            "dense",
-        ),
-        _share_stage(
-            "prefix: one place for each beginning of a sentence",
-            "Make a group for each beginning, tokens 0 to i with i itself: all that any causal layer could know.",
-            "prefix",
-        ),
-        Stage(
-            "rows that ask nothing",
-            0.75,
-            "Where places is -1, there is no question: leave it out of the right ones and out of the total.",
-            [Ask(_task(random.Random(8), 16, 4, 2, skip=0.8).inputs)],
-            lambda rng: _draw_tasks(rng, 0.8, 0.7),
-        ),
-    ],
-    [
-        Mistake(
-            "rows that ask nothing count as questions",
-            "-1 is no place: a rule cannot be right there, nor wrong. Leave these rows out altogether.",
-            lambda tokens, places: _shares(tokens, places, nothing=-1),
-        ),
-        Mistake(
-            "the place 0 is left out",
-            "0 is a place like any other, the first; only -1 asks nothing.",
-            lambda tokens, places: _shares(tokens, places, nothing=1),
-        ),
-        Mistake(
-            "each token's tensor is a group of its own",
-            "Two tensors are two keys of a dict, even if they hold the same number. Take numbers: .tolist() or "
-            ".item().",
-            _changed_shares(dense=lambda sentence, i, place: object(), prefix=lambda sentence, i, place: object()),
-        ),
-        Mistake(
-            "each place's tensor is counted for itself",
-            "Two tensors are two keys of a dict, even if they hold the same number. Take numbers: .tolist() or "
-            ".item().",
-            _once_each,
-        ),
-        Mistake(
-            "divided by all rows, also those that ask nothing",
-            "Divide the number of right looks by the number of questions: rows whose place is not -1.",
-            _of_all_rows,
-        ),
-        Mistake(
-            "the random layer has one place for all rows",
-            "Its scores are a square: each row has numbers of its own. Make a group for each i.",
-            _changed_shares(random=lambda sentence, i, place: 0),
-        ),
-        Mistake(
-            "the dense layer does not know its row",
-            "x_i is a token AND its position: make a group for each pair (i, token), not for each token.",
-            _changed_shares(dense=lambda sentence, i, place: sentence[i]),
-        ),
-        Mistake(
-            "the dense layer sees the token looked at",
-            "Its scores are made before it looks: x_j does not go in. Group by (i, token at i) only.",
-            _changed_shares(dense=lambda sentence, i, place: (i, sentence[i], sentence[place])),
-        ),
-        Mistake(
-            "the prefix holds the future",
-            "A causal layer at row i knows the tokens 0 to i. Cut the sentence after i.",
-            _changed_shares(prefix=lambda sentence, i, place: (i, *sentence)),
-        ),
-        Mistake(
-            "the prefix lacks the row's own token",
-            "Token i knows itself: the beginning is tokens 0 to i, with i, so sentence[: i + 1].",
-            _changed_shares(prefix=lambda sentence, i, place: (i, *sentence[:i])),
-        ),
-        Mistake(
-            "the mean over the rows",
-            "Rows with few questions would count as much as those with many. Add up right looks and questions over "
-            "all rows, then divide once.",
-            _mean_of_rows,
-        ),
-        Mistake(
-            "the mean over the groups",
-            "Small groups would count as much as large ones. Add up the right looks of all groups, then divide once.",
-            _of_groups(_mean_of_groups),
-        ),
-        Mistake(
-            "only groups that agree are right",
-            "A rule that takes the most frequent place is right for a part of a group, also when the group does not "
-            "agree.",
-            _of_groups(_agreeing_only),
-        ),
-    ],
-    large=[_long_task(70)],  # of two tokens, 64 are as many as one whole number holds
-    hints=(
-        "Take the four sentences of two words again. Write beside each row what each of the three kinds of layer "
-        "knows there: a number, a number and a token, or all the tokens up to the row. Rows with the same note are "
-        "one group. In a group that wants the places 0, 0 and 1, how many looks can one and the same answer get "
-        "right? And a row with $-1$: does it belong to any group, or to the total?",
-        "Say that a group wants the places 2, 0, 2, 1 and $-1$. The last one asks nothing and drops out. Of the "
-        "four others the place 2 is the most frequent: 2 of 4 right. A second group wants the place 1 once: 1 of "
-        "1. Together 3 of 5, that is 0.6. (The mean of the two shares would be 0.75: there a small group counts as "
-        "much as a large one.) A dict makes groups by itself if the key is *what the layer knows*, say `(1, 7)` "
-        "for row 1 with token 7, and the value a list or a `Counter` of the places (`from collections import "
-        "Counter`). Use plain numbers (`.tolist()`): two tensors with the same number are two keys.",
-        "The same for each of the three kinds; only `known` differs:\n"
-        "```python\n"
-        "for sentence, wanted in zip(tokens.tolist(), places.tolist()):\n"
-        "    for i, place in enumerate(wanted):\n"
-        "        # ... a row that asks nothing is left out; place 0 is a place\n"
-        "        known = ...  # from i, or i and the row's token, or the tokens 0 to i\n"
-        "        # ... count this place in the group of known\n"
-        "```\n"
-        "A list cannot be the key of a dict, a tuple can; mind that a slice leaves its end out, and that row $i$ "
-        "knows its own token. Then, over all groups: the sum of the largest counts, and the sum of all counts. "
-        "Divide once, at the end.",
+@exercise.stage("a dict with the three names", points=0.25, public=[Ask(SMALL.inputs, take="names")])
+def _(rng):
+    """The names are "random", "dense" and "prefix"."""
+    return [Ask(_task(rng, 5, 3, 2).inputs, take="names")]
+
+
+exercise.stages += [
+    _share_stage(
+        "random: one place for each row",
+        "For row i count how often each place is wanted, over all sentences. The best rule takes the most frequent "
+        "one.",
+        "random",
     ),
+    _share_stage(
+        "dense: one place for each row and token",
+        "Now make a group for each pair (i, token at i), and take the most frequent place of each group.",
+        "dense",
+    ),
+    _share_stage(
+        "prefix: one place for each beginning of a sentence",
+        "Make a group for each beginning, tokens 0 to i with i itself: all that any causal layer could know.",
+        "prefix",
+    ),
+]
+
+
+@exercise.stage("rows that ask nothing", points=0.75, public=[Ask(_task(random.Random(8), 16, 4, 2, skip=0.8).inputs)])
+def _(rng):
+    """Where places is -1, there is no question: leave it out of the right ones and out of the total."""
+    return _draw_tasks(rng, 0.8, 0.7)
+
+
+exercise.large += [_long_task(70)]  # of two tokens, 64 are as many as one whole number holds
+
+
+@exercise.mistake("rows that ask nothing count as questions")
+def _(tokens, places):
+    """-1 is no place: a rule cannot be right there, nor wrong. Leave these rows out altogether."""
+    return _shares(tokens, places, nothing=-1)
+
+
+@exercise.mistake("the place 0 is left out")
+def _(tokens, places):
+    """0 is a place like any other, the first; only -1 asks nothing."""
+    return _shares(tokens, places, nothing=1)
+
+
+exercise.mistake(
+    "each token's tensor is a group of its own",
+    "Two tensors are two keys of a dict, even if they hold the same number. Take numbers: .tolist() or .item().",
+    _changed_shares(dense=lambda sentence, i, place: object(), prefix=lambda sentence, i, place: object()),
+)
+
+
+@exercise.mistake("each place's tensor is counted for itself")
+def _(tokens, places):
+    """Two tensors are two keys of a dict, even if they hold the same number. Take numbers: .tolist() or .item()."""
+    total = int((places >= 0).sum())
+    return {"random": int((places >= 0).any(dim=0).sum()) / total, "dense": 1.0, "prefix": 1.0}
+
+
+@exercise.mistake("divided by all rows, also those that ask nothing")
+def _(tokens, places):
+    """Divide the number of right looks by the number of questions: rows whose place is not -1."""
+    asked = float((places >= 0).float().mean())
+    return {name: share * asked for name, share in _shares(tokens, places).items()}
+
+
+exercise.mistake(
+    "the random layer has one place for all rows",
+    "Its scores are a square: each row has numbers of its own. Make a group for each i.",
+    _changed_shares(random=lambda sentence, i, place: 0),
+)
+
+exercise.mistake(
+    "the dense layer does not know its row",
+    "x_i is a token AND its position: make a group for each pair (i, token), not for each token.",
+    _changed_shares(dense=lambda sentence, i, place: sentence[i]),
+)
+
+exercise.mistake(
+    "the dense layer sees the token looked at",
+    "Its scores are made before it looks: x_j does not go in. Group by (i, token at i) only.",
+    _changed_shares(dense=lambda sentence, i, place: (i, sentence[i], sentence[place])),
+)
+
+exercise.mistake(
+    "the prefix holds the future",
+    "A causal layer at row i knows the tokens 0 to i. Cut the sentence after i.",
+    _changed_shares(prefix=lambda sentence, i, place: (i, *sentence)),
+)
+
+exercise.mistake(
+    "the prefix lacks the row's own token",
+    "Token i knows itself: the beginning is tokens 0 to i, with i, so sentence[: i + 1].",
+    _changed_shares(prefix=lambda sentence, i, place: (i, *sentence[:i])),
+)
+
+
+@exercise.mistake("the mean over the rows")
+def _(tokens, places):
+    """Rows with few questions would count as much as those with many. Add up right looks and questions over all rows,
+    then divide once.
+    """
+    rows = [i for i in range(tokens.shape[1]) if bool((places[:, i] >= 0).any())]
+    shares: list[Shares] = []
+    for i in rows:
+        only = torch.full_like(places, -1)
+        only[:, i] = places[:, i]
+        shares.append(_shares(tokens, only))
+    return {name: sum(share[name] for share in shares) / len(shares) for name in KNOWN}
+
+
+def _mean_of_groups(groups: dict[Hashable, Counter[int]]) -> float:
+    return sum(max(counts.values()) / sum(counts.values()) for counts in groups.values()) / len(groups)
+
+
+exercise.mistake(
+    "the mean over the groups",
+    "Small groups would count as much as large ones. Add up the right looks of all groups, then divide once.",
+    _of_groups(_mean_of_groups),
+)
+
+
+def _agreeing_only(groups: dict[Hashable, Counter[int]]) -> float:
+    whole = sum(sum(counts.values()) for counts in groups.values() if len(counts) == 1)
+    return whole / sum(sum(counts.values()) for counts in groups.values())
+
+
+exercise.mistake(
+    "only groups that agree are right",
+    "A rule that takes the most frequent place is right for a part of a group, also when the group does not agree.",
+    _of_groups(_agreeing_only),
 )

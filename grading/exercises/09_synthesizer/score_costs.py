@@ -8,7 +8,7 @@ from collections.abc import Callable
 import sympy
 from sympy import Expr, Integer
 
-from grading.definitions.exercise import Exercise, Mistake, Stage
+from grading.definitions.definition import Definition, Stage
 from tutor.checking.answers import Ask
 
 D, A, N, L = sympy.symbols("D A N L", positive=True, integer=True)
@@ -16,6 +16,10 @@ D, A, N, L = sympy.symbols("D A N L", positive=True, integer=True)
 LINEAR = D**2 + D
 
 
+exercise = Definition()
+
+
+@exercise.reference
 def score_costs() -> dict[str, Expr]:
     return _costs()
 
@@ -52,165 +56,148 @@ def _cost_stage(name: str, points: float, look: str, *entries: str) -> Stage:
     return Stage(name, points, look, asks, draw, sealed=True, decisive=decisive)
 
 
-EXERCISE = Exercise(
-    score_costs,
-    [
-        Stage(
-            "a dict with the six names",
-            0.25,
-            "The names are those of the docstring: three kinds, each with parameters and products.",
-            [Ask(take="names")],
-            lambda rng: [Ask(take="names")],
-        ),
-        _cost_stage(
-            "parameters, key-query",
-            0.5,
-            "Scores need the two layers query and key, each from D to D with a bias. Value and output make no scores.",
-            "key-query parameters",
-        ),
-        _cost_stage(
-            "parameters, dense",
-            0.75,
-            "hidden is a layer from D to D with a bias; each of A heads has a B of D/A rows and N columns, and N "
-            "numbers b2.",
-            "dense parameters",
-        ),
-        _cost_stage(
-            "parameters, random",
-            0.5,
-            "Each head has a square of N times N numbers.",
-            "random parameters",
-        ),
-        _cost_stage(
-            "products, key-query",
-            0.5,
-            "A matrix product (p, q) @ (q, r) takes p*q*r products: twice (L, D) @ (D, D), then for each of A heads "
-            "(L, D/A) @ (D/A, L).",
-            "key-query products",
-        ),
-        _cost_stage(
-            "products, dense and random",
-            0.5,
-            "Dense: once (L, D) @ (D, D), then for each of A heads (L, D/A) @ (D/A, L), as B is cut first. Random: "
-            "the scores are already there.",
-            "dense products",
-            "random products",
-        ),
-    ],
-    [
-        Mistake(
-            "biases are lost",
-            "query, key and hidden have a bias of D numbers each, and each head has N numbers b2.",
-            _changed_costs(key_query_parameters=2 * D**2, dense_parameters=D**2 + D * N),
-        ),
-        Mistake(
-            "the biases of the layers are lost",
-            "query, key and hidden are nn.Linear layers, and each has a bias of D numbers.",
-            _changed_costs(key_query_parameters=2 * D**2, dense_parameters=D**2 + D * N + A * N),
-        ),
-        Mistake(
-            "b2 is lost",
-            "Each of the A heads adds its own b2: N numbers each.",
-            _changed_costs(dense_parameters=LINEAR + D * N),
-        ),
-        Mistake(
-            "b2 is counted for one head",
-            "Each of the A heads has its own b2: A times N numbers.",
-            _changed_costs(dense_parameters=LINEAR + D * N + N),
-        ),
-        Mistake(
-            "B is counted for one head",
-            "D/A rows belong to the B of one head. There are A of them, so D rows in all.",
-            _changed_costs(dense_parameters=LINEAR + D / A * N + A * N),
-        ),
-        Mistake(
-            "every head has a B as wide as the model",
-            "The heads share the width: the B of one head has D/A rows, not D.",
-            _changed_costs(dense_parameters=LINEAR + A * D * N + A * N),
-        ),
-        Mistake(
-            "B is as long as the sentence",
-            "B is made before any sentence is seen, for the longest one: N columns. It is only cut to L for a "
-            "sentence.",
-            _changed_costs(dense_parameters=LINEAR + D * L + A * L, random_parameters=A * L**2),
-        ),
-        Mistake(
-            "one square is counted",
-            "Each of the A heads has its own square of N times N scores.",
-            _changed_costs(random_parameters=N**2),
-        ),
-        Mistake(
-            "value and output are counted",
-            "Count what makes the scores. Value and output are the same in all three kinds.",
-            _changed_costs(
-                key_query_parameters=4 * LINEAR,
-                dense_parameters=3 * LINEAR + D * N + A * N,
-                random_parameters=2 * LINEAR + A * N**2,
-            ),
-        ),
-        Mistake(
-            "the layers' products are lost",
-            "Queries, keys and hidden have to be made first: (L, D) @ (D, D) takes L*D*D products.",
-            _changed_costs(key_query_products=L**2 * D, dense_products=L**2 * D),
-        ),
-        Mistake(
-            "the products with the square are lost",
-            "The last step has a cost, too: for each head (L, D/A) @ (D/A, L), in all L*L*D products.",
-            _changed_costs(key_query_products=2 * L * D**2, dense_products=L * D**2),
-        ),
-        Mistake(
-            "the heads multiply the products",
-            "A head has D/A numbers of a token, so its square takes L*L*D/A products; A heads take L*L*D.",
-            _changed_costs(key_query_products=2 * L * D**2 + A * L**2 * D, dense_products=L * D**2 + A * L**2 * D),
-        ),
-        Mistake(
-            "the products of one head",
-            "L*L*D/A is the square of one head. There are A heads.",
-            _changed_costs(key_query_products=2 * L * D**2 + L**2 * D / A, dense_products=L * D**2 + L**2 * D / A),
-        ),
-        Mistake(
-            "B is used without a cut",
-            "B is cut to L columns before the product: (L, D/A) @ (D/A, L) for each head.",
-            _changed_costs(dense_products=L * D**2 + L * N * D),
-        ),
-        Mistake(
-            "the dense synthesizer has no square",
-            "It compares no tokens, but it still makes a score for each pair of places: L rows of L numbers, each a "
-            "sum of D/A products in each head.",
-            _changed_costs(dense_products=L * D**2),
-        ),
-        Mistake(
-            "queries and keys are counted once",
-            "Queries and keys come from two layers: twice (L, D) @ (D, D).",
-            _changed_costs(key_query_parameters=LINEAR, key_query_products=L * D**2 + L**2 * D),
-        ),
-        Mistake(
-            "random scores cost products",
-            "Nothing is multiplied: the scores are read from the parameters.",
-            _changed_costs(random_products=L**2),
-        ),
-    ],
-    hints=(
-        "Go through what happens between the tokens and the scores, kind by kind, and write down each matrix "
-        "product with its two shapes. For keys and queries there are three of them. Which of these does the dense "
-        "synthesizer do without? What is there to multiply in the random one? And which sizes are fixed before any "
-        "sentence comes ($N$), which depend on the sentence at hand ($L$)?",
-        "A case to count: $D = 4$, $A = 2$, $N = 5$, $L = 3$, the dense synthesizer. *Parameters*: `hidden` has $4 "
-        "\\cdot 4 + 4 = 20$; each head has a `B` of $2 \\cdot 5 = 10$ and a `b2` of 5, two heads 30; together 50. "
-        "*Products*: `hidden` takes $(3, 4) \\times (4, 4)$, that is $3 \\cdot 4 \\cdot 4 = 48$; each head $(3, 2) "
-        "\\times (2, 3)$, since `B` is cut to 3 columns first, that is 18, two heads 36; together 84. Which of "
-        "these numbers contain $N$, and which contain $L$? Count keys and queries in the same way, with the same "
-        "sizes.",
-        "The forms, with brackets for you to fill in:\n\n"
-        "- key-query parameters: (how many layers) $\\cdot\\ (D \\cdot D + \\dots)$\n"
-        "- dense parameters: one layer $+\\ A \\cdot (\\text{one } B + \\text{one } b_2)$\n"
-        "- random parameters: $A \\cdot \\dots$\n"
-        "- key-query products: (how many layers) $\\cdot\\ L \\cdot D \\cdot D + A \\cdot (L \\cdot \\dots \\cdot "
-        "L)$\n"
-        "- dense products: the same with fewer layers\n"
-        "- random products: is anything multiplied?\n\n"
-        "The width of one head is $D / A$; in most places the $A$ then cancels, but not everywhere. Return a dict "
-        "with the six names of the docstring. Test: at $D = 6$, $A = 3$, $L = 4$ the key-query products are 384, "
-        "and the sizes of the second hint give 50 and 84.",
+@exercise.stage("a dict with the six names", points=0.25, public=[Ask(take="names")])
+def _(rng):
+    """The names are those of the docstring: three kinds, each with parameters and products."""
+    return [Ask(take="names")]
+
+
+exercise.stages += [
+    _cost_stage(
+        "parameters, key-query",
+        0.5,
+        "Scores need the two layers query and key, each from D to D with a bias. Value and output make no scores.",
+        "key-query parameters",
     ),
+    _cost_stage(
+        "parameters, dense",
+        0.75,
+        "hidden is a layer from D to D with a bias; each of A heads has a B of D/A rows and N columns, and N "
+        "numbers b2.",
+        "dense parameters",
+    ),
+    _cost_stage("parameters, random", 0.5, "Each head has a square of N times N numbers.", "random parameters"),
+    _cost_stage(
+        "products, key-query",
+        0.5,
+        "A matrix product (p, q) @ (q, r) takes p*q*r products: twice (L, D) @ (D, D), then for each of A heads "
+        "(L, D/A) @ (D/A, L).",
+        "key-query products",
+    ),
+    _cost_stage(
+        "products, dense and random",
+        0.5,
+        "Dense: once (L, D) @ (D, D), then for each of A heads (L, D/A) @ (D/A, L), as B is cut first. Random: "
+        "the scores are already there.",
+        "dense products",
+        "random products",
+    ),
+]
+
+
+exercise.mistake(
+    "biases are lost",
+    "query, key and hidden have a bias of D numbers each, and each head has N numbers b2.",
+    _changed_costs(key_query_parameters=2 * D**2, dense_parameters=D**2 + D * N),
+)
+
+exercise.mistake(
+    "the biases of the layers are lost",
+    "query, key and hidden are nn.Linear layers, and each has a bias of D numbers.",
+    _changed_costs(key_query_parameters=2 * D**2, dense_parameters=D**2 + D * N + A * N),
+)
+
+exercise.mistake(
+    "b2 is lost",
+    "Each of the A heads adds its own b2: N numbers each.",
+    _changed_costs(dense_parameters=LINEAR + D * N),
+)
+
+exercise.mistake(
+    "b2 is counted for one head",
+    "Each of the A heads has its own b2: A times N numbers.",
+    _changed_costs(dense_parameters=LINEAR + D * N + N),
+)
+
+exercise.mistake(
+    "B is counted for one head",
+    "D/A rows belong to the B of one head. There are A of them, so D rows in all.",
+    _changed_costs(dense_parameters=LINEAR + D / A * N + A * N),
+)
+
+exercise.mistake(
+    "every head has a B as wide as the model",
+    "The heads share the width: the B of one head has D/A rows, not D.",
+    _changed_costs(dense_parameters=LINEAR + A * D * N + A * N),
+)
+
+exercise.mistake(
+    "B is as long as the sentence",
+    "B is made before any sentence is seen, for the longest one: N columns. It is only cut to L for a sentence.",
+    _changed_costs(dense_parameters=LINEAR + D * L + A * L, random_parameters=A * L**2),
+)
+
+exercise.mistake(
+    "one square is counted",
+    "Each of the A heads has its own square of N times N scores.",
+    _changed_costs(random_parameters=N**2),
+)
+
+exercise.mistake(
+    "value and output are counted",
+    "Count what makes the scores. Value and output are the same in all three kinds.",
+    _changed_costs(
+        key_query_parameters=4 * LINEAR,
+        dense_parameters=3 * LINEAR + D * N + A * N,
+        random_parameters=2 * LINEAR + A * N**2,
+    ),
+)
+
+exercise.mistake(
+    "the layers' products are lost",
+    "Queries, keys and hidden have to be made first: (L, D) @ (D, D) takes L*D*D products.",
+    _changed_costs(key_query_products=L**2 * D, dense_products=L**2 * D),
+)
+
+exercise.mistake(
+    "the products with the square are lost",
+    "The last step has a cost, too: for each head (L, D/A) @ (D/A, L), in all L*L*D products.",
+    _changed_costs(key_query_products=2 * L * D**2, dense_products=L * D**2),
+)
+
+exercise.mistake(
+    "the heads multiply the products",
+    "A head has D/A numbers of a token, so its square takes L*L*D/A products; A heads take L*L*D.",
+    _changed_costs(key_query_products=2 * L * D**2 + A * L**2 * D, dense_products=L * D**2 + A * L**2 * D),
+)
+
+exercise.mistake(
+    "the products of one head",
+    "L*L*D/A is the square of one head. There are A heads.",
+    _changed_costs(key_query_products=2 * L * D**2 + L**2 * D / A, dense_products=L * D**2 + L**2 * D / A),
+)
+
+exercise.mistake(
+    "B is used without a cut",
+    "B is cut to L columns before the product: (L, D/A) @ (D/A, L) for each head.",
+    _changed_costs(dense_products=L * D**2 + L * N * D),
+)
+
+exercise.mistake(
+    "the dense synthesizer has no square",
+    "It compares no tokens, but it still makes a score for each pair of places: L rows of L numbers, each a "
+    "sum of D/A products in each head.",
+    _changed_costs(dense_products=L * D**2),
+)
+
+exercise.mistake(
+    "queries and keys are counted once",
+    "Queries and keys come from two layers: twice (L, D) @ (D, D).",
+    _changed_costs(key_query_parameters=LINEAR, key_query_products=L * D**2 + L**2 * D),
+)
+
+exercise.mistake(
+    "random scores cost products",
+    "Nothing is multiplied: the scores are read from the parameters.",
+    _changed_costs(random_products=L**2),
 )

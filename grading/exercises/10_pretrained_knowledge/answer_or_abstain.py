@@ -9,7 +9,7 @@ from typing import Any
 
 import torch
 
-from grading.definitions.exercise import Exercise, Mistake, Stage
+from grading.definitions.definition import Definition
 from grading.exercises.draws import Draw, both
 from tutor.checking.answers import Ask
 
@@ -37,6 +37,10 @@ def _outcome(part: Part, threshold: float) -> tuple[float, float]:
     return len(answered) / len(part[1]), answered.count(False) / max(1, len(answered))
 
 
+exercise = Definition()
+
+
+@exercise.reference
 def answer_or_abstain(dev: Part, test: Part, max_risk: float) -> tuple[float, float, float]:
     threshold = _lowest(_choices(dev), max_risk)
     return threshold, *_outcome(test, threshold)
@@ -69,12 +73,6 @@ def _chosen(dev: Part, test: Part, max_risk: float) -> float:
     return _lowest(_choices(dev), max_risk)
 
 
-def _above(dev: Part, test: Part, max_risk: float) -> tuple[float, float, float]:
-    """Answers only where the confidence is larger than the threshold."""
-    threshold = _chosen(dev, test, max_risk)
-    return threshold, *_outcome(test, math.nextafter(threshold, math.inf) + 1e-6)
-
-
 def _risk_of_all(dev: Part, test: Part, max_risk: float) -> tuple[float, float, float]:
     def part_of_all(part: Part) -> list[tuple[float, float, float]]:
         return [(threshold, coverage, risk * coverage) for threshold, coverage, risk in _choices(part)]
@@ -89,16 +87,6 @@ def _accuracy_wanted(dev: Part, test: Part, max_risk: float) -> tuple[float, flo
     threshold = _lowest(wanted, max_risk)
     coverage, risk = _outcome(test, threshold)
     return threshold, coverage, 1 - risk
-
-
-def _one_by_one(dev: Part, test: Part, max_risk: float) -> tuple[float, float, float]:
-    """Takes the people one by one, also where several are equally sure."""
-    confidence, right = dev
-    order = confidence.argsort(descending=True, stable=True)
-    risk = risk_coverage(confidence[order], right[order])[1].tolist()
-    fitting = [float(c) for c, r in zip(confidence[order], risk, strict=True) if r <= max_risk]
-    threshold = min(fitting, default=math.inf)
-    return threshold, *_outcome(test, threshold)
 
 
 RISKS = (0.31, 0.36, 0.41)  # no share of up to 12 people, so that rounding decides nothing
@@ -123,20 +111,6 @@ def _drawn_rule(wanted: Callable[[Part, Part, float], bool], count: int = 1) -> 
     return lambda rng: [one(rng) for _ in range(count)]
 
 
-def _steady(dev: Part, test: Part, max_risk: float) -> bool:
-    """Says whether the risk on dev, once too high, stays so, and the threshold is neither the first nor the last."""
-    choices = _choices(dev)
-    chosen = _chosen(dev, test, max_risk)
-    return chosen == _until_too_risky(choices, max_risk) and choices[-1][0] < chosen < choices[0][0]
-
-
-def _unsteady(dev: Part, test: Part, max_risk: float) -> bool:
-    first = _until_too_risky(_choices(dev), max_risk)
-    return first != _chosen(dev, test, max_risk) and _outcome(test, first) != _outcome(
-        test, _chosen(dev, test, max_risk)
-    )
-
-
 def _numbers(rng: random.Random, count: int) -> list[float]:
     """Returns different confidences, the largest first, with more digits than one would round to."""
     return sorted(round(number / 50 + rng.uniform(0.003, 0.008), 4) for number in rng.sample(range(10, 48), count))[
@@ -151,6 +125,13 @@ def _part(confidence: list[float], right: str, rng: random.Random | None = None)
     return torch.tensor([c for c, _ in people]), torch.tensor([r for _, r in people])
 
 
+def _steady(dev: Part, test: Part, max_risk: float) -> bool:
+    """Says whether the risk on dev, once too high, stays so, and the threshold is neither the first nor the last."""
+    choices = _choices(dev)
+    chosen = _chosen(dev, test, max_risk)
+    return chosen == _until_too_risky(choices, max_risk) and choices[-1][0] < chosen < choices[0][0]
+
+
 def _draw_ends(rng: random.Random) -> list[Ask]:
     """Draws dev parts in which only the surest gets an answer, in which all do, and one of a single person."""
     c = _numbers(rng, 7)
@@ -160,6 +141,27 @@ def _draw_ends(rng: random.Random) -> list[Ask]:
         Ask((_part(c, "rrwwrrr", rng), test, rng.choice(RISKS))),
         Ask((_part(c[3:4], "r"), test, rng.choice(RISKS))),
     ]
+
+
+@exercise.stage("a threshold from dev, coverage and risk on test", points=1, seed=1, decisive=True)
+def _(rng):
+    """Try each confidence of dev as the threshold and take the lowest whose risk on dev is at most max_risk. The risk
+    counts only those who get an answer.
+    """
+    return both(_drawn_rule(_steady), _draw_ends)(rng)
+
+
+def _unsteady(dev: Part, test: Part, max_risk: float) -> bool:
+    first = _until_too_risky(_choices(dev), max_risk)
+    return first != _chosen(dev, test, max_risk) and _outcome(test, first) != _outcome(
+        test, _chosen(dev, test, max_risk)
+    )
+
+
+@exercise.stage("the risk goes up and comes down again", points=1, seed=2)
+def _(rng):
+    """One wrong answer among the surest is no reason to stop: look at all thresholds before you choose."""
+    return _drawn_rule(_unsteady)(rng)
 
 
 def _draw_extremes(rng: random.Random) -> list[Ask]:
@@ -173,8 +175,25 @@ def _draw_extremes(rng: random.Random) -> list[Ask]:
     ]
 
 
-def _draw_equal(rng: random.Random) -> list[Ask]:
-    """Draws dev parts where answers are equally sure, right and wrong ones or wrong ones alone, and a test part."""
+def _draw_limit(rng: random.Random) -> list[Ask]:
+    """Draws a dev part whose risk is exactly as high as allowed."""
+    numbers = _numbers(rng, 6)
+    dev = _part(numbers, "rwrrww")
+    return [Ask((dev, _part([numbers[3], numbers[0], numbers[4], numbers[5]], "rwrw"), 0.25))]
+
+
+@exercise.stage("a risk exactly as high as allowed, a confidence exactly at the threshold", points=0.5, seed=3)
+def _(rng):
+    """Both are allowed: risk <= max_risk, also where max_risk is 0 or 1, and whoever has confidence >= threshold gets
+    an answer.
+    """
+    return both(_draw_limit, _draw_extremes)(rng)
+
+
+@exercise.stage("several people are equally sure", points=0.5, seed=4)
+def _(rng):
+    """A threshold lets all of them in or none: their risk counts only together."""
+    # Draws dev parts where answers are equally sure, right and wrong ones or wrong ones alone, and a test part.
     high, middle, low = sorted(rng.sample(range(30, 95), 3), reverse=True)
     confidence = torch.tensor([high + 2, high, middle, middle, middle, low, low - 10]) / 100
     dev = confidence, torch.tensor([True, True, True, False, False, False, False])
@@ -182,13 +201,6 @@ def _draw_equal(rng: random.Random) -> list[Ask]:
     wrong = torch.tensor([high + 3, high + 2, high + 1, middle, middle, low]) / 100
     alone = wrong, torch.tensor([True, True, True, False, False, False])
     return [Ask((dev, test, 0.25)), Ask((alone, test, 0.3))]  # with one of the two the risk would be low enough
-
-
-def _draw_limit(rng: random.Random) -> list[Ask]:
-    """Draws a dev part whose risk is exactly as high as allowed."""
-    numbers = _numbers(rng, 6)
-    dev = _part(numbers, "rwrrww")
-    return [Ask((dev, _part([numbers[3], numbers[0], numbers[4], numbers[5]], "rwrw"), 0.25))]
 
 
 def _draw_hopeless(rng: random.Random) -> list[Ask]:
@@ -202,144 +214,92 @@ def _draw_nobody(rng: random.Random) -> list[Ask]:
     return [Ask((_part(c[:3], "rrw", rng), _part(c[3:], rng.choice(["rwrrw", "wrwrr"])), 0.2))]
 
 
-EXERCISE = Exercise(
-    answer_or_abstain,
-    [
-        Stage(
-            "a threshold from dev, coverage and risk on test",
-            1,
-            "Try each confidence of dev as the threshold and take the lowest whose risk on dev is at most max_risk. "
-            "The risk counts only those who get an answer.",
-            both(_drawn_rule(_steady), _draw_ends)(random.Random(1)),
-            both(_drawn_rule(_steady), _draw_ends),
-            decisive=True,
-        ),
-        Stage(
-            "the risk goes up and comes down again",
-            1,
-            "One wrong answer among the surest is no reason to stop: look at all thresholds before you choose.",
-            _drawn_rule(_unsteady)(random.Random(2)),
-            _drawn_rule(_unsteady),
-        ),
-        Stage(
-            "a risk exactly as high as allowed, a confidence exactly at the threshold",
-            0.5,
-            "Both are allowed: risk <= max_risk, also where max_risk is 0 or 1, and whoever has confidence >= "
-            "threshold "
-            "gets an answer.",
-            both(_draw_limit, _draw_extremes)(random.Random(3)),
-            both(_draw_limit, _draw_extremes),
-        ),
-        Stage(
-            "several people are equally sure",
-            0.5,
-            "A threshold lets all of them in or none: their risk counts only together.",
-            _draw_equal(random.Random(4)),
-            _draw_equal,
-        ),
-        Stage(
-            "nobody gets an answer",
-            1,
-            "Where no threshold is good enough, it is math.inf. Where it is above all confidences of test, nobody gets "
-            "an answer either. Coverage and risk are 0 then.",
-            both(_draw_hopeless, _draw_nobody)(random.Random(5)),
-            both(_draw_hopeless, _draw_nobody),
-        ),
-    ],
-    [
-        Mistake(
-            "the threshold is chosen on test",
-            "A threshold that has seen the answers of test keeps its promise there by construction, and nowhere else. "
-            "Choose on dev, measure on test.",
-            _abstaining(lambda dev, test, max_risk: _lowest(_choices(test), max_risk)),
-        ),
-        Mistake(
-            "the threshold is chosen on dev and test together",
-            "The answers of test took part in the choice. Choose on dev alone.",
-            _abstaining(lambda dev, test, max_risk: _lowest(_choices(_together(dev, test)), max_risk)),
-        ),
-        Mistake(
-            "coverage and risk are those of dev",
-            "On dev the risk is below max_risk because you chose it so. What it is worth shows on test.",
-            _abstaining(_chosen, on=lambda dev, test: dev),
-        ),
-        Mistake(
-            "it stops at the first threshold that is too risky",
-            "One wrong answer among the surest makes the risk high for a moment. Look at all thresholds, and take the "
-            "lowest that is good enough.",
-            _abstaining(lambda dev, test, max_risk: _until_too_risky(_choices(dev), max_risk)),
-        ),
-        Mistake(
-            "the highest threshold in place of the lowest",
-            "The highest one answers hardly anybody. Of those with an allowed risk, take the lowest: it answers most.",
-            _abstaining(
-                lambda dev, test, max_risk: max((t for t, _, r in _choices(dev) if r <= max_risk), default=math.inf)
-            ),
-        ),
-        Mistake(
-            "who is exactly at the threshold gets no answer",
-            "Confidence >= threshold: the person whose confidence is the threshold was counted when it was chosen.",
-            _above,
-        ),
-        Mistake(
-            "wrong answers as a share of all people",
-            "The risk is a share of the answers given, not of all who asked. Otherwise silence alone makes it small.",
-            _risk_of_all,
-        ),
-        Mistake(
-            "risk and accuracy are confused",
-            "The risk is the share of wrong answers, not of right ones.",
-            _accuracy_wanted,
-        ),
-        Mistake(
-            "risk before coverage",
-            "Three numbers, in this order: the threshold, the coverage on test, the risk on test.",
-            lambda dev, test, max_risk: tuple(answer_or_abstain(dev, test, max_risk)[n] for n in (0, 2, 1)),
-        ),
-        Mistake(
-            "a count in place of the coverage",
-            "The coverage is a share: divide the number of answers by that of the people in test.",
-            lambda dev, test, max_risk: (
-                (found := answer_or_abstain(dev, test, max_risk))[0],
-                round(found[1] * len(test[1])),
-                found[2],
-            ),
-        ),
-        Mistake(
-            "people who are equally sure are taken one by one",
-            "A threshold cannot tell them apart: look at all with confidence >= threshold together.",
-            _one_by_one,
-        ),
-        Mistake(
-            "a risk that is exactly max_risk is refused",
-            "max_risk is the highest risk that is allowed: risk <= max_risk.",
-            _abstaining(
-                lambda dev, test, max_risk: min((t for t, _, r in _choices(dev) if r < max_risk), default=math.inf)
-            ),
-        ),
-    ],
-    hints=(
-        "Take the four people of section 7 as `dev`: the risks are 0, 1/2, 2/3, 1/2 from the surest down. With "
-        "`max_risk` 0.5, which of the four confidences are allowed as a threshold, and which of the allowed ones "
-        "lets most people have an answer? Did you have to look at all four? And what of `test` did you need up to "
-        "here?",
-        "Let `dev` have the confidences 0.9, 0.7, 0.7, 0.4 with right, right, wrong, right, and `max_risk` be "
-        "0.25. Threshold 0.9: one answer, risk 0. Threshold 0.7: *three* answers (the two with 0.7 come together), "
-        "one wrong, risk 1/3: too much. Threshold 0.4: four answers, risk 1/4, which is allowed. So it is 0.4, the "
-        "lowest of 0.9 and 0.4. Now `test`, say 0.95, 0.4, 0.1 with wrong, right, right: at least 0.4 are two "
-        "people, so the coverage is 2/3, and one of the two answers is wrong, so the risk is 1/2. A mask such as "
-        "`confidence >= threshold` picks these people, and `right[mask]` their answers.",
-        "First the threshold, from `dev` alone:\n"
-        "```python\n"
-        "confidence, right = dev\n"
-        "threshold = math.inf\n"
-        "for candidate in confidence.tolist():\n"
-        "    given = right[confidence >= candidate]  # of those who would get an answer\n"
-        "    # ... their share of wrong answers; if it is allowed, is candidate lower than what you have?\n"
-        "```\n"
-        "Do not stop at the first one that is too risky. Then the same once more with `test` and this threshold: "
-        "`given`, the number of answers divided by the number of people (coverage), the wrong ones divided by the "
-        "number of answers (risk). If nobody gets an answer, the risk is 0: do not divide by 0. Return three "
-        "numbers, the risk last.",
-    ),
+@exercise.stage("nobody gets an answer", points=1, seed=5)
+def _(rng):
+    """Where no threshold is good enough, it is math.inf. Where it is above all confidences of test, nobody gets an
+    answer either. Coverage and risk are 0 then.
+    """
+    return both(_draw_hopeless, _draw_nobody)(rng)
+
+
+exercise.mistake(
+    "the threshold is chosen on test",
+    "A threshold that has seen the answers of test keeps its promise there by construction, and nowhere else. "
+    "Choose on dev, measure on test.",
+    _abstaining(lambda dev, test, max_risk: _lowest(_choices(test), max_risk)),
+)
+
+exercise.mistake(
+    "the threshold is chosen on dev and test together",
+    "The answers of test took part in the choice. Choose on dev alone.",
+    _abstaining(lambda dev, test, max_risk: _lowest(_choices(_together(dev, test)), max_risk)),
+)
+
+exercise.mistake(
+    "coverage and risk are those of dev",
+    "On dev the risk is below max_risk because you chose it so. What it is worth shows on test.",
+    _abstaining(_chosen, on=lambda dev, test: dev),
+)
+
+exercise.mistake(
+    "it stops at the first threshold that is too risky",
+    "One wrong answer among the surest makes the risk high for a moment. Look at all thresholds, and take the "
+    "lowest that is good enough.",
+    _abstaining(lambda dev, test, max_risk: _until_too_risky(_choices(dev), max_risk)),
+)
+
+exercise.mistake(
+    "the highest threshold in place of the lowest",
+    "The highest one answers hardly anybody. Of those with an allowed risk, take the lowest: it answers most.",
+    _abstaining(lambda dev, test, max_risk: max((t for t, _, r in _choices(dev) if r <= max_risk), default=math.inf)),
+)
+
+
+@exercise.mistake("who is exactly at the threshold gets no answer")
+def _(dev, test, max_risk):
+    """Confidence >= threshold: the person whose confidence is the threshold was counted when it was chosen."""
+    # Answers only where the confidence is larger than the threshold.
+    threshold = _chosen(dev, test, max_risk)
+    return threshold, *_outcome(test, math.nextafter(threshold, math.inf) + 1e-6)
+
+
+exercise.mistake(
+    "wrong answers as a share of all people",
+    "The risk is a share of the answers given, not of all who asked. Otherwise silence alone makes it small.",
+    _risk_of_all,
+)
+
+exercise.mistake(
+    "risk and accuracy are confused", "The risk is the share of wrong answers, not of right ones.", _accuracy_wanted
+)
+
+
+@exercise.mistake("risk before coverage")
+def _(dev, test, max_risk):
+    """Three numbers, in this order: the threshold, the coverage on test, the risk on test."""
+    return tuple(answer_or_abstain(dev, test, max_risk)[n] for n in (0, 2, 1))
+
+
+@exercise.mistake("a count in place of the coverage")
+def _(dev, test, max_risk):
+    """The coverage is a share: divide the number of answers by that of the people in test."""
+    return ((found := answer_or_abstain(dev, test, max_risk))[0], round(found[1] * len(test[1])), found[2])
+
+
+@exercise.mistake("people who are equally sure are taken one by one")
+def _(dev, test, max_risk):
+    """A threshold cannot tell them apart: look at all with confidence >= threshold together."""
+    # Takes the people one by one, also where several are equally sure.
+    confidence, right = dev
+    order = confidence.argsort(descending=True, stable=True)
+    risk = risk_coverage(confidence[order], right[order])[1].tolist()
+    fitting = [float(c) for c, r in zip(confidence[order], risk, strict=True) if r <= max_risk]
+    threshold = min(fitting, default=math.inf)
+    return threshold, *_outcome(test, threshold)
+
+
+exercise.mistake(
+    "a risk that is exactly max_risk is refused",
+    "max_risk is the highest risk that is allowed: risk <= max_risk.",
+    _abstaining(lambda dev, test, max_risk: min((t for t, _, r in _choices(dev) if r < max_risk), default=math.inf)),
 )

@@ -7,13 +7,17 @@ from collections import Counter
 from collections.abc import Callable
 from typing import Any
 
-from grading.definitions.exercise import Exercise, Mistake, Stage
+from grading.definitions.definition import Definition
 from grading.exercises.draws import both
 from tutor.checking.answers import Ask
 
 Pair = tuple[str, str]
 
 
+exercise = Definition()
+
+
+@exercise.reference
 def constant_baseline(pairs: list[Pair], others: list[Pair]) -> tuple[str, float]:
     place = Counter(answer for _, answer in pairs).most_common(1)[0][0]
     return place, sum(answer == place for _, answer in others) / len(others)
@@ -36,6 +40,20 @@ def _in_order(rng: random.Random, places: list[str]) -> Pairs:
 def _asked(rng: random.Random, places: list[str]) -> Pairs:
     """Returns a pair for each place, in any order."""
     return _in_order(rng, rng.sample(places, len(places)))
+
+
+def _counted(answer: Callable[[Pairs, Pairs], str]) -> Callable[[Pairs, Pairs], Any]:
+    """Returns an answer that says this place, and rightly the share of the others that were born there."""
+
+    def say(pairs: Pairs, others: Pairs) -> Any:
+        place = answer(pairs, others)
+        return place, sum(found == place for _, found in others) / len(others)
+
+    return say
+
+
+def _most_common(pairs: Pairs) -> str:
+    return constant_baseline(pairs, pairs)[0]
 
 
 def _draw_baseline(rng: random.Random) -> list[Ask]:
@@ -72,6 +90,17 @@ def _draw_single(rng: random.Random) -> list[Ask]:
     return [Ask((_asked(rng, [one]), _asked(rng, [place]))) for place in (one, two)]
 
 
+_FIRST = both(_draw_baseline, _draw_inside, _draw_repeated, _draw_single)
+
+
+@exercise.stage("the most frequent place, and its share", points=1, seed=1)
+def _(rng):
+    """Count the answers of `pairs`, each pair as often as it stands there; then count how many of `others` have exactly
+    the most frequent of them, and divide by the number of `others`.
+    """
+    return _FIRST(rng)
+
+
 def _draw_shifted(rng: random.Random) -> list[Ask]:
     """Draws pairs and others with different favourites, and yet another place that is the most frequent of all."""
     first, second, third, *rest = rng.sample(PLACES, 8)
@@ -80,12 +109,20 @@ def _draw_shifted(rng: random.Random) -> list[Ask]:
     return [Ask((pairs, others))]
 
 
-def _draw_tie(rng: random.Random) -> list[Ask]:
-    """Draws pairs with three most frequent places, none of which is to be told by anything but where it comes first.
+@exercise.stage(
+    "another place is more frequent among the others", points=0.5, public=_draw_shifted(random.Random(2)), decisive=True
+)
+def _(rng):
+    """The place is chosen before the others are looked at: from `pairs` alone, even where it does badly."""
+    return both(_draw_shifted, _draw_shifted)(rng)
 
-    The first to come is once the last and twice neither by name, reaches its number once first and twice last, comes
-    last of all or not, and does neither best nor worst among the others.
-    """
+
+@exercise.stage("two places are equally frequent", points=0.5, seed=3)
+def _(rng):
+    """Then the one that comes first in `pairs` counts; Counter.most_common keeps that order."""
+    # Draws pairs with three most frequent places, none of which is to be told by anything but where it comes first.
+    # The first to come is once the last and twice neither by name, reaches its number once first and twice last, comes
+    # last of all or not, and does neither best nor worst among the others.
     asks = []
     for is_last, ends in ((True, True), (False, True), (False, False)):
         *rest, low, middle, high = sorted(rng.sample(PLACES, 8))
@@ -97,22 +134,19 @@ def _draw_tie(rng: random.Random) -> list[Ask]:
     return asks
 
 
-def _counted(answer: Callable[[Pairs, Pairs], str]) -> Callable[[Pairs, Pairs], Any]:
-    """Returns an answer that says this place, and rightly the share of the others that were born there."""
-
-    def say(pairs: Pairs, others: Pairs) -> Any:
-        place = answer(pairs, others)
-        return place, sum(found == place for _, found in others) / len(others)
-
-    return say
+exercise.large += [
+    Ask(
+        (_asked(random.Random(9), ["Lyon", "Lille"] * 150 + ["Lyon"]), _asked(random.Random(8), ["Lyon", "Nice"] * 150))
+    )
+]
 
 
-def _most_common(pairs: Pairs) -> str:
-    return constant_baseline(pairs, pairs)[0]
-
-
-def _first_of_alphabet(places: list[str]) -> str:
-    return min(places, key=lambda place: (-places.count(place), place))
+exercise.mistake(
+    "the place is chosen on the test set",
+    "This is the place that does best on `others`: whoever chooses after having seen the answers has no "
+    "baseline. Choose on `pairs`, score on `others`.",
+    _counted(lambda pairs, others: _most_common(others)),
+)
 
 
 def _best_on_others(pairs: Pairs, others: Pairs) -> str:
@@ -120,114 +154,63 @@ def _best_on_others(pairs: Pairs, others: Pairs) -> str:
     return max((answer for _, answer in pairs), key=lambda place: tried[place])
 
 
+exercise.mistake(
+    "of the places of the pairs, the one that does best on the others",
+    "That is a look at the test set: no model may see which answers are right there. Of the places of `pairs` "
+    "the most frequent *in `pairs`* counts.",
+    _counted(_best_on_others),
+)
+
+exercise.mistake(
+    "the place is chosen on all pairs together",
+    "The test set has taken part in the choice. Choose on `pairs` only, score on `others`.",
+    _counted(lambda pairs, others: _most_common([*pairs, *others])),
+)
+
+
+@exercise.mistake("the share is that of the pairs it was chosen on")
+def _(pairs, others):
+    """How well the place does where it was chosen says too much good: the share of `others` is asked."""
+    return constant_baseline(pairs, pairs)
+
+
+@exercise.mistake("a count in place of a share")
+def _(pairs, others):
+    """Divide by the number of `others`."""
+    return (_most_common(pairs), sum(a == _most_common(pairs) for _, a in others))
+
+
+@exercise.mistake("per cent in place of a share")
+def _(pairs, others):
+    """A share lies between 0 and 1."""
+    return (_most_common(pairs), 100 * constant_baseline(pairs, others)[1])
+
+
+def _first_of_alphabet(places: list[str]) -> str:
+    return min(places, key=lambda place: (-places.count(place), place))
+
+
+exercise.mistake(
+    "of equally frequent places, the first of the alphabet",
+    "Where two places are equally frequent, the one that comes first in `pairs` counts.",
+    _counted(lambda pairs, others: _first_of_alphabet([answer for _, answer in pairs])),
+)
+
+
 def _best_of_tied(pairs: Pairs, others: Pairs) -> str:
     answers, tried = Counter(answer for _, answer in pairs), Counter(answer for _, answer in others)
     return max(answers, key=lambda place: (answers[place], tried[place]))
 
 
-_FIRST = both(_draw_baseline, _draw_inside, _draw_repeated, _draw_single)
-
-EXERCISE = Exercise(
-    constant_baseline,
-    [
-        Stage(
-            "the most frequent place, and its share",
-            1,
-            "Count the answers of `pairs`, each pair as often as it stands there; then count how many of `others` have "
-            "exactly the most frequent of them, and divide by the number of `others`.",
-            _FIRST(random.Random(1)),
-            _FIRST,
-        ),
-        Stage(
-            "another place is more frequent among the others",
-            0.5,
-            "The place is chosen before the others are looked at: from `pairs` alone, even where it does badly.",
-            _draw_shifted(random.Random(2)),
-            both(_draw_shifted, _draw_shifted),
-            decisive=True,
-        ),
-        Stage(
-            "two places are equally frequent",
-            0.5,
-            "Then the one that comes first in `pairs` counts; Counter.most_common keeps that order.",
-            _draw_tie(random.Random(3)),
-            _draw_tie,
-        ),
-    ],
-    [
-        Mistake(
-            "the place is chosen on the test set",
-            "This is the place that does best on `others`: whoever chooses after having seen the answers has no "
-            "baseline. Choose on `pairs`, score on `others`.",
-            _counted(lambda pairs, others: _most_common(others)),
-        ),
-        Mistake(
-            "of the places of the pairs, the one that does best on the others",
-            "That is a look at the test set: no model may see which answers are right there. Of the places of `pairs` "
-            "the most frequent *in `pairs`* counts.",
-            _counted(_best_on_others),
-        ),
-        Mistake(
-            "the place is chosen on all pairs together",
-            "The test set has taken part in the choice. Choose on `pairs` only, score on `others`.",
-            _counted(lambda pairs, others: _most_common([*pairs, *others])),
-        ),
-        Mistake(
-            "the share is that of the pairs it was chosen on",
-            "How well the place does where it was chosen says too much good: the share of `others` is asked.",
-            lambda pairs, others: constant_baseline(pairs, pairs),
-        ),
-        Mistake(
-            "a count in place of a share",
-            "Divide by the number of `others`.",
-            lambda pairs, others: (_most_common(pairs), sum(a == _most_common(pairs) for _, a in others)),
-        ),
-        Mistake(
-            "per cent in place of a share",
-            "A share lies between 0 and 1.",
-            lambda pairs, others: (_most_common(pairs), 100 * constant_baseline(pairs, others)[1]),
-        ),
-        Mistake(
-            "of equally frequent places, the first of the alphabet",
-            "Where two places are equally frequent, the one that comes first in `pairs` counts.",
-            _counted(lambda pairs, others: _first_of_alphabet([answer for _, answer in pairs])),
-        ),
-        Mistake(
-            "of equally frequent places, the one that does best on the others",
-            "That is a look at the test set, too. Where two places are equally frequent, the one that comes first in "
-            "`pairs` counts.",
-            _counted(_best_of_tied),
-        ),
-        Mistake(
-            "the place without its share",
-            "Return two things: the place, and the share of `others` for which it is right.",
-            lambda pairs, others: _most_common(pairs),
-        ),
-    ],
-    large=[
-        Ask(
-            (
-                _asked(random.Random(9), ["Lyon", "Lille"] * 150 + ["Lyon"]),
-                _asked(random.Random(8), ["Lyon", "Nice"] * 150),
-            )
-        )
-    ],
-    hints=(
-        "There are two lists, and only one of them may have a say in the choice of the town. Which one, if the "
-        "rival is to have seen no more than the model? Suppose that Porto is the most frequent town in `pairs`, "
-        "and Lyon in `others`. What do you answer, and for how many of `others` is it right?",
-        "Say that the answers of `pairs` are, in this order, Oslo, Rome, Bern, Rome, Oslo. Oslo and Rome stand "
-        "there twice each; Oslo comes first, so Oslo it is. The answers of `others` are Rome, Oslo, Rome, Bern: "
-        "one of four is right, the share is 0.25, although Rome would have done better. A `Counter` (the notebook "
-        "has imported it) counts a list, and `most_common(1)` gives a list with one pair, an answer and its "
-        "number; of equally frequent answers it takes the one that came first. A `set` forgets the order.",
-        "A pair is a question and an answer; only the answers are counted.\n"
-        "```python\n"
-        "counts = Counter(...)  # the answers of pairs, in their order, each as often as it stands there\n"
-        "place = ...            # the most frequent of them\n"
-        "```\n"
-        "Then go through `others`: how many have exactly this answer? Compare with `==` (`in` would find *York* in "
-        "*New York*). Divide by the number of `others`, and return both, the place first, the share from 0 to 1 "
-        "second.",
-    ),
+exercise.mistake(
+    "of equally frequent places, the one that does best on the others",
+    "That is a look at the test set, too. Where two places are equally frequent, the one that comes first in "
+    "`pairs` counts.",
+    _counted(_best_of_tied),
 )
+
+
+@exercise.mistake("the place without its share")
+def _(pairs, others):
+    """Return two things: the place, and the share of `others` for which it is right."""
+    return _most_common(pairs)

@@ -9,7 +9,7 @@ from typing import Any
 import torch
 from torch import Tensor
 
-from grading.definitions.exercise import Exercise, Mistake, Stage
+from grading.definitions.definition import Definition, Stage
 from grading.exercises.draws import Draw, both
 from helpers.data import IGNORE, MASK, PAD
 from tutor.checking.answers import Ask
@@ -38,6 +38,10 @@ def _moved(kept: Tensor, start: int, length: int, block: int, order: str = "pmsm
     return torch.tensor([*whole, *[fill] * (block + 1 - len(whole))][: block + 1])
 
 
+exercise = Definition()
+
+
+@exercise.reference
 def corrupt_span(text: Tensor, rng: torch.Generator, block: int) -> tuple[Tensor, Tensor]:
     kept = _kept(text, rng, block)
     length = _quarter(kept, rng)
@@ -61,25 +65,6 @@ def _corrupting(
         return cut(_moved(kept, start(len(kept), hidden, rng), hidden, block, order, fill))
 
     return answer
-
-
-def _whole_document(text: Tensor, rng: torch.Generator, block: int) -> Any:
-    """Draws length and place of the content before the text is cut."""
-    length = _quarter(text, rng)
-    start = _draw(0, len(text) - length, rng)
-    whole = _moved(_kept(text, rng, block), start, length, block)
-    return whole[:-1], whole[1:]
-
-
-def _own_generator(text: Tensor, rng: torch.Generator, block: int) -> Any:
-    return corrupt_span(text, torch.Generator().manual_seed(random.randrange(2**31)), block)
-
-
-def _own_specials(text: Tensor, rng: torch.Generator, block: int) -> Any:
-    """Numbers mask and padding behind the characters."""
-    x, y = corrupt_span(text, rng, block)
-    mask = int(text.max()) + 1
-    return tuple(row.where(row != MASK, torch.tensor(mask)).where(row != PAD, torch.tensor(mask + 1)) for row in (x, y))
 
 
 def _span_asks(
@@ -137,210 +122,209 @@ def _once(of: str, *sizes: Callable[[random.Random], tuple[int, int]]) -> list[D
     return [_span_asks(of, size, take="result") for size in sizes]
 
 
-_ONE = both(*_once("shift", _shorter, _longer, _tiny(1)))
-_SEEDS = both(
-    _span_asks("", _long, take="seeds"),
-    *(_span_asks("", _tiny(n), take="seeds") for n in (2, 3)),
-)
 _PLACES = [  # of three places, in the text of three numbers, the first and the last are to have two thirds of the draws
     *(_span_asks("place", sizes) for sizes in (_longer, _smallest_block, _tiny(3))),
     _span_asks("place", _longer, letters=1),
 ]
 
 
-EXERCISE = Exercise(
-    corrupt_span,
-    [
-        Stage(
-            "x and y of `block` numbers, y one place ahead of x",
-            1,
-            "Make one list of block + 1 numbers. All but the last of them are x, all but the first are y.",
-            _ONE(random.Random(1)),
-            _ONE,
-            measure="spans",
-        ),
-        _span_stage(
-            "prefix, <mask>, suffix, <mask>, content, padding",
-            1.5,
-            "Write it out for the text 5 6 7 8 9 with the content 7 8: 5 6 4 9 4 7 8 0 0 ..., where 4 is <mask> and 0 "
-            "<pad>. The same text comes again and again: leave it as it is.",
-            [_span_asks("pattern", _longer), *_once("pattern", _shorter, *map(_tiny, (1, 2, 3)))],
-            _once("pattern", _longer, _shorter, *map(_tiny, (1, 2, 3))),
-        ),
-        _span_stage(
-            "how much of the text is kept",
-            1,
-            "Every length from 4 to the smaller of len(text) and block - 1 equally often, and a text of fewer than 4 "
-            "numbers whole.",
-            [
-                *(_span_asks("kept", sizes) for sizes in (_longer, _shorter, _tiny(2), _tiny(3), _small)),
-                *_once("kept", _tiny(1)),
-            ],
-            [*(_span_asks("kept", sizes) for sizes in (_longer, _small)), *_once("kept", *map(_tiny, (1, 2, 3)))],
-        ),
-        _span_stage(
-            "the length of the content",
-            1.5,
-            "It is drawn anew each time, is at least 1, and a quarter of what is kept (not of the text) on average. "
-            "Its "
-            "place is another draw; if it begins too late to fit, it is cut.",
-            [_span_asks("content", _long)],
-            [_span_asks("content", _long)],
-            decisive=True,
-        ),
-        _span_stage(
-            "the place of the content",
-            0.5,
-            "It may begin with the first number that is kept, and it may end with the last; all places at which it "
-            "fits are equally probable, however little is kept. The same letters may stand in several places of a "
-            "text: only the number that is drawn says which of them is hidden.",
-            _PLACES,
-            _PLACES,
-        ),
-        Stage(
-            "chance comes from rng alone",
-            0.5,
-            "Pass generator=rng to torch.randint. The same seed must give the same result, another seed another one.",
-            _SEEDS(random.Random(3)),
-            _SEEDS,
-        ),
-    ],
-    [
-        Mistake(
-            "y is x itself",
-            "Under each number stands the same number: a model that copies what it reads would be perfect. Make one "
-            "number more than block, and let y begin one place later than x.",
-            _corrupting(cut=lambda whole: (whole[:-1], whole[:-1])),
-        ),
-        Mistake(
-            "x is ahead of y",
-            "It is the other way round: y is the next number, so y begins with the second.",
-            _corrupting(cut=lambda whole: (whole[1:], whole[:-1])),
-        ),
-        Mistake(
-            "y is filled with IGNORE",
-            "Fill both with <pad>: y is x one place ahead, in the padding too. IGNORE comes later, in `with_gaps`.",
-            _corrupting(cut=lambda whole: (whole[:-1], whole[1:].masked_fill(whole[1:] == PAD, IGNORE))),
-        ),
-        Mistake(
-            "length and place of the content are drawn from the whole text",
-            "The text is cut first, and then the content often lies behind the cut: it is empty, and nothing is to be "
-            "learned. Draw length and place from what is kept.",
-            _whole_document,
-        ),
-        Mistake(
-            "the length of the content is always the same",
-            "A quarter is the mean. With one fixed length the model learns to count, and never has to know where a "
-            "content ends. Draw the length.",
-            _corrupting(length=lambda kept, rng: max(1, len(kept) // 4)),
-        ),
-        Mistake(
-            "the content may be empty",
-            "A draw from 0 has the right mean, but where the content is empty nothing is hidden. Draw from 1 on.",
-            _corrupting(length=lambda kept, rng: _draw(0, len(kept) // 2, rng)),
-        ),
-        Mistake(
-            "half of the text is hidden",
-            "A length drawn from 1 to all that is kept has a mean of one half. For a mean of a quarter, draw up to a "
-            "half.",
-            _corrupting(length=lambda kept, rng: _draw(1, len(kept), rng)),
-        ),
-        Mistake(
-            "the length of the content is drawn up to a quarter",
-            "A quarter is the mean, not the most. Draw up to a half, and the mean is a quarter.",
-            _corrupting(length=lambda kept, rng: _draw(1, max(1, len(kept) // 4), rng)),
-        ),
-        Mistake(
-            "the text is not cut at random",
-            "As much as fits is kept every time. Draw how much is kept, so that the model meets beginnings of all "
-            "lengths.",
-            _corrupting(keep=lambda text, rng, block: text[: block - 1]),
-        ),
-        Mistake(
-            "short texts are kept whole too often",
-            "text[:k] with a k beyond the end of the text is the whole text. Draw k up to the smaller of len(text) and "
-            "block - 1.",
-            _corrupting(keep=lambda text, rng, block: text[: _draw(4, block - 1, rng)]),
-        ),
-        Mistake(
-            "one number fewer is kept than fits",
-            "There are block + 1 places, because x and y are cut from one list. With two masks, block - 1 numbers fit.",
-            _corrupting(keep=lambda text, rng, block: _kept(text, rng, block - 1)),
-        ),
-        Mistake(
-            "no room is left for the two masks",
-            "Two masks come in addition: of block + 1 places, block - 1 are left for the text. Here the end of the "
-            "content is lost.",
-            _corrupting(keep=lambda text, rng, block: text[: _draw(min(4, len(text)), min(len(text), block + 1), rng)]),
-        ),
-        Mistake(
-            "the content stays in its place",
-            "Marked by two masks and left where it was, the content is predicted from its prefix only. Move it behind "
-            "the suffix, so that the model has read both sides.",
-            _corrupting(order="pmcms"),
-        ),
-        Mistake(
-            "the second mask is missing",
-            "Without a mask between suffix and content, nothing tells the model where the content begins.",
-            _corrupting(order="pmsc"),
-        ),
-        Mistake(
-            "the last number is never hidden",
-            "The last start is `kept - length`, and it counts: torch.randint leaves its upper limit out, so that must "
-            "be kept - length + 1.",
-            _corrupting(start=lambda kept, length, rng: _draw(0, max(0, kept - length - 1), rng)),
-        ),
-        Mistake(
-            "the content may begin so late that it is cut",
-            "With a start up to the last number, text[start : start + length] often is shorter than `length`. The last "
-            "start at which all of the content fits is kept - length.",
-            _corrupting(start=lambda kept, length, rng: _draw(0, kept - 1, rng)),
-        ),
-        Mistake(
-            "the last place is drawn too often",
-            "min(start, kept - length) sends every start that is too late to the last place. Draw among the places "
-            "that "
-            "fit, each equally probable: torch.randint(0, kept - length + 1, ...).",
-            _corrupting(start=lambda kept, length, rng: min(kept - length, _draw(0, kept, rng))),
-        ),
-        Mistake(
-            "the padding is made of masks",
-            "<mask> marks the gap and the content. Behind the content stands <pad>, which is not scored.",
-            _corrupting(fill=MASK),
-        ),
-        Mistake(
-            "mask and padding have other numbers",
-            "The special tokens come first in every vocabulary of the course: <pad> is PAD (0) and <mask> is MASK (4), "
-            "whatever characters the text has. With other numbers the model reads letters where gaps are meant.",
-            _own_specials,
-        ),
-        Mistake(
-            "chance does not come from rng",
-            "Draw with torch.randint(..., generator=rng): only then does the same seed give the same run.",
-            _own_generator,
-        ),
-    ],
-    hints=(
-        "Look at the example by hand: 5 characters, `block` = 9. How many numbers has the one list from which both "
-        "`x` and `y` are cut? Which of them are characters, and what are the others? So how many characters fit at "
-        "most? And from what do you draw the length and the place of the content: from the whole text, or from "
-        "what has been kept of it?",
-        "Let `block` be 8 and the text 12 characters, 10 to 21. $k$ is drawn evenly from 4 to 7, say 6: kept are "
-        "10 to 15. The mean length is to be $6/4 = 1.5$. A number drawn evenly from 1 to $m$ has the mean $(1 + "
-        "m)/2$, so $m = 2$ here; which $m$ belongs to any $k$? Say the length is 2. It may begin at 0, 1, 2, 3 or "
-        "4, each equally probable; say 4. The content is 14 15, the suffix is empty: 10 11 12 13 `<mask>` `<mask>` "
-        '14 15 `<pad>`, nine numbers. Mind `torch.randint`: its upper end is left out, so "0 to 4" is '
-        "`randint(0, 5, ...)`.",
-        "Three draws, all with `generator=rng`, then one list:\n"
-        "```python\n"
-        "k = int(torch.randint(..., (), generator=rng))  # 4 to the smaller of len(text), block - 1\n"
-        "kept = text[:k]\n"
-        "length = ...  # from 1 on; the mean is a quarter of k, not of the text\n"
-        "start = ...   # a new draw: the first place to the last at which the length fits\n"
-        "```\n"
-        "A text of 1 to 3 characters has no 4 to begin with: what must the lower end be then? And for a small $k$, "
-        "is the upper end of the length still at least 1? Then `torch.cat` of prefix, mask, suffix, mask, content, "
-        "where a mask is `torch.tensor([MASK])`, and as many PAD as are missing to `block` + 1 numbers. Of this "
-        "list, `(block + 1,)`, `x` is all but the last and `y` all but the first, `(block,)` each.",
+_ONE = both(*_once("shift", _shorter, _longer, _tiny(1)))
+
+
+@exercise.stage("x and y of `block` numbers, y one place ahead of x", points=1, seed=1, measure="spans")
+def _(rng):
+    """Make one list of block + 1 numbers. All but the last of them are x, all but the first are y."""
+    return _ONE(rng)
+
+
+exercise.stages += [
+    _span_stage(
+        "prefix, <mask>, suffix, <mask>, content, padding",
+        1.5,
+        "Write it out for the text 5 6 7 8 9 with the content 7 8: 5 6 4 9 4 7 8 0 0 ..., where 4 is <mask> and 0 "
+        "<pad>. The same text comes again and again: leave it as it is.",
+        [_span_asks("pattern", _longer), *_once("pattern", _shorter, *map(_tiny, (1, 2, 3)))],
+        _once("pattern", _longer, _shorter, *map(_tiny, (1, 2, 3))),
     ),
+    _span_stage(
+        "how much of the text is kept",
+        1,
+        "Every length from 4 to the smaller of len(text) and block - 1 equally often, and a text of fewer than 4 "
+        "numbers whole.",
+        [
+            *(_span_asks("kept", sizes) for sizes in (_longer, _shorter, _tiny(2), _tiny(3), _small)),
+            *_once("kept", _tiny(1)),
+        ],
+        [*(_span_asks("kept", sizes) for sizes in (_longer, _small)), *_once("kept", *map(_tiny, (1, 2, 3)))],
+    ),
+    _span_stage(
+        "the length of the content",
+        1.5,
+        "It is drawn anew each time, is at least 1, and a quarter of what is kept (not of the text) on average. "
+        "Its "
+        "place is another draw; if it begins too late to fit, it is cut.",
+        [_span_asks("content", _long)],
+        [_span_asks("content", _long)],
+        decisive=True,
+    ),
+    _span_stage(
+        "the place of the content",
+        0.5,
+        "It may begin with the first number that is kept, and it may end with the last; all places at which it "
+        "fits are equally probable, however little is kept. The same letters may stand in several places of a "
+        "text: only the number that is drawn says which of them is hidden.",
+        _PLACES,
+        _PLACES,
+    ),
+]
+
+
+_SEEDS = both(_span_asks("", _long, take="seeds"), *(_span_asks("", _tiny(n), take="seeds") for n in (2, 3)))
+
+
+@exercise.stage("chance comes from rng alone", points=0.5, seed=3)
+def _(rng):
+    """Pass generator=rng to torch.randint. The same seed must give the same result, another seed another one."""
+    return _SEEDS(rng)
+
+
+exercise.mistake(
+    "y is x itself",
+    "Under each number stands the same number: a model that copies what it reads would be perfect. Make one "
+    "number more than block, and let y begin one place later than x.",
+    _corrupting(cut=lambda whole: (whole[:-1], whole[:-1])),
 )
+
+exercise.mistake(
+    "x is ahead of y",
+    "It is the other way round: y is the next number, so y begins with the second.",
+    _corrupting(cut=lambda whole: (whole[1:], whole[:-1])),
+)
+
+exercise.mistake(
+    "y is filled with IGNORE",
+    "Fill both with <pad>: y is x one place ahead, in the padding too. IGNORE comes later, in `with_gaps`.",
+    _corrupting(cut=lambda whole: (whole[:-1], whole[1:].masked_fill(whole[1:] == PAD, IGNORE))),
+)
+
+
+@exercise.mistake("length and place of the content are drawn from the whole text")
+def _(text, rng, block):
+    """The text is cut first, and then the content often lies behind the cut: it is empty, and nothing is to be learned.
+    Draw length and place from what is kept.
+    """
+    # Draws length and place of the content before the text is cut.
+    length = _quarter(text, rng)
+    start = _draw(0, len(text) - length, rng)
+    whole = _moved(_kept(text, rng, block), start, length, block)
+    return whole[:-1], whole[1:]
+
+
+exercise.mistake(
+    "the length of the content is always the same",
+    "A quarter is the mean. With one fixed length the model learns to count, and never has to know where a "
+    "content ends. Draw the length.",
+    _corrupting(length=lambda kept, rng: max(1, len(kept) // 4)),
+)
+
+exercise.mistake(
+    "the content may be empty",
+    "A draw from 0 has the right mean, but where the content is empty nothing is hidden. Draw from 1 on.",
+    _corrupting(length=lambda kept, rng: _draw(0, len(kept) // 2, rng)),
+)
+
+exercise.mistake(
+    "half of the text is hidden",
+    "A length drawn from 1 to all that is kept has a mean of one half. For a mean of a quarter, draw up to a half.",
+    _corrupting(length=lambda kept, rng: _draw(1, len(kept), rng)),
+)
+
+exercise.mistake(
+    "the length of the content is drawn up to a quarter",
+    "A quarter is the mean, not the most. Draw up to a half, and the mean is a quarter.",
+    _corrupting(length=lambda kept, rng: _draw(1, max(1, len(kept) // 4), rng)),
+)
+
+exercise.mistake(
+    "the text is not cut at random",
+    "As much as fits is kept every time. Draw how much is kept, so that the model meets beginnings of all lengths.",
+    _corrupting(keep=lambda text, rng, block: text[: block - 1]),
+)
+
+exercise.mistake(
+    "short texts are kept whole too often",
+    "text[:k] with a k beyond the end of the text is the whole text. Draw k up to the smaller of len(text) and "
+    "block - 1.",
+    _corrupting(keep=lambda text, rng, block: text[: _draw(4, block - 1, rng)]),
+)
+
+exercise.mistake(
+    "one number fewer is kept than fits",
+    "There are block + 1 places, because x and y are cut from one list. With two masks, block - 1 numbers fit.",
+    _corrupting(keep=lambda text, rng, block: _kept(text, rng, block - 1)),
+)
+
+exercise.mistake(
+    "no room is left for the two masks",
+    "Two masks come in addition: of block + 1 places, block - 1 are left for the text. Here the end of the "
+    "content is lost.",
+    _corrupting(keep=lambda text, rng, block: text[: _draw(min(4, len(text)), min(len(text), block + 1), rng)]),
+)
+
+exercise.mistake(
+    "the content stays in its place",
+    "Marked by two masks and left where it was, the content is predicted from its prefix only. Move it behind "
+    "the suffix, so that the model has read both sides.",
+    _corrupting(order="pmcms"),
+)
+
+exercise.mistake(
+    "the second mask is missing",
+    "Without a mask between suffix and content, nothing tells the model where the content begins.",
+    _corrupting(order="pmsc"),
+)
+
+exercise.mistake(
+    "the last number is never hidden",
+    "The last start is `kept - length`, and it counts: torch.randint leaves its upper limit out, so that must "
+    "be kept - length + 1.",
+    _corrupting(start=lambda kept, length, rng: _draw(0, max(0, kept - length - 1), rng)),
+)
+
+exercise.mistake(
+    "the content may begin so late that it is cut",
+    "With a start up to the last number, text[start : start + length] often is shorter than `length`. The last "
+    "start at which all of the content fits is kept - length.",
+    _corrupting(start=lambda kept, length, rng: _draw(0, kept - 1, rng)),
+)
+
+exercise.mistake(
+    "the last place is drawn too often",
+    "min(start, kept - length) sends every start that is too late to the last place. Draw among the places "
+    "that "
+    "fit, each equally probable: torch.randint(0, kept - length + 1, ...).",
+    _corrupting(start=lambda kept, length, rng: min(kept - length, _draw(0, kept, rng))),
+)
+
+exercise.mistake(
+    "the padding is made of masks",
+    "<mask> marks the gap and the content. Behind the content stands <pad>, which is not scored.",
+    _corrupting(fill=MASK),
+)
+
+
+@exercise.mistake("mask and padding have other numbers")
+def _(text, rng, block):
+    """The special tokens come first in every vocabulary of the course: <pad> is PAD (0) and <mask> is MASK (4),
+    whatever characters the text has. With other numbers the model reads letters where gaps are meant.
+    """
+    # Numbers mask and padding behind the characters.
+    x, y = corrupt_span(text, rng, block)
+    mask = int(text.max()) + 1
+    return tuple(row.where(row != MASK, torch.tensor(mask)).where(row != PAD, torch.tensor(mask + 1)) for row in (x, y))
+
+
+@exercise.mistake("chance does not come from rng")
+def _(text, rng, block):
+    """Draw with torch.randint(..., generator=rng): only then does the same seed give the same run."""
+    return corrupt_span(text, torch.Generator().manual_seed(random.randrange(2**31)), block)

@@ -9,7 +9,7 @@ from typing import Any
 import torch
 from torch import Tensor, nn
 
-from grading.definitions.exercise import Exercise, Mistake, Stage
+from grading.definitions.definition import Definition
 from grading.exercises.draws import Draw, both
 from helpers.data import SOS
 from helpers.models import Context, TransformerBase
@@ -27,6 +27,10 @@ def _hide(lengths: Tensor, size: int) -> Tensor:
     return torch.zeros(padded.shape).masked_fill(padded, -INF)[:, None, None]
 
 
+exercise = Definition()
+
+
+@exercise.reference
 class Seq2Seq(nn.Module):
     """The reference; subclasses change one thing each."""
 
@@ -53,75 +57,6 @@ class Seq2Seq(nn.Module):
         return self.decode(target, self.encode(source, source_lengths))
 
 
-class _ReadsOneSide(Seq2Seq):
-    reads_ahead = False
-
-
-class _WritesAhead(Seq2Seq):
-    writes_ahead = True
-
-
-class _Dropout(Seq2Seq):
-    dropout = 0.1
-
-
-class _MaskForgotten(Seq2Seq):
-    def encode(self, source: Tensor, source_lengths: Tensor) -> Context:
-        return Context(memory=self.encoder(source, source_lengths))
-
-
-class _LengthsForgotten(Seq2Seq):
-    def encode(self, source: Tensor, source_lengths: Tensor) -> Context:
-        return Context(memory=self.encoder(source), memory_mask=_hide(source_lengths, source.shape[1]))
-
-
-class _NoPaddingAtAll(Seq2Seq):
-    def encode(self, source: Tensor, source_lengths: Tensor) -> Context:
-        return Context(memory=self.encoder(source))
-
-
-class _NoHead(Seq2Seq):
-    def decode(self, target: Tensor, context: Context) -> Tensor:
-        return self.decoder(target, context=context)  # type: ignore[no-any-return]
-
-
-class _LogProbabilities(Seq2Seq):
-    def decode(self, target: Tensor, context: Context) -> Tensor:
-        return super().decode(target, context).log_softmax(dim=-1)
-
-
-class _Probabilities(Seq2Seq):
-    def decode(self, target: Tensor, context: Context) -> Tensor:
-        return super().decode(target, context).softmax(dim=-1)
-
-
-class _MemoryAgain(Seq2Seq):
-    def forward(self, source: Tensor, source_lengths: Tensor, target: Tensor) -> Tensor:
-        steps = range(1, target.shape[1] + 1)
-        rows = [self.decode(target[:, :n], self.encode(source, source_lengths))[:, -1] for n in steps]
-        return torch.stack(rows, dim=1)
-
-
-class _EachSentence(Seq2Seq):
-    def encode(self, source: Tensor, source_lengths: Tensor) -> Context:
-        memory = [self.encoder(row, n) for row, n in zip(source.split(1), source_lengths.split(1), strict=True)]
-        return Context(memory=torch.cat(memory), memory_mask=_hide(source_lengths, source.shape[1]))
-
-
-class _OwnWords(Seq2Seq):
-    def forward(self, source: Tensor, source_lengths: Tensor, target: Tensor) -> Tensor:
-        context, read = self.encode(source, source_lengths), target[:, :1]
-        for _ in range(target.shape[1]):
-            logits = self.decode(read, context)
-            read = torch.cat([read, logits[:, -1:].argmax(dim=-1)], dim=1)
-        return logits
-
-
-class _LastOnly(Seq2Seq):
-    def forward(self, source: Tensor, source_lengths: Tensor, target: Tensor) -> Tensor:
-        return super().forward(source, source_lengths, target)[:, -1]
-
-
 SMALL = {"source_vocab_size": 9, "target_vocab_size": 7, "d_model": 8, "n_layers": 1, "n_heads": 2}
 
 
@@ -129,11 +64,6 @@ def _drawn_build(rng: random.Random) -> dict[str, Any]:
     d, h = rng.choice([(8, 2), (12, 3), (8, 4)])
     sizes = rng.sample(range(7, 20), 2)
     return dict(zip(SMALL, [*sizes, d, rng.randint(1, 2), h], strict=True))
-
-
-def _with_one_vocabulary(build: dict[str, Any]) -> dict[str, Any]:
-    """Returns a build with vocabularies of one size, whose embeddings are two all the same."""
-    return build | {"source_vocab_size": build["target_vocab_size"]}
 
 
 def _weights(build: dict[str, Any], seed: int, training: bool = False) -> Model:
@@ -165,171 +95,210 @@ def _draw_forward(kind: str, **more: Any) -> Draw:
     return draw
 
 
+def _with_one_vocabulary(build: dict[str, Any]) -> dict[str, Any]:
+    """Returns a build with vocabularies of one size, whose embeddings are two all the same."""
+    return build | {"source_vocab_size": build["target_vocab_size"]}
+
+
+@exercise.stage(
+    "names and shapes of the parameters",
+    points=0.5,
+    public=[Ask(build=build, take="parameters") for build in (SMALL, _with_one_vocabulary(SMALL))],
+    view="parameters",
+)
+def _(rng):
+    """Three parts: self.encoder and self.decoder, a TransformerBase each, and self.head, a Linear from d_model to the
+    target's vocabulary. The decoder has cross=True.
+    """
+    return [
+        Ask(build=build, take="parameters")
+        for build in (_drawn_build(rng), _drawn_build(rng), _with_one_vocabulary(_drawn_build(rng)))
+    ]
+
+
+@exercise.stage("logits of shape (b, n, V)", points=0.5, public=[_forward(1, SMALL, [4, 4], 3)], view="shape")
+def _(rng):
+    """For each of the n places of the target one score for each of its V words."""
+    return _draw_forward("same")(rng)
+
+
+@exercise.stage("one sentence, the first word", points=0.5, public=[_forward(2, SMALL, [4], 1)])
+def _(rng):
+    """With the target <sos> alone, only the encoder, the cross-attention and the head can be wrong. The encoder reads
+    the whole source at once.
+    """
+    return _draw_forward("one")(rng)
+
+
+@exercise.stage(
+    "several sentences, several words",
+    points=1,
+    public=[_forward(3, SMALL, [5, 5], 4), _forward(6, SMALL, [5, 5], 4, training=True)],
+    decisive=True,
+)
+def _(rng):
+    """The decoder reads the target that it is given, and at each place only up to this place. In training mode the
+    logits are the same: there is no dropout.
+    """
+    return both(_draw_forward("same"), _draw_forward("same", training=True))(rng)
+
+
+@exercise.stage(
+    "sources of different lengths",
+    points=0.5,
+    public=[_forward(4, SMALL, [5, 2, 3], 3), _forward(8, SMALL, [3, 3], 4, spare=2)],
+)
+def _(rng):
+    """Neither the encoder nor the cross-attention may look at <pad>: the encoder takes the lengths, the context the
+    mask of the memory.
+    """
+    return both(_draw_forward("padded"), _draw_forward("single", spare=3))(rng)
+
+
 def _contexts(seed: int, build: dict[str, Any], lengths: list[int], n: int) -> Ask:
     other = _forward(seed + 1, build, lengths[::-1], n)  # with other places of padding, too
     return _forward(seed, build, lengths, n, take="contexts", then=other.inputs[:2])
 
 
-def _draw_contexts(rng: random.Random) -> list[Ask]:
+@exercise.stage(
+    "a context is read as it was made, also twice and after another one",
+    points=0.5,
+    public=[_contexts(7, SMALL, [5, 2], 4)],
+)
+def _(rng):
+    """decode reads the context that it is given, and nothing that the last encode has left in the module; no cache
+    stands in a context unless somebody puts one there.
+    """
     return [_contexts(rng.randrange(10**6), _drawn_build(rng), [6, rng.randint(2, 5)], rng.randint(3, 5))]
 
 
-EXERCISE = Exercise(
-    Seq2Seq,
-    [
-        Stage(
-            "names and shapes of the parameters",
-            0.5,
-            "Three parts: self.encoder and self.decoder, a TransformerBase each, and self.head, a Linear from d_model "
-            "to the target's vocabulary. The decoder has cross=True.",
-            [Ask(build=build, take="parameters") for build in (SMALL, _with_one_vocabulary(SMALL))],
-            lambda rng: [
-                Ask(build=build, take="parameters")
-                for build in (_drawn_build(rng), _drawn_build(rng), _with_one_vocabulary(_drawn_build(rng)))
-            ],
-            view="parameters",
-        ),
-        Stage(
-            "logits of shape (b, n, V)",
-            0.5,
-            "For each of the n places of the target one score for each of its V words.",
-            [_forward(1, SMALL, [4, 4], 3)],
-            _draw_forward("same"),
-            view="shape",
-        ),
-        Stage(
-            "one sentence, the first word",
-            0.5,
-            "With the target <sos> alone, only the encoder, the cross-attention and the head can be wrong. The encoder "
-            "reads the whole source at once.",
-            [_forward(2, SMALL, [4], 1)],
-            _draw_forward("one"),
-        ),
-        Stage(
-            "several sentences, several words",
-            1,
-            "The decoder reads the target that it is given, and at each place only up to this place. In training mode "
-            "the logits are the same: there is no dropout.",
-            [_forward(3, SMALL, [5, 5], 4), _forward(6, SMALL, [5, 5], 4, training=True)],
-            both(_draw_forward("same"), _draw_forward("same", training=True)),
-            decisive=True,
-        ),
-        Stage(
-            "sources of different lengths",
-            0.5,
-            "Neither the encoder nor the cross-attention may look at <pad>: the encoder takes the lengths, the context "
-            "the mask of the memory.",
-            [_forward(4, SMALL, [5, 2, 3], 3), _forward(8, SMALL, [3, 3], 4, spare=2)],
-            both(_draw_forward("padded"), _draw_forward("single", spare=3)),
-        ),
-        Stage(
-            "a context is read as it was made, also twice and after another one",
-            0.5,
-            "decode reads the context that it is given, and nothing that the last encode has left in the module; no "
-            "cache stands in a context unless somebody puts one there.",
-            [_contexts(7, SMALL, [5, 2], 4)],
-            _draw_contexts,
-        ),
-        Stage(
-            "the encoder runs once for a batch (runs are counted)",
-            0.5,
-            "The source does not change while the target is written: run the encoder once, keep the memory, and let "
-            "every place of the target read it.",
-            [_forward(5, SMALL, lengths, 4, take="calls", part="encoder") for lengths in ([5, 2], [5])],
-            both(*(_draw_forward(kind, take="calls", part="encoder") for kind in ("padded", "single"))),
-        ),
-    ],
-    [
-        Mistake(
-            "the memory is recomputed at every step",
-            "The numbers are right, but the encoder has run once for each place of the target. What it reads does not "
-            "change: run it once and keep its output.",
-            _MemoryAgain,
-        ),
-        Mistake(
-            "each sentence is encoded for itself",
-            "The numbers are right, but the encoder has run once for each sentence. A batch is there to be read at "
-            "once: give the encoder all of `source` and all lengths.",
-            _EachSentence,
-        ),
-        Mistake(
-            "the encoder reads from left to right only",
-            "A TransformerBase is causal unless told otherwise. Nobody guesses the source: its words may look at both "
-            "sides, causal=False.",
-            _ReadsOneSide,
-        ),
-        Mistake(
-            "the decoder sees the words that it is to guess",
-            "The decoder must be causal. With causal=False it reads the answers in its input, and will have learned "
-            "nothing when it has to write alone.",
-            _WritesAhead,
-        ),
-        Mistake(
-            "the padding of the source is read, twice",
-            "Give the lengths to the encoder, and the mask of the memory to the context.",
-            _NoPaddingAtAll,
-        ),
-        Mistake(
-            "cross-attention reads the padding of the source",
-            "The encoder knows the lengths, but the decoder looks at its output at all places: set memory_mask in the "
-            "context.",
-            _MaskForgotten,
-        ),
-        Mistake(
-            "the encoder reads its own padding",
-            "The decoder does not look at <pad>, but the words of the source do: give the lengths to the encoder too.",
-            _LengthsForgotten,
-        ),
-        Mistake(
-            "dropout is left at its default",
-            "TransformerBase has a dropout of 0.1 unless told otherwise. Here it is to be 0.0, in both bases.",
-            _Dropout,
-        ),
-        Mistake(
-            "there is no head", "The decoder gives d numbers for each place; the head makes V scores of them.", _NoHead
-        ),
-        Mistake(
-            "log-probabilities in place of logits",
-            "The loss takes the softmax itself; return the scores of the head as they are.",
-            _LogProbabilities,
-        ),
-        Mistake(
-            "probabilities in place of logits",
-            "The loss takes the softmax itself; a softmax of a softmax is nearly flat, and hardly learns.",
-            _Probabilities,
-        ),
-        Mistake(
-            "the decoder reads its own words",
-            "In training it reads the right words, also where it would have written others: that is what teacher "
-            "forcing means.",
-            _OwnWords,
-        ),
-        Mistake(
-            "only the last place is answered",
-            "Every place of the target is a question: return logits for all of them, (b, n, V).",
-            _LastOnly,
-        ),
-    ],
-    hints=(
-        "Go through the table of the three parts. Which vocabulary does each part need? Now the defaults of "
-        "`TransformerBase`: `causal=True`, `cross=False`, `dropout=0.1`, `norm_first=False`. Which of them must be "
-        "changed for the encoder, which for the decoder? And padding: *two* readers could look at the `<pad>` of a "
-        "short source. Which two, and what does each of them need in order not to?",
-        "Sources of 5 and 2 tokens. `hide_padding` with these lengths and size 5 makes a mask `(2, 1, 1, 5)`; its "
-        "second line is $0, 0, -\\infty, -\\infty, -\\infty$. This is for the cross-attention of the decoder, and "
-        "travels in the context, beside the memory. The words of the source look at each other too: for them the "
-        "encoder takes the lengths as its second argument. Forget one of the two, and only half of the padding is "
-        "hidden. A context is made anew by each `encode` and handed to `decode`; a module that keeps the last one "
-        "in `self` goes wrong as soon as two batches are open.",
-        "The constructor makes `encoder`, `decoder` and `head`, and each base begins like this:\n"
-        "```python\n"
-        "TransformerBase(..., d_model, n_layers, n_heads, dropout=0.0, norm_first=True, ...)\n"
-        "```\n\n"
-        "1. `encode`: the memory is what `self.encoder` makes of source and lengths, `(b, m, d)`; the mask is `(b, "
-        "1, 1, m)`. Return `Context(memory=..., memory_mask=...)`.\n"
-        "2. `decode`: the decoder reads the target with `context=context`, `(b, n, d)`; the head makes `(b, n, V)` "
-        "of it: `# ...`. No softmax.\n"
-        "3. `forward`: the first two, one after the other, once each. There is no loop: the causal mask lets all "
-        "$n$ places be answered in one run.",
-    ),
+@exercise.stage(
+    "the encoder runs once for a batch (runs are counted)",
+    points=0.5,
+    public=[_forward(5, SMALL, lengths, 4, take="calls", part="encoder") for lengths in ([5, 2], [5])],
 )
+def _(rng):
+    """The source does not change while the target is written: run the encoder once, keep the memory, and let every
+    place of the target read it.
+    """
+    return both(*(_draw_forward(kind, take="calls", part="encoder") for kind in ("padded", "single")))(rng)
+
+
+@exercise.mistake("the memory is recomputed at every step")
+class _MemoryAgain(Seq2Seq):
+    """The numbers are right, but the encoder has run once for each place of the target. What it reads does not change:
+    run it once and keep its output.
+    """
+
+    def forward(self, source: Tensor, source_lengths: Tensor, target: Tensor) -> Tensor:
+        steps = range(1, target.shape[1] + 1)
+        rows = [self.decode(target[:, :n], self.encode(source, source_lengths))[:, -1] for n in steps]
+        return torch.stack(rows, dim=1)
+
+
+@exercise.mistake("each sentence is encoded for itself")
+class _EachSentence(Seq2Seq):
+    """The numbers are right, but the encoder has run once for each sentence. A batch is there to be read at once: give
+    the encoder all of `source` and all lengths.
+    """
+
+    def encode(self, source: Tensor, source_lengths: Tensor) -> Context:
+        memory = [self.encoder(row, n) for row, n in zip(source.split(1), source_lengths.split(1), strict=True)]
+        return Context(memory=torch.cat(memory), memory_mask=_hide(source_lengths, source.shape[1]))
+
+
+@exercise.mistake("the encoder reads from left to right only")
+class _ReadsOneSide(Seq2Seq):
+    """A TransformerBase is causal unless told otherwise. Nobody guesses the source: its words may look at both sides,
+    causal=False.
+    """
+
+    reads_ahead = False
+
+
+@exercise.mistake("the decoder sees the words that it is to guess")
+class _WritesAhead(Seq2Seq):
+    """The decoder must be causal. With causal=False it reads the answers in its input, and will have learned nothing
+    when it has to write alone.
+    """
+
+    writes_ahead = True
+
+
+@exercise.mistake("the padding of the source is read, twice")
+class _NoPaddingAtAll(Seq2Seq):
+    """Give the lengths to the encoder, and the mask of the memory to the context."""
+
+    def encode(self, source: Tensor, source_lengths: Tensor) -> Context:
+        return Context(memory=self.encoder(source))
+
+
+@exercise.mistake("cross-attention reads the padding of the source")
+class _MaskForgotten(Seq2Seq):
+    """The encoder knows the lengths, but the decoder looks at its output at all places: set memory_mask in
+    the context.
+    """
+
+    def encode(self, source: Tensor, source_lengths: Tensor) -> Context:
+        return Context(memory=self.encoder(source, source_lengths))
+
+
+@exercise.mistake("the encoder reads its own padding")
+class _LengthsForgotten(Seq2Seq):
+    """The decoder does not look at <pad>, but the words of the source do: give the lengths to the encoder too."""
+
+    def encode(self, source: Tensor, source_lengths: Tensor) -> Context:
+        return Context(memory=self.encoder(source), memory_mask=_hide(source_lengths, source.shape[1]))
+
+
+@exercise.mistake("dropout is left at its default")
+class _Dropout(Seq2Seq):
+    """TransformerBase has a dropout of 0.1 unless told otherwise. Here it is to be 0.0, in both bases."""
+
+    dropout = 0.1
+
+
+@exercise.mistake("there is no head")
+class _NoHead(Seq2Seq):
+    """The decoder gives d numbers for each place; the head makes V scores of them."""
+
+    def decode(self, target: Tensor, context: Context) -> Tensor:
+        return self.decoder(target, context=context)  # type: ignore[no-any-return]
+
+
+@exercise.mistake("log-probabilities in place of logits")
+class _LogProbabilities(Seq2Seq):
+    """The loss takes the softmax itself; return the scores of the head as they are."""
+
+    def decode(self, target: Tensor, context: Context) -> Tensor:
+        return super().decode(target, context).log_softmax(dim=-1)
+
+
+@exercise.mistake("probabilities in place of logits")
+class _Probabilities(Seq2Seq):
+    """The loss takes the softmax itself; a softmax of a softmax is nearly flat, and hardly learns."""
+
+    def decode(self, target: Tensor, context: Context) -> Tensor:
+        return super().decode(target, context).softmax(dim=-1)
+
+
+@exercise.mistake("the decoder reads its own words")
+class _OwnWords(Seq2Seq):
+    """In training it reads the right words, also where it would have written others: that is what teacher forcing
+    means.
+    """
+
+    def forward(self, source: Tensor, source_lengths: Tensor, target: Tensor) -> Tensor:
+        context, read = self.encode(source, source_lengths), target[:, :1]
+        for _ in range(target.shape[1]):
+            logits = self.decode(read, context)
+            read = torch.cat([read, logits[:, -1:].argmax(dim=-1)], dim=1)
+        return logits
+
+
+@exercise.mistake("only the last place is answered")
+class _LastOnly(Seq2Seq):
+    """Every place of the target is a question: return logits for all of them, (b, n, V)."""
+
+    def forward(self, source: Tensor, source_lengths: Tensor, target: Tensor) -> Tensor:
+        return super().forward(source, source_lengths, target)[:, -1]

@@ -8,7 +8,7 @@ from typing import Any
 import torch
 from torch import Tensor
 
-from grading.definitions.exercise import Exercise, Mistake, Stage
+from grading.definitions.definition import Definition
 from grading.exercises.draws import Draw, both
 from helpers.data import EOS, SOS
 from tutor.checking.answers import Ask
@@ -65,6 +65,10 @@ def _best(found: list[tuple[list[int], float]], keep_eos: bool = False) -> tuple
     return (_to_eos(tokens) if keep_eos else _words(tokens)), score
 
 
+exercise = Definition()
+
+
+@exercise.reference
 def beam_decode(model: Any, source: Tensor, width: int, max_len: int) -> tuple[list[int], float]:
     return _best(_search(model, source, width, max_len) + _search(model, source, 1, max_len))
 
@@ -77,34 +81,6 @@ def _beam(keep_eos: bool = False, **options: Any) -> Callable[..., tuple[list[in
         return _best(found, keep_eos)
 
     return decode
-
-
-def _by_sum(model: Any, source: Tensor, width: int, max_len: int) -> tuple[list[int], float]:
-    tokens, total = max(_search(model, source, width, max_len, by="sum"), key=lambda pair: pair[1])
-    return _words(tokens), total / len(tokens)
-
-
-@torch.no_grad()
-def _by_means(model: Any, source: Tensor, width: int, max_len: int) -> tuple[list[int], float]:
-    """Keeps the beams of the best means at each step, among them those that have ended."""
-    context = model.encode(source, None)
-
-    def mean(pair: tuple[list[int], float]) -> float:
-        return pair[1] / (len(pair[0]) - 1)
-
-    def search(width: int) -> list[tuple[list[int], float]]:
-        best = [([SOS], 0.0)]
-        for _ in range(max_len):
-            open_ones = [pair for pair in best if pair[0][-1] != EOS]
-            candidates = [pair for pair in best if pair[0][-1] == EOS]
-            for tokens, total in open_ones:
-                logs = model.decode(torch.tensor([tokens]), context)[0, -1].log_softmax(-1).tolist()
-                candidates += [([*tokens, word], total + gain) for word, gain in enumerate(logs)]
-            best = sorted(candidates, key=mean, reverse=True)[:width]
-        return best
-
-    tokens, total = max(search(width) + search(1), key=mean)
-    return _words(tokens[1:]), total / (len(tokens) - 1)
 
 
 Known = tuple[int, str, int, int]  # the seed of a model, the words of a source, width and max_len
@@ -249,188 +225,201 @@ BELOW: tuple[tuple[int, int], ...] = (
 )
 
 
+@exercise.stage(
+    "width 1: the greedy sentence and its score",
+    points=1,
+    public=[_ask(known) for known in ((339563, "64", 1, 7), (90122, "766", 1, 9), (561913, "44", 1, 8))],
+)
+def _(rng):
+    """With one beam only the best word is kept at each step. The score is the mean of the log-probabilities of all
+    words written, <eos> among them.
+    """
+    return _some(ONE, 2)(rng)
+
+
+@exercise.stage("width 3, two words", points=1, public=[_ask(known) for known in TWO[:2]], decisive=True)
+def _(rng):
+    """Keep the three best first words. Then look at all words after each of the three, and keep the three best of
+    these.
+    """
+    return _some(TWO, 1)(rng)
+
+
+@exercise.stage(
+    "short and long sentences",
+    points=1,
+    public=[
+        _ask(known)
+        for known in (
+            (399253, "57677", 5, 8),
+            (252353, "64", 2, 6),
+            (98702, "66", 3, 8),
+            (73248, "85864", 4, 8),
+            (98702, "78446", 4, 7),  # told apart here: who compares means at each step
+            (399253, "57", 30, 2),  # more beams than there are words
+            (861168, "6485", 4, 6),  # as in ORDER
+            (73248, "5646", 14, 5),  # as in WIDE
+        )
+    ],
+)
+def _(rng):
+    """A sentence that has ended stays in the list of the finished ones; divide the sum of its log-probabilities by the
+    number of words written, <eos> among them, before you compare. A width may be larger than the number of words there
+    are.
+    """
+    return both(_some(FINISHED, 2), _some(ORDER, 1), _some(WIDE, 1))(rng)
+
+
 def _below(seeds: tuple[int, int]) -> Ask:
     return Ask((_recipe(seeds[0]), _sequences(1, 4, 9, seeds[1]), 2, 5))
 
 
-EXERCISE = Exercise(
-    beam_decode,
-    [
-        Stage(
-            "width 1: the greedy sentence and its score",
-            1,
-            "With one beam only the best word is kept at each step. The score is the mean of the log-probabilities of "
-            "all words written, <eos> among them.",
-            [_ask(known) for known in ((339563, "64", 1, 7), (90122, "766", 1, 9), (561913, "44", 1, 8))],
-            _some(ONE, 2),
-        ),
-        Stage(
-            "width 3, two words",
-            1,
-            "Keep the three best first words. Then look at all words after each of the three, and keep the three "
-            "best of "
-            "these.",
-            [_ask(known) for known in TWO[:2]],
-            _some(TWO, 1),
-            decisive=True,
-        ),
-        Stage(
-            "short and long sentences",
-            1,
-            "A sentence that has ended stays in the list of the finished ones; divide the sum of its log-probabilities"
-            " by the number of words written, <eos> among them, before you compare. A width may be larger than the "
-            "number of words there are.",
-            [
-                _ask(known)
-                for known in (
-                    (399253, "57677", 5, 8),
-                    (252353, "64", 2, 6),
-                    (98702, "66", 3, 8),
-                    (73248, "85864", 4, 8),
-                    (98702, "78446", 4, 7),  # told apart here: who compares means at each step
-                    (399253, "57", 30, 2),  # more beams than there are words
-                    (861168, "6485", 4, 6),  # as in ORDER
-                    (73248, "5646", 14, 5),  # as in WIDE
-                )
-            ],
-            both(_some(FINISHED, 2), _some(ORDER, 1), _some(WIDE, 1)),
-        ),
-        Stage(
-            "never below greedy",
-            1,
-            "The beam may lose the beginning of the greedy sentence, and find nothing as good. Let the greedy sentence "
-            "take part in the last comparison.",
-            [_below((727758, 478367)), _below(ENDED[1])],
-            lambda rng: [_below(seeds) for seeds in (rng.choice(ENDED), rng.choice(BELOW))],
-        ),
-    ],
-    [
-        Mistake(
-            "greedy may be better",
-            "Here the first words of the greedy sentence have dropped out of the beam, and what the beam has found "
-            "scores lower. Search with width 1, too, and take the better of the two.",
-            lambda model, source, width, max_len: _best(_search(model, source, width, max_len)),
-        ),
-        Mistake(
-            "this is the greedy sentence",
-            "At every step only the best beginning is kept, or `width` equal copies of it, as when the search begins "
-            "with `[([SOS], 0.0)] * width`. Begin with one beam, and keep the `width` best of all extensions.",
-            lambda model, source, width, max_len: beam_decode(model, source, 1, max_len),
-        ),
-        Mistake(
-            "scores are not divided by the length",
-            "A sum of log-probabilities falls with every word, so the shortest sentence wins. Divide by the number of "
-            "words written.",
-            _beam(by="sum"),
-        ),
-        Mistake(
-            "<eos> is not counted in the length",
-            "The sum holds the log-probability of <eos>, so the number of words must count it as well.",
-            _beam(by="words"),
-        ),
-        Mistake(
-            "<sos> is counted in the length",
-            "<sos> has not been written, and has no log-probability: divide by the number of words written.",
-            _beam(by="tokens"),
-        ),
-        Mistake(
-            "it does not stop at <eos>",
-            "What ends with <eos> is finished: it leaves the beams and is not extended any more.",
-            _beam(stop=False),
-        ),
-        Mistake(
-            "finished sentences are forgotten",
-            "At the end you look at the beams that are left. Those that have ended earlier take part, too.",
-            _beam(last_only=True),
-        ),
-        Mistake(
-            "the first sentence that ends is taken",
-            "The first one to end is the shortest, not the best. Go on until no beam is left, or max_len is reached.",
-            _beam(first_end=True),
-        ),
-        Mistake(
-            "beams that max_len has cut are forgotten",
-            "They take part in the last comparison, too, also where others have ended: `finished + beams`, not "
-            "`finished or beams`.",
-            _beam(finished_only=True),
-        ),
-        Mistake(
-            "places of finished sentences are filled again",
-            "Of all extensions the `width` best are kept. Those of them that end leave the beam, and only the others "
-            "are extended.",
-            _beam(refill=True),
-        ),
-        Mistake(
-            "it stops when `width` sentences have ended",
-            "What is still in the beam may become better. Go on until no beam is left, or max_len is reached.",
-            _beam(enough=True),
-        ),
-        Mistake(
-            "beams are compared by their means at each step",
-            "At each step all beams have written as many words: the sums decide which are kept, and those that have "
-            "ended leave the comparison. The mean is for the last comparison only.",
-            _by_means,
-        ),
-        Mistake(
-            "probabilities are added",
-            "Probabilities of one word after the other are multiplied; it is their logarithms that are added: "
-            "log_softmax.",
-            _beam(scores="probability"),
-        ),
-        Mistake(
-            "logits are added",
-            "A logit says nothing by itself, only in comparison with the others of its place. Take log_softmax first.",
-            _beam(scores="logit"),
-        ),
-        Mistake(
-            "<eos> is kept as a word",
-            "<eos> says that the sentence is over. It is not a part of it.",
-            _beam(keep_eos=True),
-        ),
-        Mistake(
-            "one word too few",
-            "max_len counts the words that are written, <eos> among them; <sos> is not one of them.",
-            lambda model, source, width, max_len: beam_decode(model, source, width, max_len - 1),
-        ),
-        Mistake(
-            "one word too many",
-            "max_len counts the words that are written, <eos> among them; <sos> is not one of them.",
-            lambda model, source, width, max_len: beam_decode(model, source, width, max_len + 1),
-        ),
-        Mistake(
-            "the sum decides, and the mean is returned",
-            "Divide by the number of words written before you compare: else the shortest sentence wins.",
-            _by_sum,
-        ),
-        Mistake(
-            "only the sentence is returned",
-            "Return two things: the words and the score.",
-            lambda model, source, width, max_len: beam_decode(model, source, width, max_len)[0],
-        ),
-    ],
-    hints=(
-        "Do the table of section 8 with a pencil, width 2: which two beams are kept after the first word, and with "
-        "what sums of logarithms? How many sentences do you then compare in the second step, and how many do you "
-        "keep? Suppose that one of those two ends with `<eos>`: how many beams go on into the third step, and how "
-        "many come out of it? And by what do you divide at the end, for a sentence of two words and `<eos>`?",
-        "In nats: *un* $\\ln 0.5 = -0.69$, *le* $\\ln 0.4 = -0.92$; *des* drops out. All words after *un* and all "
-        "after *le*, in *one* list: *un chat* $-0.69 - 0.92 = -1.61$, *un chien* $-1.90$, *le chat* $-0.92 - 0.11 "
-        "= -1.02$, ... The two best are *le chat* and *un chat*. Suppose that `<eos>` follows *le chat* with "
-        "probability 1: the sum stays $-1.02$, three words have been written, and the score is $-0.34$. It is "
-        "finished, and only *un chat* goes on; the third step keeps the two best of its candidates again. "
-        "Logarithms are added because probabilities are multiplied, so you need `log_softmax`; "
-        "logits alone cannot be added.",
-        "A beam is a list of tokens with its sum:\n"
-        "```python\n"
-        "context = model.encode(source, torch.tensor([source.shape[1]]))\n"
-        "beams, finished = [([SOS], 0.0)], []\n"
-        "for _ in range(max_len):\n"
-        "    # ... each beam with each word: a candidate. model.decode(..., context)[0, -1] is (V,)\n"
-        "    # ... the width best of ALL candidates, by their sums\n"
-        "    # ... those that end with EOS are finished, the others are the beams\n"
-        "```\n"
-        "Stop when no beam is left. Then compare `finished` *and* the beams that are left, by sum / (tokens "
-        "without `<sos>`); only now is anything divided. Search with width 1 in the same way and let its result "
-        "take part. Return the words without `<sos>` and `<eos>`, and the score as a number.",
-    ),
+@exercise.stage("never below greedy", points=1, public=[_below((727758, 478367)), _below(ENDED[1])])
+def _(rng):
+    """The beam may lose the beginning of the greedy sentence, and find nothing as good. Let the greedy sentence take
+    part in the last comparison.
+    """
+    return [_below(seeds) for seeds in (rng.choice(ENDED), rng.choice(BELOW))]
+
+
+@exercise.mistake("greedy may be better")
+def _(model, source, width, max_len):
+    """Here the first words of the greedy sentence have dropped out of the beam, and what the beam has found scores
+    lower. Search with width 1, too, and take the better of the two.
+    """
+    return _best(_search(model, source, width, max_len))
+
+
+@exercise.mistake("this is the greedy sentence")
+def _(model, source, width, max_len):
+    """At every step only the best beginning is kept, or `width` equal copies of it, as when the search begins with
+    `[([SOS], 0.0)] * width`. Begin with one beam, and keep the `width` best of all extensions.
+    """
+    return beam_decode(model, source, 1, max_len)
+
+
+exercise.mistake(
+    "scores are not divided by the length",
+    "A sum of log-probabilities falls with every word, so the shortest sentence wins. Divide by the number of "
+    "words written.",
+    _beam(by="sum"),
 )
+
+exercise.mistake(
+    "<eos> is not counted in the length",
+    "The sum holds the log-probability of <eos>, so the number of words must count it as well.",
+    _beam(by="words"),
+)
+
+exercise.mistake(
+    "<sos> is counted in the length",
+    "<sos> has not been written, and has no log-probability: divide by the number of words written.",
+    _beam(by="tokens"),
+)
+
+exercise.mistake(
+    "it does not stop at <eos>",
+    "What ends with <eos> is finished: it leaves the beams and is not extended any more.",
+    _beam(stop=False),
+)
+
+exercise.mistake(
+    "finished sentences are forgotten",
+    "At the end you look at the beams that are left. Those that have ended earlier take part, too.",
+    _beam(last_only=True),
+)
+
+exercise.mistake(
+    "the first sentence that ends is taken",
+    "The first one to end is the shortest, not the best. Go on until no beam is left, or max_len is reached.",
+    _beam(first_end=True),
+)
+
+exercise.mistake(
+    "beams that max_len has cut are forgotten",
+    "They take part in the last comparison, too, also where others have ended: `finished + beams`, not "
+    "`finished or beams`.",
+    _beam(finished_only=True),
+)
+
+exercise.mistake(
+    "places of finished sentences are filled again",
+    "Of all extensions the `width` best are kept. Those of them that end leave the beam, and only the others "
+    "are extended.",
+    _beam(refill=True),
+)
+
+exercise.mistake(
+    "it stops when `width` sentences have ended",
+    "What is still in the beam may become better. Go on until no beam is left, or max_len is reached.",
+    _beam(enough=True),
+)
+
+
+@exercise.mistake("beams are compared by their means at each step")
+@torch.no_grad()
+def _(model, source, width, max_len):
+    """At each step all beams have written as many words: the sums decide which are kept, and those that have ended
+    leave the comparison. The mean is for the last comparison only.
+    """
+    # Keeps the beams of the best means at each step, among them those that have ended.
+    context = model.encode(source, None)
+
+    def mean(pair: tuple[list[int], float]) -> float:
+        return pair[1] / (len(pair[0]) - 1)
+
+    def search(width: int) -> list[tuple[list[int], float]]:
+        best = [([SOS], 0.0)]
+        for _ in range(max_len):
+            open_ones = [pair for pair in best if pair[0][-1] != EOS]
+            candidates = [pair for pair in best if pair[0][-1] == EOS]
+            for tokens, total in open_ones:
+                logs = model.decode(torch.tensor([tokens]), context)[0, -1].log_softmax(-1).tolist()
+                candidates += [([*tokens, word], total + gain) for word, gain in enumerate(logs)]
+            best = sorted(candidates, key=mean, reverse=True)[:width]
+        return best
+
+    tokens, total = max(search(width) + search(1), key=mean)
+    return _words(tokens[1:]), total / (len(tokens) - 1)
+
+
+exercise.mistake(
+    "probabilities are added",
+    "Probabilities of one word after the other are multiplied; it is their logarithms that are added: log_softmax.",
+    _beam(scores="probability"),
+)
+
+exercise.mistake(
+    "logits are added",
+    "A logit says nothing by itself, only in comparison with the others of its place. Take log_softmax first.",
+    _beam(scores="logit"),
+)
+
+exercise.mistake(
+    "<eos> is kept as a word", "<eos> says that the sentence is over. It is not a part of it.", _beam(keep_eos=True)
+)
+
+
+@exercise.mistake("one word too few")
+def _(model, source, width, max_len):
+    """max_len counts the words that are written, <eos> among them; <sos> is not one of them."""
+    return beam_decode(model, source, width, max_len - 1)
+
+
+@exercise.mistake("one word too many")
+def _(model, source, width, max_len):
+    """max_len counts the words that are written, <eos> among them; <sos> is not one of them."""
+    return beam_decode(model, source, width, max_len + 1)
+
+
+@exercise.mistake("the sum decides, and the mean is returned")
+def _(model, source, width, max_len):
+    """Divide by the number of words written before you compare: else the shortest sentence wins."""
+    tokens, total = max(_search(model, source, width, max_len, by="sum"), key=lambda pair: pair[1])
+    return _words(tokens), total / len(tokens)
+
+
+@exercise.mistake("only the sentence is returned")
+def _(model, source, width, max_len):
+    """Return two things: the words and the score."""
+    return beam_decode(model, source, width, max_len)[0]

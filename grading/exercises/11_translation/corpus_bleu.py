@@ -8,7 +8,7 @@ from collections import Counter
 from collections.abc import Sequence
 from functools import partial
 
-from grading.definitions.exercise import Exercise, Mistake, Stage
+from grading.definitions.definition import Definition
 from tutor.checking.answers import Ask
 
 Texts = Sequence[Sequence[str]]
@@ -73,32 +73,12 @@ def _bleu(
     return scale * average * (penalty if brevity != "none" else 1.0)
 
 
+exercise = Definition()
+
+
+@exercise.reference
 def corpus_bleu(hypotheses: Texts, references: Texts) -> float:
     return _bleu(hypotheses, references)
-
-
-def _one_text(hypotheses: Texts, references: Texts) -> float:
-    """Counts n-grams across the ends of sentences, too."""
-    written, wanted = ([token for sentence in texts for token in sentence] for texts in (hypotheses, references))
-    return _bleu([written], [wanted])
-
-
-def _clipped_at_the_end(hypotheses: Texts, references: Texts) -> float:
-    """Lets an n-gram count that stands in the reference of another sentence."""
-    hypotheses, references, logs = _clean(hypotheses), _clean(references), 0.0
-    for n in range(1, 5):
-        found, wanted = (sum((_grams(s, n) for s in sentences), Counter()) for sentences in (hypotheses, references))
-        right = (found & wanted).total()
-        if not right:
-            return 0.0
-        logs += math.log(right / found.total()) / 4
-    written, wanted_length = (sum(map(len, sentences)) for sentences in (hypotheses, references))
-    return 100 * math.exp(logs + min(0.0, 1 - wanted_length / written))
-
-
-def _sentence_mean(hypotheses: Texts, references: Texts) -> float:
-    each = [_bleu([h], [r]) for h, r in zip(hypotheses, references, strict=True)]
-    return sum(each) / max(1, len(each))
 
 
 WORDS = (
@@ -123,8 +103,31 @@ def _replaced(rng: random.Random, words: list[str], place: int) -> list[str]:
     return [*words[:place], _new_word(rng, words), *words[place + 1 :]]
 
 
-def _one_sentence(rng: random.Random) -> list[Ask]:
-    """Draws single sentences as long as their references, with one thing wrong each, and without a word said twice."""
+def _long_text() -> Ask:
+    """Returns a question with a sentence of 150 words, of which every eleventh is wrong."""
+    reference = [f"w{number * number % 61}" for number in range(150)]
+    return Ask(([["x" if number % 11 == 10 else word for number, word in enumerate(reference)]], [reference]))
+
+
+@exercise.stage("a perfect translation, and one without a single right word", points=0.5, seed=1)
+def _(rng):
+    """All n-grams right: every precision is 1, and BLEU is 100. A precision of 0 makes BLEU 0; its logarithm does not
+    exist.
+    """
+    words = _reference(rng, 5, 9)
+    return [
+        Ask(([words], [list(words)])),
+        Ask(([["oui"] * rng.randint(4, 6)], [_reference(rng, 4, 6)])),
+        Ask(([words[::-1]], [words])),  # right words, and nothing longer
+    ]
+
+
+@exercise.stage("one sentence", points=0.5, seed=1)
+def _(rng):
+    """For n = 1, 2, 3 and 4: how many of the n-grams are right, word by word and in this order? Then the geometric mean
+    of the four shares, in per cent. 'Le' and 'le' are two words.
+    """
+    # Draws single sentences as long as their references, with one thing wrong each, and without a word said twice.
     asks = list[Pair]()
     reference = _reference(rng, 8, 10)
     asks.append((_replaced(rng, reference, rng.choice([1, 2])), reference))
@@ -138,11 +141,11 @@ def _one_sentence(rng: random.Random) -> list[Ask]:
     return [Ask(([hypothesis], [reference])) for hypothesis, reference in asks]
 
 
-def _said_twice(rng: random.Random) -> list[Ask]:
-    """Draws a sentence as long as its reference, in which a word stands in place of another once more.
-
-    In a second one a word is wrong, too: the share of different words that are right is not that of all words.
-    """
+@exercise.stage("words said twice", points=0.5, seed=1)
+def _(rng):
+    """An n-gram counts as right at most as often as it stands in the reference of its sentence."""
+    # Draws a sentence as long as its reference, in which a word stands in place of another once more.
+    # In a second one a word is wrong, too: the share of different words that are right is not that of all words.
     reference = _reference(rng, 9, 10)
     place = rng.choice([1, 2])
     twice = [*reference[:place], reference[place - 1], *reference[place + 1 :]]
@@ -151,16 +154,22 @@ def _said_twice(rng: random.Random) -> list[Ask]:
     return [Ask(([twice], [reference])), Ask(([thrice, twice], [other, reference]))]
 
 
-def _lengths(rng: random.Random) -> list[Ask]:
-    """Draws a corpus that is too short as a whole, though one sentence is too long; and one that is too long."""
+@exercise.stage("translations that are too short, or too long", points=0.5, seed=1)
+def _(rng):
+    """With c words written and r words in the references, c < r, the whole is multiplied by exp(1 - r / c); with c >= r
+    it is left as it is. c and r are those of the whole corpus.
+    """
+    # Draws a corpus that is too short as a whole, though one sentence is too long; and one that is too long.
     first, second = _reference(rng, 8, 9), _reference(rng, 9, 10)
     extra = [_new_word(rng, first), "puis", "voilà"]
     too_short = [[*first, *extra[: rng.randint(1, 2)]], second[: rng.randint(4, 5)]]
     return [Ask((too_short, [first, second])), Ask(([[*first, *extra], second], [first, second]))]
 
 
-def _several(rng: random.Random) -> list[Ask]:
-    """Draws good and bad sentences as long as their references; a word of one stands in the reference of another."""
+@exercise.stage("a corpus: counts are summed before they are divided", points=1, seed=1, decisive=True)
+def _(rng):
+    """Sum right n-grams, all n-grams, and lengths over all sentences; divide and take the mean at the end, once."""
+    # Draws good and bad sentences as long as their references; a word of one stands in the reference of another.
     first, second, third = (_reference(rng, low, low + 1) for low in (6, 8, 10))
     strange = [word for word in rng.sample(third, len(third)) if word not in second][: len(second) - 2]
     strange += ["puis", "voilà", "enfin", "alors", "donc", "aussi", "bien", "puisque"][: len(second) - 2 - len(strange)]
@@ -172,8 +181,12 @@ def _several(rng: random.Random) -> list[Ask]:
     return [Ask(([hypothesis for hypothesis, _ in pairs], [reference for _, reference in pairs]))]
 
 
-def _special_tokens(rng: random.Random) -> list[Ask]:
-    """Draws sentences with special tokens at both ends and inside, once more of them on one side, once on the other."""
+@exercise.stage("special tokens are no words", points=0.5, seed=1)
+def _(rng):
+    """<sos>, <eos> and <pad> are taken out first, wherever they stand, in hypotheses and references: before n-grams and
+    lengths are counted. <oov> stays: it is a word that the model does not know.
+    """
+    # Draws sentences with special tokens at both ends and inside, once more of them on one side, once on the other.
     asks = []
     for padded in (0, 1):
         pairs = []
@@ -192,8 +205,12 @@ def _special_tokens(rng: random.Random) -> list[Ask]:
     return asks
 
 
-def _too_short(rng: random.Random) -> list[Ask]:
-    """Draws perfect beginnings that have no 4-grams, nothing at all, and a corpus in which some sentences have none."""
+@exercise.stage("sentences that are too short for 4-grams", points=0.5, seed=1)
+def _(rng):
+    """Where a corpus has no 4-grams none is right, and BLEU is 0; nothing may be divided by 0, also where nothing is
+    written. In a corpus a sentence of two or three words adds 0 to the number of 4-grams, and its words count.
+    """
+    # Draws perfect beginnings that have no 4-grams, nothing at all, and a corpus in which some sentences have none.
     first, second, good = _reference(rng, 6, 8), _reference(rng, 4, 7), _reference(rng, 9, 10)
     return [
         Ask(([first[:3]], [first])),
@@ -204,238 +221,161 @@ def _too_short(rng: random.Random) -> list[Ask]:
     ]
 
 
-def _all_or_nothing(rng: random.Random) -> list[Ask]:
-    words = _reference(rng, 5, 9)
-    return [
-        Ask(([words], [list(words)])),
-        Ask(([["oui"] * rng.randint(4, 6)], [_reference(rng, 4, 6)])),
-        Ask(([words[::-1]], [words])),  # right words, and nothing longer
-    ]
+exercise.large += [_long_text()]
 
 
-def _mean_or_zero(hypotheses: Texts, references: Texts) -> float:
-    """Returns the arithmetic mean, but 0 where a precision is 0."""
+@exercise.mistake("the mean of the sentences' BLEU")
+def _(hypotheses, references):
+    """A sentence without one right 4-gram counts 0 then, however good it is otherwise. Sum the counts over the corpus
+    and compute BLEU once.
+    """
+    each = [_bleu([h], [r]) for h, r in zip(hypotheses, references, strict=True)]
+    return sum(each) / max(1, len(each))
+
+
+exercise.mistake(
+    "no brevity penalty",
+    "A model that writes only the words of which it is sure has a high precision. Multiply by exp(1 - r / c) "
+    "where c < r.",
+    partial(_bleu, brevity="none"),
+)
+
+exercise.mistake(
+    "a translation that is too long gets a bonus",
+    "exp(1 - r / c) is above 1 where c > r: take 1 there. The precisions punish needless words.",
+    partial(_bleu, brevity="bonus"),
+)
+
+exercise.mistake(
+    "the brevity penalty is c / r",
+    "The penalty is exp(1 - r / c), which is smaller than c / r.",
+    partial(_bleu, brevity="linear"),
+)
+
+exercise.mistake(
+    "the brevity penalty looks at each sentence",
+    "One translation may be too long and another too short: compare all words written with all words of the "
+    "references.",
+    partial(_bleu, brevity="sentence"),
+)
+
+exercise.mistake(
+    "no clipping",
+    'With "le le le le" every word is right. Count an n-gram at most as often as the reference has it.',
+    partial(_bleu, clip=False),
+)
+
+
+@exercise.mistake("n-grams are clipped for the whole corpus at once")
+def _(hypotheses, references):
+    """An n-gram is right only if it stands in the reference of its own sentence: clip in each sentence, then sum."""
+    # Lets an n-gram count that stands in the reference of another sentence.
+    hypotheses, references, logs = _clean(hypotheses), _clean(references), 0.0
+    for n in range(1, 5):
+        found, wanted = (sum((_grams(s, n) for s in sentences), Counter()) for sentences in (hypotheses, references))
+        right = (found & wanted).total()
+        if not right:
+            return 0.0
+        logs += math.log(right / found.total()) / 4
+    written, wanted_length = (sum(map(len, sentences)) for sentences in (hypotheses, references))
+    return 100 * math.exp(logs + min(0.0, 1 - wanted_length / written))
+
+
+@exercise.mistake("the corpus is taken for one long sentence")
+def _(hypotheses, references):
+    """No n-gram goes from one sentence into the next, and each sentence has its own reference. Count in each sentence,
+    then sum.
+    """
+    # Counts n-grams across the ends of sentences, too.
+    written, wanted = ([token for sentence in texts for token in sentence] for texts in (hypotheses, references))
+    return _bleu([written], [wanted])
+
+
+exercise.mistake(
+    "short sentences take n-grams away",
+    "A sentence of one word has no 4-grams, not -2: add max(0, length - n + 1) to their number.",
+    partial(_bleu, negative=True),
+)
+
+exercise.mistake(
+    "special tokens are kept",
+    "Every sentence begins with <sos> and ends with <eos>, so these are right for nothing, and BLEU looks "
+    "better than it is. Take them off first.",
+    partial(_bleu, clean=False),
+)
+
+exercise.mistake(
+    "n-grams up to 2 only",
+    "BLEU takes n = 1, 2, 3 and 4. Long n-grams see the order of the words.",
+    partial(_bleu, largest=2),
+)
+
+exercise.mistake("n-grams up to 3 only", "BLEU takes n = 1, 2, 3 and 4.", partial(_bleu, largest=3))
+
+exercise.mistake(
+    "the arithmetic mean",
+    "The four precisions are multiplied and the fourth root is taken: exp of the mean of their logarithms.",
+    partial(_bleu, mean="arithmetic"),
+)
+
+
+@exercise.mistake("the arithmetic mean, and 0 where a precision is 0")
+def _(hypotheses, references):
+    """The four precisions are multiplied and the fourth root is taken: exp of the mean of their logarithms."""
+    # Returns the arithmetic mean, but 0 where a precision is 0.
     right = corpus_bleu(hypotheses, references)
     return _bleu(hypotheses, references, mean="arithmetic") if right else 0.0
 
 
-def _long_text() -> Ask:
-    """Returns a question with a sentence of 150 words, of which every eleventh is wrong."""
-    reference = [f"w{number * number % 61}" for number in range(150)]
-    return Ask(([["x" if number % 11 == 10 else word for number, word in enumerate(reference)]], [reference]))
-
-
-EXERCISE = Exercise(
-    corpus_bleu,
-    [
-        Stage(
-            "a perfect translation, and one without a single right word",
-            0.5,
-            "All n-grams right: every precision is 1, and BLEU is 100. A precision of 0 makes BLEU 0; its logarithm "
-            "does not exist.",
-            _all_or_nothing(random.Random(1)),
-            _all_or_nothing,
-        ),
-        Stage(
-            "one sentence",
-            0.5,
-            "For n = 1, 2, 3 and 4: how many of the n-grams are right, word by word and in this order? Then the "
-            "geometric "
-            "mean of the four shares, in per cent. 'Le' and 'le' are two words.",
-            _one_sentence(random.Random(1)),
-            _one_sentence,
-        ),
-        Stage(
-            "words said twice",
-            0.5,
-            "An n-gram counts as right at most as often as it stands in the reference of its sentence.",
-            _said_twice(random.Random(1)),
-            _said_twice,
-        ),
-        Stage(
-            "translations that are too short, or too long",
-            0.5,
-            "With c words written and r words in the references, c < r, the whole is multiplied by exp(1 - r / c); "
-            "with c >= r it is left as it is. c and r are those of the whole corpus.",
-            _lengths(random.Random(1)),
-            _lengths,
-        ),
-        Stage(
-            "a corpus: counts are summed before they are divided",
-            1,
-            "Sum right n-grams, all n-grams, and lengths over all sentences; divide and take the mean at the end, "
-            "once.",
-            _several(random.Random(1)),
-            _several,
-            decisive=True,
-        ),
-        Stage(
-            "special tokens are no words",
-            0.5,
-            "<sos>, <eos> and <pad> are taken out first, wherever they stand, in hypotheses and references: before "
-            "n-grams and lengths are counted. <oov> stays: it is a word that the model does not know.",
-            _special_tokens(random.Random(1)),
-            _special_tokens,
-        ),
-        Stage(
-            "sentences that are too short for 4-grams",
-            0.5,
-            "Where a corpus has no 4-grams none is right, and BLEU is 0; nothing may be divided by 0, also where "
-            "nothing is written. In a corpus a sentence of two or three words adds 0 to the number of 4-grams, and its "
-            "words count.",
-            _too_short(random.Random(1)),
-            _too_short,
-        ),
-    ],
-    [
-        Mistake(
-            "the mean of the sentences' BLEU",
-            "A sentence without one right 4-gram counts 0 then, however good it is otherwise. Sum the counts over the "
-            "corpus and compute BLEU once.",
-            _sentence_mean,
-        ),
-        Mistake(
-            "no brevity penalty",
-            "A model that writes only the words of which it is sure has a high precision. Multiply by exp(1 - r / c) "
-            "where c < r.",
-            partial(_bleu, brevity="none"),
-        ),
-        Mistake(
-            "a translation that is too long gets a bonus",
-            "exp(1 - r / c) is above 1 where c > r: take 1 there. The precisions punish needless words.",
-            partial(_bleu, brevity="bonus"),
-        ),
-        Mistake(
-            "the brevity penalty is c / r",
-            "The penalty is exp(1 - r / c), which is smaller than c / r.",
-            partial(_bleu, brevity="linear"),
-        ),
-        Mistake(
-            "the brevity penalty looks at each sentence",
-            "One translation may be too long and another too short: compare all words written with all words of the "
-            "references.",
-            partial(_bleu, brevity="sentence"),
-        ),
-        Mistake(
-            "no clipping",
-            'With "le le le le" every word is right. Count an n-gram at most as often as the reference has it.',
-            partial(_bleu, clip=False),
-        ),
-        Mistake(
-            "n-grams are clipped for the whole corpus at once",
-            "An n-gram is right only if it stands in the reference of its own sentence: clip in each sentence, then "
-            "sum.",
-            _clipped_at_the_end,
-        ),
-        Mistake(
-            "the corpus is taken for one long sentence",
-            "No n-gram goes from one sentence into the next, and each sentence has its own reference. Count in each "
-            "sentence, then sum.",
-            _one_text,
-        ),
-        Mistake(
-            "short sentences take n-grams away",
-            "A sentence of one word has no 4-grams, not -2: add max(0, length - n + 1) to their number.",
-            partial(_bleu, negative=True),
-        ),
-        Mistake(
-            "special tokens are kept",
-            "Every sentence begins with <sos> and ends with <eos>, so these are right for nothing, and BLEU looks "
-            "better than it is. Take them off first.",
-            partial(_bleu, clean=False),
-        ),
-        Mistake(
-            "n-grams up to 2 only",
-            "BLEU takes n = 1, 2, 3 and 4. Long n-grams see the order of the words.",
-            partial(_bleu, largest=2),
-        ),
-        Mistake(
-            "n-grams up to 3 only",
-            "BLEU takes n = 1, 2, 3 and 4.",
-            partial(_bleu, largest=3),
-        ),
-        Mistake(
-            "the arithmetic mean",
-            "The four precisions are multiplied and the fourth root is taken: exp of the mean of their logarithms.",
-            partial(_bleu, mean="arithmetic"),
-        ),
-        Mistake(
-            "the arithmetic mean, and 0 where a precision is 0",
-            "The four precisions are multiplied and the fourth root is taken: exp of the mean of their logarithms.",
-            _mean_or_zero,
-        ),
-        Mistake(
-            "counts of long n-grams are smoothed",
-            "One is added to the counts from n = 2 on. Some definitions of BLEU for single sentences do so, this "
-            "one does "
-            "not.",
-            partial(_bleu, add=1, smooth_from=2),
-        ),
-        Mistake(
-            "lengths are counted with special tokens",
-            "c and r are numbers of words: take the special tokens out of both sides before you count.",
-            partial(_bleu, raw_lengths=True),
-        ),
-        Mistake(
-            "<oov> is taken out, too",
-            "<oov> is a word that the model does not know: it stands for a word, and counts as one.",
-            lambda hypotheses, references: _bleu(
-                *([[w for w in words if w != "<oov>"] for words in texts] for texts in (hypotheses, references))
-            ),
-        ),
-        Mistake(
-            "orders without n-grams are left out",
-            "Where nothing has four words there is no 4-gram that could be right: BLEU is 0.",
-            partial(_bleu, skip=True),
-        ),
-        Mistake(
-            "capital letters are made small",
-            "'Le' and 'le' are two words here: compare what was written as it is.",
-            lambda hypotheses, references: _bleu(
-                *([[word.lower() for word in words] for words in texts] for texts in (hypotheses, references))
-            ),
-        ),
-        Mistake(
-            "smoothed counts",
-            "One is added to the counts. Some definitions of BLEU for single sentences do so, this one does not.",
-            partial(_bleu, add=1),
-        ),
-        Mistake(
-            "hypotheses and references are exchanged",
-            "Divide by the number of n-grams that were written, not by that of the references.",
-            lambda hypotheses, references: _bleu(references, hypotheses),
-        ),
-        Mistake(
-            "divided by the number of n-grams of the references",
-            "That is a recall. A precision is the share of what was written: divide by the n-grams of the hypotheses.",
-            partial(_bleu, recall=True),
-        ),
-        Mistake("a share in place of per cent", "BLEU goes from 0 to 100.", partial(_bleu, scale=1.0)),
-    ],
-    large=[_long_text()],
-    hints=(
-        "In the table by hand each $n$ has a fraction. With two sentences, what do you add up for $n = 2$: the "
-        "fractions, or what stands above and below the lines? How often may *le* count as right if it is written "
-        "three times and stands in the reference of this sentence once? How many 4-grams has a sentence of 3 "
-        "words? And what is taken out before any of this is counted?",
-        "Two sentences: *a b b* for the reference *a b c*, and *d e f g h*, which is right. First sentence: *b* "
-        "counts once, so 2 of 3 words, 1 of 2 pairs (*a b*), 0 of 1 triple, and no 4-gram at all. Second: 5 of 5, "
-        "4 of 4, 3 of 3, 2 of 2. Summed: $\\frac{7}{8}, \\frac{5}{6}, \\frac{3}{4}, \\frac{2}{2}$. $c = r = 8$, no "
-        "penalty, and BLEU is $100 \\cdot (\\frac{7}{8} \\cdot \\frac{5}{6} \\cdot \\frac{3}{4} \\cdot 1)^{1/4} "
-        "\\approx 86.0$. (The mean of the two sentences' BLEU would be 50.) An n-gram is a tuple, so that a "
-        "`Counter` can count it; `first & second` does the clipping, sentence by sentence, and `.values()` can be "
-        "summed.",
-        "First the special tokens go out of both sides (`<oov>` stays). Then:\n"
-        "```python\n"
-        "for n in (1, 2, 3, 4):\n"
-        "    right = total = 0\n"
-        "    for hypothesis, reference in zip(hypotheses, references):\n"
-        "        found = Counter(tuple(hypothesis[i : i + n]) for i in range(...))\n"
-        "        # ... the same for the reference; add to right, add to total\n"
-        "```\n"
-        "`range` of a number below 1 is empty, so short sentences add nothing. After the loops: if `right` is 0 "
-        "for one of the four, the result is 0.0, before any division or logarithm. Else the fourth root of the "
-        "product, or `math.exp` of the mean of the logarithms; the penalty from $c$ and $r$ of the *whole* corpus, "
-        "1 where $c \\ge r$; times 100.",
-    ),
+exercise.mistake(
+    "counts of long n-grams are smoothed",
+    "One is added to the counts from n = 2 on. Some definitions of BLEU for single sentences do so, this one does not.",
+    partial(_bleu, add=1, smooth_from=2),
 )
+
+exercise.mistake(
+    "lengths are counted with special tokens",
+    "c and r are numbers of words: take the special tokens out of both sides before you count.",
+    partial(_bleu, raw_lengths=True),
+)
+
+
+@exercise.mistake("<oov> is taken out, too")
+def _(hypotheses, references):
+    """<oov> is a word that the model does not know: it stands for a word, and counts as one."""
+    return _bleu(*([[w for w in words if w != "<oov>"] for words in texts] for texts in (hypotheses, references)))
+
+
+exercise.mistake(
+    "orders without n-grams are left out",
+    "Where nothing has four words there is no 4-gram that could be right: BLEU is 0.",
+    partial(_bleu, skip=True),
+)
+
+
+@exercise.mistake("capital letters are made small")
+def _(hypotheses, references):
+    """'Le' and 'le' are two words here: compare what was written as it is."""
+    return _bleu(*([[word.lower() for word in words] for words in texts] for texts in (hypotheses, references)))
+
+
+exercise.mistake(
+    "smoothed counts",
+    "One is added to the counts. Some definitions of BLEU for single sentences do so, this one does not.",
+    partial(_bleu, add=1),
+)
+
+
+@exercise.mistake("hypotheses and references are exchanged")
+def _(hypotheses, references):
+    """Divide by the number of n-grams that were written, not by that of the references."""
+    return _bleu(references, hypotheses)
+
+
+exercise.mistake(
+    "divided by the number of n-grams of the references",
+    "That is a recall. A precision is the share of what was written: divide by the n-grams of the hypotheses.",
+    partial(_bleu, recall=True),
+)
+
+exercise.mistake("a share in place of per cent", "BLEU goes from 0 to 100.", partial(_bleu, scale=1.0))

@@ -8,7 +8,7 @@ import statistics
 from collections.abc import Callable
 from typing import Any
 
-from grading.definitions.exercise import Exercise, Mistake, Stage
+from grading.definitions.definition import Definition, Stage
 from grading.exercises.draws import both, fixed
 from tutor.checking.answers import Ask
 
@@ -25,6 +25,10 @@ def _standard_error(row: Row) -> float:
     return float(statistics.stdev(row["dev_bleu"]) / math.sqrt(len(row["dev_bleu"])))
 
 
+exercise = Definition()
+
+
+@exercise.reference
 def choose_setting(scores: Scores) -> str:
     best = max(scores.values(), key=_mean)
     limit = _mean(best) - _standard_error(best)
@@ -38,69 +42,13 @@ def _smallest_above(scores: Scores, limit: Callable[[Row, Row], float], part: st
     return min(near, key=lambda name: scores[name]["parameters"])
 
 
-def _on_test(scores: Scores) -> str:
-    def limit(best: Row, _: Row) -> float:
-        return _mean(best, "test_bleu") - float(statistics.stdev(best["test_bleu"])) / math.sqrt(len(best["test_bleu"]))
-
-    return _smallest_above(scores, limit, "test_bleu")
-
-
 def _highest(part: str, of: Callable[[list[float]], float]) -> Callable[[Scores], str]:
     return lambda scores: max(scores, key=lambda name: of(scores[name][part]))
-
-
-def _without_root(scores: Scores) -> str:
-    return _smallest_above(scores, lambda best, _: _mean(best) - statistics.stdev(best["dev_bleu"]))
-
-
-def _divided_by_n(scores: Scores) -> str:
-    def limit(best: Row, _: Row) -> float:
-        return _mean(best) - float(statistics.pstdev(best["dev_bleu"])) / math.sqrt(len(best["dev_bleu"]))
-
-    return _smallest_above(scores, limit)
-
-
-def _another_root(scores: Scores) -> str:
-    return _smallest_above(
-        scores, lambda best, _: _mean(best) - float(statistics.stdev(best["dev_bleu"])) / math.sqrt(len(scores))
-    )
-
-
-def _three_runs(scores: Scores) -> str:
-    means = {name: sum(row["dev_bleu"]) / 3 for name, row in scores.items()}
-    best = max(means, key=lambda name: means[name])
-    limit = means[best] - float(statistics.stdev(scores[best]["dev_bleu"])) / math.sqrt(3)
-    return min((name for name in scores if means[name] >= limit), key=lambda name: scores[name]["parameters"])
-
-
-def _own_error(scores: Scores) -> str:
-    return _smallest_above(scores, lambda best, own: _mean(best) - _standard_error(own))
-
-
-def _best_run(scores: Scores) -> str:
-    best = max(scores.values(), key=lambda row: max(row["dev_bleu"]))
-    limit = max(best["dev_bleu"]) - _standard_error(best)
-    near = [name for name, row in scores.items() if max(row["dev_bleu"]) >= limit]
-    return min(near, key=lambda name: scores[name]["parameters"])
-
-
-def _largest_near(scores: Scores) -> str:
-    best = max(scores.values(), key=_mean)
-    limit = _mean(best) - _standard_error(best)
-    return max((name for name in scores if _mean(scores[name]) >= limit), key=lambda name: scores[name]["parameters"])
 
 
 def _near(scores: Scores) -> list[str]:
     best = max(scores.values(), key=_mean)
     return [name for name in scores if _mean(scores[name]) >= _mean(best) - _standard_error(best)]
-
-
-def _lowest_near(scores: Scores) -> str:
-    return min(_near(scores), key=lambda name: _mean(scores[name]))
-
-
-def _as_texts(scores: Scores) -> str:
-    return min(_near(scores), key=lambda name: str(scores[name]["parameters"]))
 
 
 def _rounded(scores: Scores, digits: int = 1) -> str:
@@ -195,15 +143,21 @@ def _choices(*tables: Settings) -> tuple[list[Ask], Any]:
     return draw(random.Random(5)), draw
 
 
-def _where_rounding_harms(rng: random.Random) -> list[Ask]:
-    """Returns questions in which another setting is chosen: where all is rounded, and where only the means are."""
-    asks = []
-    for digits in (1, 9):
-        ask = _scores(rng, JUST_BELOW, largest_first=True)
-        while _rounded(ask.inputs[0], digits) == choose_setting(ask.inputs[0]):
-            ask = _scores(rng, JUST_BELOW, largest_first=True)
-        asks.append(ask)
-    return asks
+MARGINS, DRAWN_MARGINS = _choices(
+    *(BETWEEN, OWN, LUCKY, UNLUCKY, DIVISOR, ROOT, THREE, EQUAL, QUIET, UNEVEN, FEWER, TEST, DOUBLE)
+)
+
+NEARLY_ALIKE, DRAWN_NEARLY_ALIKE = _choices(NEAR, NEAR, GAP)
+
+
+exercise.stages += [
+    Stage(
+        "one setting is clearly the best",
+        1,
+        "The mean of dev_bleu decides; the test part is for the report, and nothing is chosen on it.",
+        *_choices(CLEAR),
+    )
+]
 
 
 def _of_one_size(rng: random.Random) -> list[Ask]:
@@ -220,153 +174,166 @@ def _all_failed(rng: random.Random) -> list[Ask]:
     return [Ask(({name: row | {"dev_bleu": [0.0] * 5} for name, row in scores.items()},))]
 
 
-MARGINS, DRAWN_MARGINS = _choices(
-    *(BETWEEN, OWN, LUCKY, UNLUCKY, DIVISOR, ROOT, THREE, EQUAL, QUIET, UNEVEN, FEWER, TEST, DOUBLE)
+@exercise.stage(
+    "two are equally good: the smaller one",
+    points=1,
+    public=[*NEARLY_ALIKE, *fixed(both(_of_one_size, _all_failed), 6)],
+    decisive=True,
+)
+def _(rng):
+    """Everything that is at most one standard error below the best mean is as good; take the fewest parameters."""
+    return both(DRAWN_NEARLY_ALIKE, _of_one_size, _all_failed)(rng)
+
+
+def _where_rounding_harms(rng: random.Random) -> list[Ask]:
+    """Returns questions in which another setting is chosen: where all is rounded, and where only the means are."""
+    asks = []
+    for digits in (1, 9):
+        ask = _scores(rng, JUST_BELOW, largest_first=True)
+        while _rounded(ask.inputs[0], digits) == choose_setting(ask.inputs[0]):
+            ask = _scores(rng, JUST_BELOW, largest_first=True)
+        asks.append(ask)
+    return asks
+
+
+@exercise.stage(
+    "one standard error, of the best setting", points=1, public=[*MARGINS, *fixed(_where_rounding_harms, 5)]
+)
+def _(rng):
+    """The standard error is that of the best setting's mean: its standard deviation (with n - 1) divided by the root of
+    n, its number of runs. Use means, not single runs.
+    """
+    return both(DRAWN_MARGINS, _where_rounding_harms)(rng)
+
+
+@exercise.mistake("the choice is made on test")
+def _(scores):
+    """Who chooses on test has no honest figure left to report: the chosen setting's test score is too good."""
+
+    def limit(best: Row, _: Row) -> float:
+        return _mean(best, "test_bleu") - float(statistics.stdev(best["test_bleu"])) / math.sqrt(len(best["test_bleu"]))
+
+    return _smallest_above(scores, limit, "test_bleu")
+
+
+exercise.mistake(
+    "the highest mean wins, however close the others are",
+    "The difference may be chance: take the smallest setting within one standard error of the best.",
+    _highest("dev_bleu", statistics.mean),
 )
 
-NEARLY_ALIKE, DRAWN_NEARLY_ALIKE = _choices(NEAR, NEAR, GAP)
-
-EXERCISE = Exercise(
-    choose_setting,
-    [
-        Stage(
-            "one setting is clearly the best",
-            1,
-            "The mean of dev_bleu decides; the test part is for the report, and nothing is chosen on it.",
-            *_choices(CLEAR),
-        ),
-        Stage(
-            "two are equally good: the smaller one",
-            1,
-            "Everything that is at most one standard error below the best mean is as good; take the fewest parameters.",
-            [*NEARLY_ALIKE, *fixed(both(_of_one_size, _all_failed), 6)],
-            both(DRAWN_NEARLY_ALIKE, _of_one_size, _all_failed),
-            decisive=True,
-        ),
-        Stage(
-            "one standard error, of the best setting",
-            1,
-            "The standard error is that of the best setting's mean: its standard deviation (with n - 1) divided by the "
-            "root of n, its number of runs. Use means, not single runs.",
-            [*MARGINS, *fixed(_where_rounding_harms, 5)],
-            both(DRAWN_MARGINS, _where_rounding_harms),
-        ),
-    ],
-    [
-        Mistake(
-            "the choice is made on test",
-            "Who chooses on test has no honest figure left to report: the chosen setting's test score is too good.",
-            _on_test,
-        ),
-        Mistake(
-            "the highest mean wins, however close the others are",
-            "The difference may be chance: take the smallest setting within one standard error of the best.",
-            _highest("dev_bleu", statistics.mean),
-        ),
-        Mistake(
-            "the highest test score wins",
-            "Nothing is chosen on test; use dev_bleu, and the smallest setting within one standard error.",
-            _highest("test_bleu", statistics.mean),
-        ),
-        Mistake(
-            "the best single run decides",
-            "One lucky seed says little: compare means over the seeds.",
-            _best_run,
-        ),
-        Mistake(
-            "the highest single run wins",
-            "One lucky seed says little: compare means, and allow for one standard error.",
-            _highest("dev_bleu", max),
-        ),
-        Mistake(
-            "the standard deviation is taken for the standard error",
-            "The mean of n runs moves less than a single run: divide the standard deviation by the root of n.",
-            _without_root,
-        ),
-        Mistake(
-            "the standard deviation is divided by n",
-            "A few runs lie closer to their own mean than to the true one: divide by n - 1 (numpy wants ddof=1).",
-            _divided_by_n,
-        ),
-        Mistake(
-            "the standard deviation is divided by the root of something else than n",
-            "n is the number of runs of the best setting: not n - 1, not the number of settings, and not always 3.",
-            _another_root,
-        ),
-        Mistake(
-            "the standard deviation is divided by n in place of its root",
-            "The standard error of a mean of n runs is their standard deviation divided by the root of n.",
-            lambda scores: _smallest_above(
-                scores, lambda best, _: _mean(best) - statistics.stdev(best["dev_bleu"]) / len(best["dev_bleu"])
-            ),
-        ),
-        Mistake(
-            "two standard errors",
-            "As good is what lies at most one standard error below the best mean, not two.",
-            lambda scores: _smallest_above(scores, lambda best, _: _mean(best) - 2 * _standard_error(best)),
-        ),
-        Mistake(
-            "means are rounded before they are compared",
-            "A table shows one decimal; what decides may lie behind it. Compare the numbers as they are.",
-            _rounded,
-        ),
-        Mistake(
-            "the lowest mean of those that are as good",
-            "Of all settings that are as good as the best, take the one with the fewest parameters.",
-            _lowest_near,
-        ),
-        Mistake(
-            "numbers of parameters are compared as texts",
-            "As texts, '900000' comes after '1800000'. Compare the numbers.",
-            _as_texts,
-        ),
-        Mistake(
-            "every setting is taken to have three runs",
-            'The number of runs is len(row["dev_bleu"]): divide the sum by it for the mean, the standard deviation '
-            "by its root.",
-            _three_runs,
-        ),
-        Mistake(
-            "each setting brings its own standard error",
-            "A setting that varies a lot would allow itself the most. The margin is that of the best setting.",
-            _own_error,
-        ),
-        Mistake(
-            "the largest of the equally good ones",
-            "When settings are equally good, take the smallest: it is cheaper to train and to use.",
-            _largest_near,
-        ),
-        Mistake(
-            "the smallest setting wins, however bad",
-            "Small is a virtue only among the settings that are as good as the best.",
-            lambda scores: min(scores, key=lambda name: scores[name]["parameters"]),
-        ),
-        Mistake(
-            "the scores are returned in place of the name",
-            "Return the name of the chosen setting.",
-            lambda scores: scores[choose_setting(scores)],
-        ),
-    ],
-    hints=(
-        "In the example by hand the limit is 40.85. Which numbers went into it, and of which setting were they: "
-        "the best one, or the one that is judged? If the best setting had five runs in place of three, where would "
-        "the 5 stand? And which of the three entries of a row is not looked at at all?",
-        "Small: 10 million parameters, dev 30, 30, 33. Middle: 15 million, 34, 36. Large: 20 million, 33, 35, 37, "
-        "39. The means are 31, 35 and 36, so the large one is the best. Its deviations from the mean are $-3, -1, "
-        "1, 3$, their squares sum to 20, and $\\sqrt{20/3} \\approx 2.58$ is its standard deviation. It has four "
-        "runs, so the standard error is $2.58 / \\sqrt{4} = 1.29$, and the limit 34.71. 31 is below, 35 and 36 are "
-        "not. Of these two settings the middle one has fewer parameters, and is chosen. `statistics.mean` and "
-        "`statistics.stdev` (after `import statistics`) do the sums; `stdev` divides by $n - 1$.",
-        "Four steps:\n"
-        "```python\n"
-        "means = {name: ... for name, row in scores.items()}  # of dev_bleu\n"
-        "best = max(means, key=lambda name: means[name])\n"
-        "limit = ...  # from the mean and the runs of best alone\n"
-        "good = [...]  # the names whose mean is not below the limit\n"
-        "```\n"
-        "The number of runs is the length of the list of `best`, and its *root* divides the standard deviation. "
-        '`best` itself is always among the good ones, also when its standard error is 0: ask for "at least". '
-        "Then, of the good ones, the name with the fewest parameters: `# ...` (`min` takes a `key` as well; "
-        "compare numbers, not texts).",
-    ),
+exercise.mistake(
+    "the highest test score wins",
+    "Nothing is chosen on test; use dev_bleu, and the smallest setting within one standard error.",
+    _highest("test_bleu", statistics.mean),
 )
+
+
+@exercise.mistake("the best single run decides")
+def _(scores):
+    """One lucky seed says little: compare means over the seeds."""
+    best = max(scores.values(), key=lambda row: max(row["dev_bleu"]))
+    limit = max(best["dev_bleu"]) - _standard_error(best)
+    near = [name for name, row in scores.items() if max(row["dev_bleu"]) >= limit]
+    return min(near, key=lambda name: scores[name]["parameters"])
+
+
+exercise.mistake(
+    "the highest single run wins",
+    "One lucky seed says little: compare means, and allow for one standard error.",
+    _highest("dev_bleu", max),
+)
+
+
+@exercise.mistake("the standard deviation is taken for the standard error")
+def _(scores):
+    """The mean of n runs moves less than a single run: divide the standard deviation by the root of n."""
+    return _smallest_above(scores, lambda best, _: _mean(best) - statistics.stdev(best["dev_bleu"]))
+
+
+@exercise.mistake("the standard deviation is divided by n")
+def _(scores):
+    """A few runs lie closer to their own mean than to the true one: divide by n - 1 (numpy wants ddof=1)."""
+
+    def limit(best: Row, _: Row) -> float:
+        return _mean(best) - float(statistics.pstdev(best["dev_bleu"])) / math.sqrt(len(best["dev_bleu"]))
+
+    return _smallest_above(scores, limit)
+
+
+@exercise.mistake("the standard deviation is divided by the root of something else than n")
+def _(scores):
+    """n is the number of runs of the best setting: not n - 1, not the number of settings, and not always 3."""
+    return _smallest_above(
+        scores, lambda best, _: _mean(best) - float(statistics.stdev(best["dev_bleu"])) / math.sqrt(len(scores))
+    )
+
+
+@exercise.mistake("the standard deviation is divided by n in place of its root")
+def _(scores):
+    """The standard error of a mean of n runs is their standard deviation divided by the root of n."""
+    return _smallest_above(
+        scores, lambda best, _: _mean(best) - statistics.stdev(best["dev_bleu"]) / len(best["dev_bleu"])
+    )
+
+
+@exercise.mistake("two standard errors")
+def _(scores):
+    """As good is what lies at most one standard error below the best mean, not two."""
+    return _smallest_above(scores, lambda best, _: _mean(best) - 2 * _standard_error(best))
+
+
+exercise.mistake(
+    "means are rounded before they are compared",
+    "A table shows one decimal; what decides may lie behind it. Compare the numbers as they are.",
+    _rounded,
+)
+
+
+@exercise.mistake("the lowest mean of those that are as good")
+def _(scores):
+    """Of all settings that are as good as the best, take the one with the fewest parameters."""
+    return min(_near(scores), key=lambda name: _mean(scores[name]))
+
+
+@exercise.mistake("numbers of parameters are compared as texts")
+def _(scores):
+    """As texts, '900000' comes after '1800000'. Compare the numbers."""
+    return min(_near(scores), key=lambda name: str(scores[name]["parameters"]))
+
+
+@exercise.mistake("every setting is taken to have three runs")
+def _(scores):
+    """The number of runs is len(row["dev_bleu"]): divide the sum by it for the mean, the standard deviation by its
+    root.
+    """
+    means = {name: sum(row["dev_bleu"]) / 3 for name, row in scores.items()}
+    best = max(means, key=lambda name: means[name])
+    limit = means[best] - float(statistics.stdev(scores[best]["dev_bleu"])) / math.sqrt(3)
+    return min((name for name in scores if means[name] >= limit), key=lambda name: scores[name]["parameters"])
+
+
+@exercise.mistake("each setting brings its own standard error")
+def _(scores):
+    """A setting that varies a lot would allow itself the most. The margin is that of the best setting."""
+    return _smallest_above(scores, lambda best, own: _mean(best) - _standard_error(own))
+
+
+@exercise.mistake("the largest of the equally good ones")
+def _(scores):
+    """When settings are equally good, take the smallest: it is cheaper to train and to use."""
+    best = max(scores.values(), key=_mean)
+    limit = _mean(best) - _standard_error(best)
+    return max((name for name in scores if _mean(scores[name]) >= limit), key=lambda name: scores[name]["parameters"])
+
+
+@exercise.mistake("the smallest setting wins, however bad")
+def _(scores):
+    """Small is a virtue only among the settings that are as good as the best."""
+    return min(scores, key=lambda name: scores[name]["parameters"])
+
+
+@exercise.mistake("the scores are returned in place of the name")
+def _(scores):
+    """Return the name of the chosen setting."""
+    return scores[choose_setting(scores)]

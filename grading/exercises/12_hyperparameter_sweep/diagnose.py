@@ -7,13 +7,17 @@ import random
 from collections.abc import Callable
 from functools import partial
 
-from grading.definitions.exercise import Exercise, Mistake, Stage
+from grading.definitions.definition import Definition, Stage
 from grading.exercises.draws import Draw
 from tutor.checking.answers import Ask
 
 Losses = list[float]
 
 
+exercise = Definition()
+
+
+@exercise.reference
 def diagnose(train_loss: Losses, dev_loss: Losses) -> str:
     if not train_loss[-1] <= 0.8 * train_loss[0]:
         return "fails to train"
@@ -37,65 +41,6 @@ def _after_failure(train_loss: Losses, dev_loss: Losses) -> str:
     if dev_loss[-1] > 1.1 * min(dev_loss):
         return "overfits"
     return "underfits" if dev_loss[-1] < 0.95 * dev_loss[-2] else "fits"
-
-
-def _published(train_loss: Losses, dev_loss: Losses) -> str | None:
-    return None if _trains(train_loss) else "overfits"
-
-
-def _failure_is_underfitting(train_loss: Losses, dev_loss: Losses) -> str | None:
-    return None if _trains(train_loss) else "underfits"
-
-
-def _nan_passes(train_loss: Losses, dev_loss: Losses) -> str:
-    return "fails to train" if train_loss[-1] > 0.8 * train_loss[0] else _after_failure(train_loss, dev_loss)
-
-
-def _gap(train_loss: Losses, dev_loss: Losses) -> str | None:
-    return "overfits" if _trains(train_loss) and dev_loss[-1] > 1.1 * train_loss[-1] else None
-
-
-def _any_rise(train_loss: Losses, dev_loss: Losses) -> str | None:
-    return "overfits" if _trains(train_loss) and dev_loss[-1] > min(dev_loss) else None
-
-
-def _from_the_first(train_loss: Losses, dev_loss: Losses) -> str | None:
-    if not _trains(train_loss) or dev_loss[-1] > 1.1 * dev_loss[0]:
-        return None
-    return "underfits" if dev_loss[-1] < 0.95 * dev_loss[-2] else "fits"
-
-
-def _from_the_one_before(train_loss: Losses, dev_loss: Losses) -> str | None:
-    if not _trains(train_loss) or dev_loss[-1] > 1.1 * dev_loss[-2]:
-        return None
-    return "underfits" if dev_loss[-1] < 0.95 * dev_loss[-2] else "fits"
-
-
-def _absolute(train_loss: Losses, dev_loss: Losses) -> str | None:
-    if not _trains(train_loss):
-        return None
-    if dev_loss[-1] > min(dev_loss) + 0.1:
-        return "overfits"
-    return "underfits" if dev_loss[-1] < dev_loss[-2] - 0.05 else "fits"
-
-
-def _still_falling_in_training(train_loss: Losses, dev_loss: Losses) -> str | None:
-    if not _trains(train_loss) or dev_loss[-1] > 1.1 * min(dev_loss):
-        return None
-    return "underfits" if train_loss[-1] < 0.95 * train_loss[-2] else "fits"
-
-
-def _any_fall(train_loss: Losses, dev_loss: Losses) -> str | None:
-    good = _trains(train_loss) and dev_loss[-1] <= 1.1 * min(dev_loss)
-    return "underfits" if good and dev_loss[-1] < dev_loss[-2] else None
-
-
-def _fails_on_dev(train_loss: Losses, dev_loss: Losses) -> str:
-    return "fails to train" if not dev_loss[-1] <= 0.8 * dev_loss[0] else _after_failure(train_loss, dev_loss)
-
-
-def _no_failure(train_loss: Losses, dev_loss: Losses) -> str:
-    return _after_failure(train_loss, dev_loss)
 
 
 # The first training loss, and 80 % of it: the same to the last bit in whatever way the two are compared.
@@ -291,151 +236,192 @@ def _long_runs() -> list[Ask]:
     return [Ask((falling, [loss + 0.05 for loss in falling])), Ask((falling, turning))]
 
 
-EXERCISE = Exercise(
-    diagnose,
-    [
-        Stage(
-            "a flat training loss fails to train",
-            1,
-            "Look at the training loss first. While it has not fallen, the model has learned next to nothing, and what "
-            "the dev loss does is of no interest.",
-            *_curves(_flat, _flat_and_uneven, _up_and_down, _nearly_at_the_limit, _just_above_the_limit),
-            decisive=True,
-        ),
-        Stage(
-            "a dev loss that turns upwards overfits",
-            1,
-            "Compare the last dev loss with the lowest of the run, not with the first one or with the training loss.",
-            *_curves(
-                *(partial(_bent, rise=rise) for rise in (1.6, 1.3, 4.5)),
-                partial(_bent, rise=1.103, lowest=(1.5, 2.0)),  # 10.3 % above the lowest, which is 9.3 % below it
-                _bent_and_falling,
-                _both_turn,
-                _jump,
-                _three_epochs,
-                _from_the_first_on,
-            ),
-        ),
-        Stage(
-            "a dev loss that still falls underfits",
-            1,
-            "Compare the last dev loss with the one before: is it lower by more than 5 %?",
-            *_curves(_unfinished, _unfinished, _dip, partial(_good_and_high, last=0.947)),
-        ),
-        Stage(
-            "a run that is as it should be fits",
-            0.5,
-            "A gap between the two losses is usual, and a dev loss moves a little by chance: 10 % above its lowest is "
-            "where overfitting begins.",
-            *_curves(
-                _good,
-                _good_and_quiet,
-                _good_after_a_drop,
-                _good_after_a_bump,
-                _good_and_eager,
-                partial(_good_and_high, last=1.06),
-                partial(_good_and_high, last=0.97),
-                # the one before is more than 5 % above the last, which is less than 5 % below the one before
-                partial(_good_and_high, last=0.951),
-                _good_at_the_limit,
-            ),
-        ),
-        Stage(
-            "a training loss that is no number",
-            0.5,
-            "With NaN, every comparison is False, also nan > 1. Ask whether the last training loss is at most 80 % "
-            "of the "
-            "first, not whether it is high; what happened in between does not count.",
-            *_curves(_not_a_number, _not_a_number_in_training, _not_a_number_between),
-        ),
-    ],
-    [
-        Mistake(
-            "a run that never trained is said to overfit",
-            "This is the published mistake. A model that overfits has learned its training set by heart: look first "
-            "whether the training loss has fallen at all.",
-            _rule(_published),
-        ),
-        Mistake(
-            "a run that never trained is said to underfit",
-            "An unfinished run still falls, and more epochs help it. A flat one needs a repair, not more epochs.",
-            _rule(_failure_is_underfitting),
-        ),
-        Mistake(
-            "there is no test for a failed run",
-            "First ask whether the training loss has fallen to 80 % of its first value or below.",
-            _no_failure,
-        ),
-        Mistake(
-            "NaN goes unnoticed",
-            "nan > 3 is False, and so is nan <= 3. Write the test the other way round: not (last <= 0.8 * first).",
-            _nan_passes,
-        ),
-        Mistake(
-            "the dev loss decides whether it trains",
-            "Whether a model trains is seen on the training loss. A dev loss that ends high may also be overfitting.",
-            _fails_on_dev,
-        ),
-        Mistake(
-            "a gap is taken for overfitting",
-            "The dev loss is nearly always above the training loss. It overfits when the dev loss *rises*.",
-            _rule(_gap),
-        ),
-        Mistake(
-            "any rise is taken for overfitting",
-            "A dev loss moves a little by chance. Overfitting begins 10 % above the lowest one.",
-            _rule(_any_rise),
-        ),
-        Mistake(
-            "the last dev loss is compared with the first",
-            "Even a run that overfits badly ends below its first dev loss. Compare with the lowest one.",
-            _rule(_from_the_first),
-        ),
-        Mistake(
-            "the last dev loss is compared with the one before, for overfitting",
-            "A dev loss may rise by a few per cent in each of many epochs. Compare with the lowest of the run.",
-            _rule(_from_the_one_before),
-        ),
-        Mistake(
-            "margins in nats in place of per cent",
-            "10 % of a loss of 4 are 0.4, of a loss of 1 they are 0.1. Compare with 1.1 times the lowest loss and with "
-            "0.95 times the one before.",
-            _rule(_absolute),
-        ),
-        Mistake(
-            "underfitting is judged by the training loss",
-            "The training loss goes on falling also when there is nothing more to gain. Look at the dev loss.",
-            _rule(_still_falling_in_training),
-        ),
-        Mistake(
-            "any fall is taken for underfitting",
-            "A dev loss often falls by one or two per cent to the very end. Underfitting begins at 5 %.",
-            _rule(_any_fall),
-        ),
-    ],
-    large=[*_long_runs()],
-    hints=(
-        "Why does the question about training come first? Look at the run `[3.0, 2.9, 2.9]` on the training set: "
-        "what is 80 % of its first loss, and does it still matter what the dev loss did? Then NaN: write down what "
-        '`nan > 2.4` and `nan <= 2.4` give. Which of the two questions, "is it still high?" or "has it come '
-        'down far enough?", gets the right answer for a run that has broken?',
-        "Training 5.0, 2.0, 1.0: at most 4.0, so it trains. Now three dev curves. 4.0, 2.0, 2.3: the lowest is "
-        "2.0, and 10 % more is 2.2; 2.3 is above that, so it overfits. 4.0, 2.0, 2.1: not above 2.2; the one "
-        "before is 2.0, and 5 % less is 1.9; 2.1 is not below that, so it fits. 4.0, 2.0, 1.8: the last one is "
-        "itself the lowest, no overfitting; it is below 1.9, so it underfits. All margins are factors of another "
-        "loss (0.8, 1.1, 0.95), no fixed numbers of nats. If the last training loss is NaN, `not (nan <= 4.0)` is "
-        "True.",
-        "Four questions, and each returns at once; so the order of the lines is the order of the questions.\n"
-        "```python\n"
-        "trains = train_loss[-1] <= ...  # a comparison with NaN is False\n"
-        "if not trains:\n"
-        '    return "fails to train"\n'
-        "# ... the last dev loss against the lowest of the run\n"
-        "# ... the last dev loss against the one before it\n"
-        'return "fits"\n'
-        "```\n"
-        "Only the first question is about `train_loss`, and only about its first and its last number: what "
-        'happened in between does not count. Exactly 80 % is still "at most"; exactly 10 % above is not yet '
-        '"more than".',
+exercise.stages += [
+    Stage(
+        "a flat training loss fails to train",
+        1,
+        "Look at the training loss first. While it has not fallen, the model has learned next to nothing, and what "
+        "the dev loss does is of no interest.",
+        *_curves(_flat, _flat_and_uneven, _up_and_down, _nearly_at_the_limit, _just_above_the_limit),
+        decisive=True,
     ),
+    Stage(
+        "a dev loss that turns upwards overfits",
+        1,
+        "Compare the last dev loss with the lowest of the run, not with the first one or with the training loss.",
+        *_curves(
+            *(partial(_bent, rise=rise) for rise in (1.6, 1.3, 4.5)),
+            partial(_bent, rise=1.103, lowest=(1.5, 2.0)),  # 10.3 % above the lowest, which is 9.3 % below it
+            _bent_and_falling,
+            _both_turn,
+            _jump,
+            _three_epochs,
+            _from_the_first_on,
+        ),
+    ),
+    Stage(
+        "a dev loss that still falls underfits",
+        1,
+        "Compare the last dev loss with the one before: is it lower by more than 5 %?",
+        *_curves(_unfinished, _unfinished, _dip, partial(_good_and_high, last=0.947)),
+    ),
+    Stage(
+        "a run that is as it should be fits",
+        0.5,
+        "A gap between the two losses is usual, and a dev loss moves a little by chance: 10 % above its lowest is "
+        "where overfitting begins.",
+        *_curves(
+            _good,
+            _good_and_quiet,
+            _good_after_a_drop,
+            _good_after_a_bump,
+            _good_and_eager,
+            partial(_good_and_high, last=1.06),
+            partial(_good_and_high, last=0.97),
+            # the one before is more than 5 % above the last, which is less than 5 % below the one before
+            partial(_good_and_high, last=0.951),
+            _good_at_the_limit,
+        ),
+    ),
+    Stage(
+        "a training loss that is no number",
+        0.5,
+        "With NaN, every comparison is False, also nan > 1. Ask whether the last training loss is at most 80 % "
+        "of the "
+        "first, not whether it is high; what happened in between does not count.",
+        *_curves(_not_a_number, _not_a_number_in_training, _not_a_number_between),
+    ),
+]
+
+
+exercise.large += [*_long_runs()]
+
+
+def _published(train_loss: Losses, dev_loss: Losses) -> str | None:
+    return None if _trains(train_loss) else "overfits"
+
+
+exercise.mistake(
+    "a run that never trained is said to overfit",
+    "This is the published mistake. A model that overfits has learned its training set by heart: look first "
+    "whether the training loss has fallen at all.",
+    _rule(_published),
+)
+
+
+def _failure_is_underfitting(train_loss: Losses, dev_loss: Losses) -> str | None:
+    return None if _trains(train_loss) else "underfits"
+
+
+exercise.mistake(
+    "a run that never trained is said to underfit",
+    "An unfinished run still falls, and more epochs help it. A flat one needs a repair, not more epochs.",
+    _rule(_failure_is_underfitting),
+)
+
+
+@exercise.mistake("there is no test for a failed run")
+def _(train_loss, dev_loss):
+    """First ask whether the training loss has fallen to 80 % of its first value or below."""
+    return _after_failure(train_loss, dev_loss)
+
+
+@exercise.mistake("NaN goes unnoticed")
+def _(train_loss, dev_loss):
+    """nan > 3 is False, and so is nan <= 3. Write the test the other way round: not (last <= 0.8 * first)."""
+    return "fails to train" if train_loss[-1] > 0.8 * train_loss[0] else _after_failure(train_loss, dev_loss)
+
+
+@exercise.mistake("the dev loss decides whether it trains")
+def _(train_loss, dev_loss):
+    """Whether a model trains is seen on the training loss. A dev loss that ends high may also be overfitting."""
+    return "fails to train" if not dev_loss[-1] <= 0.8 * dev_loss[0] else _after_failure(train_loss, dev_loss)
+
+
+def _gap(train_loss: Losses, dev_loss: Losses) -> str | None:
+    return "overfits" if _trains(train_loss) and dev_loss[-1] > 1.1 * train_loss[-1] else None
+
+
+exercise.mistake(
+    "a gap is taken for overfitting",
+    "The dev loss is nearly always above the training loss. It overfits when the dev loss *rises*.",
+    _rule(_gap),
+)
+
+
+def _any_rise(train_loss: Losses, dev_loss: Losses) -> str | None:
+    return "overfits" if _trains(train_loss) and dev_loss[-1] > min(dev_loss) else None
+
+
+exercise.mistake(
+    "any rise is taken for overfitting",
+    "A dev loss moves a little by chance. Overfitting begins 10 % above the lowest one.",
+    _rule(_any_rise),
+)
+
+
+def _from_the_first(train_loss: Losses, dev_loss: Losses) -> str | None:
+    if not _trains(train_loss) or dev_loss[-1] > 1.1 * dev_loss[0]:
+        return None
+    return "underfits" if dev_loss[-1] < 0.95 * dev_loss[-2] else "fits"
+
+
+exercise.mistake(
+    "the last dev loss is compared with the first",
+    "Even a run that overfits badly ends below its first dev loss. Compare with the lowest one.",
+    _rule(_from_the_first),
+)
+
+
+def _from_the_one_before(train_loss: Losses, dev_loss: Losses) -> str | None:
+    if not _trains(train_loss) or dev_loss[-1] > 1.1 * dev_loss[-2]:
+        return None
+    return "underfits" if dev_loss[-1] < 0.95 * dev_loss[-2] else "fits"
+
+
+exercise.mistake(
+    "the last dev loss is compared with the one before, for overfitting",
+    "A dev loss may rise by a few per cent in each of many epochs. Compare with the lowest of the run.",
+    _rule(_from_the_one_before),
+)
+
+
+def _absolute(train_loss: Losses, dev_loss: Losses) -> str | None:
+    if not _trains(train_loss):
+        return None
+    if dev_loss[-1] > min(dev_loss) + 0.1:
+        return "overfits"
+    return "underfits" if dev_loss[-1] < dev_loss[-2] - 0.05 else "fits"
+
+
+exercise.mistake(
+    "margins in nats in place of per cent",
+    "10 % of a loss of 4 are 0.4, of a loss of 1 they are 0.1. Compare with 1.1 times the lowest loss and with "
+    "0.95 times the one before.",
+    _rule(_absolute),
+)
+
+
+def _still_falling_in_training(train_loss: Losses, dev_loss: Losses) -> str | None:
+    if not _trains(train_loss) or dev_loss[-1] > 1.1 * min(dev_loss):
+        return None
+    return "underfits" if train_loss[-1] < 0.95 * train_loss[-2] else "fits"
+
+
+exercise.mistake(
+    "underfitting is judged by the training loss",
+    "The training loss goes on falling also when there is nothing more to gain. Look at the dev loss.",
+    _rule(_still_falling_in_training),
+)
+
+
+def _any_fall(train_loss: Losses, dev_loss: Losses) -> str | None:
+    good = _trains(train_loss) and dev_loss[-1] <= 1.1 * min(dev_loss)
+    return "underfits" if good and dev_loss[-1] < dev_loss[-2] else None
+
+
+exercise.mistake(
+    "any fall is taken for underfitting",
+    "A dev loss often falls by one or two per cent to the very end. Underfitting begins at 5 %.",
+    _rule(_any_fall),
 )

@@ -10,13 +10,16 @@ from typing import Any, cast
 import torch
 from torch import Tensor, nn
 
-from grading.definitions.exercise import Exercise, Mistake, Stage
+from grading.definitions.definition import Definition
 from grading.exercises.draws import Draw, seed_from
 from tutor.checking.answers import Ask
 
 from ._common import numbers
 
+exercise = Definition()
 
+
+@exercise.reference
 class GRUCell(nn.Module):
     def __init__(self, d_in: int, d: int) -> None:
         super().__init__()
@@ -49,27 +52,6 @@ def _in_order(*order: int) -> Callable[..., Any]:
         return [inputs[n] for n in order], [states[n] for n in order]
 
     return _with(thirds=thirds)
-
-
-def _reset_first(self: Any, x: Tensor, state: Tensor) -> Tensor:
-    (x_r, x_z, x_n), (h_r, h_z, _) = GRUCell.thirds(self, x, state)
-    reset, update = torch.sigmoid(x_r + h_r), torch.sigmoid(x_z + h_z)
-    return GRUCell.mixed(
-        self, torch.ones_like(reset), update, x_n, self.from_state(reset * state).chunk(3, -1)[2], state
-    )
-
-
-def _bias_outside(self: Any, x: Tensor, state: Tensor) -> Tensor:
-    (x_r, x_z, x_n), (h_r, h_z, h_n) = GRUCell.thirds(self, x, state)
-    bias = self.from_state.bias.chunk(3)[2]
-    reset, update = torch.sigmoid(x_r + h_r), torch.sigmoid(x_z + h_z)
-    candidate = torch.tanh(x_n + bias + reset * (h_n - bias))
-    return (1 - update) * candidate + update * state
-
-
-def _interleaved(self: Any, x: Tensor, state: Tensor) -> tuple[tuple[Tensor, ...], tuple[Tensor, ...]]:
-    inputs, states = (part.unflatten(-1, (-1, 3)).unbind(-1) for part in (self.from_input(x), self.from_state(state)))
-    return inputs, states
 
 
 def _candidate(function: Callable[..., Tensor]) -> Callable[..., Any]:
@@ -125,7 +107,72 @@ def _draw(kind: str = "") -> Draw:
     return draw
 
 
-def _draw_sizes(rng: random.Random) -> list[Ask]:
+def _large_step(seed: int) -> Ask:
+    """Returns a question in which an exponential of what the layers give is infinite, and tanh is 1 or -1."""
+    ask = _step(3, 4, 2, seed)
+    x, state = ask.inputs
+    return replace(ask, inputs=(1000 * x, state))
+
+
+@exercise.stage(
+    "names and shapes of the parameters",
+    points=0.5,
+    public=[Ask(build={"d_in": 4, "d": 3}, take="parameters")],
+    view="parameters",
+)
+def _(rng):
+    """Two layers: from_input is nn.Linear(d_in, 3 * d), from_state is nn.Linear(d, 3 * d). Nothing else."""
+    return [Ask(build={"d_in": rng.randint(5, 9), "d": rng.randint(2, 4)}, take="parameters")]
+
+
+@exercise.stage(
+    "how much of the old state stays",
+    points=1,
+    public=[_step(2, 3, 2, 1, "kept"), _step(3, 2, 3, 2, "kept"), _loud(_step(3, 4, 4, 11, "kept"))],
+)
+def _(rng):
+    """Here the last thirds of both layers are 0, so the candidate is 0, and the new state is update * state. The update
+    gate is the sigmoid of the two second thirds added up.
+    """
+    return _draw("kept")(rng)
+
+
+@exercise.stage(
+    "from an empty state",
+    points=1,
+    public=[_step(2, 3, 2, 3, "empty"), _step(3, 2, 3, 4, "empty"), _loud(_step(3, 4, 4, 12, "empty"))],
+)
+def _(rng):
+    """The old state is 0, so the new one is (1 - update) * candidate; of from_state only the biases are left."""
+    return _draw("empty")(rng)
+
+
+@exercise.stage(
+    "one step, everything in it",
+    points=2,
+    public=[_step(2, 3, 2, 5), _step(2, 2, 4, 6), _loud(_step(3, 4, 4, 10))],
+    decisive=True,
+)
+def _(rng):
+    """reset and update are sigmoids of the first and of the second thirds added up; candidate = tanh(third of
+    from_input + reset * third of from_state); new state = (1 - update) * candidate + update * state.
+    """
+    return _draw()(rng)
+
+
+@exercise.stage(
+    "one sentence, one number",
+    points=0.5,
+    public=[
+        _step(1, 3, 1, 7),
+        _step(3, 1, 4, 8),
+        _loud(_step(6, 1, 6, 13)),
+        _step(4, 3, 1, 14),
+        _step(1, 3, 1, 15, "empty"),
+    ],
+)
+def _(rng):
+    """With one sentence, or with one number in the state or in the input, the result is still (b, d)."""
     return [
         _step(1, rng.randint(2, 5), 1, seed_from(rng)),
         _step(rng.randint(2, 4), 1, rng.randint(4, 6), seed_from(rng)),
@@ -134,147 +181,106 @@ def _draw_sizes(rng: random.Random) -> list[Ask]:
     ]
 
 
-def _large_step(seed: int) -> Ask:
-    """Returns a question in which an exponential of what the layers give is infinite, and tanh is 1 or -1."""
-    ask = _step(3, 4, 2, seed)
-    x, state = ask.inputs
-    return replace(ask, inputs=(1000 * x, state))
+exercise.large += [_large_step(9)]
 
 
-EXERCISE = Exercise(
-    GRUCell,
-    [
-        Stage(
-            "names and shapes of the parameters",
-            0.5,
-            "Two layers: from_input is nn.Linear(d_in, 3 * d), from_state is nn.Linear(d, 3 * d). Nothing else.",
-            [Ask(build={"d_in": 4, "d": 3}, take="parameters")],
-            lambda rng: [Ask(build={"d_in": rng.randint(5, 9), "d": rng.randint(2, 4)}, take="parameters")],
-            view="parameters",
-        ),
-        Stage(
-            "how much of the old state stays",
-            1,
-            "Here the last thirds of both layers are 0, so the candidate is 0, and the new state is update * "
-            "state. The "
-            "update gate is the sigmoid of the two second thirds added up.",
-            [_step(2, 3, 2, 1, "kept"), _step(3, 2, 3, 2, "kept"), _loud(_step(3, 4, 4, 11, "kept"))],
-            _draw("kept"),
-        ),
-        Stage(
-            "from an empty state",
-            1,
-            "The old state is 0, so the new one is (1 - update) * candidate; of from_state only the biases are left.",
-            [_step(2, 3, 2, 3, "empty"), _step(3, 2, 3, 4, "empty"), _loud(_step(3, 4, 4, 12, "empty"))],
-            _draw("empty"),
-        ),
-        Stage(
-            "one step, everything in it",
-            2,
-            "reset and update are sigmoids of the first and of the second thirds added up; candidate = tanh(third of "
-            "from_input + reset * third of from_state); new state = (1 - update) * candidate + update * state.",
-            [_step(2, 3, 2, 5), _step(2, 2, 4, 6), _loud(_step(3, 4, 4, 10))],
-            _draw(),
-            decisive=True,
-        ),
-        Stage(
-            "one sentence, one number",
-            0.5,
-            "With one sentence, or with one number in the state or in the input, the result is still (b, d).",
-            [
-                _step(1, 3, 1, 7),
-                _step(3, 1, 4, 8),
-                _loud(_step(6, 1, 6, 13)),
-                _step(4, 3, 1, 14),
-                _step(1, 3, 1, 15, "empty"),
-            ],
-            _draw_sizes,
-        ),
-    ],
-    [
-        Mistake(
-            "the gates are swapped",
-            "Of the three parts of a layer the first belongs to the reset gate, the second to the update gate.",
-            _in_order(1, 0, 2),
-        ),
-        Mistake(
-            "the candidate comes first",
-            "Of the three parts of a layer the first belongs to the reset gate, the second to the update gate and the "
-            "last to the candidate, as in PyTorch.",
-            _in_order(1, 2, 0),
-        ),
-        Mistake(
-            "the parts of a layer are taken in turns",
-            "The first d numbers are for the reset gate, the next d for the update gate, the last d for the candidate: "
-            "`chunk(3, dim=-1)`.",
-            _with(thirds=_interleaved),
-        ),
-        Mistake(
-            "the mixture is turned round",
-            "The update gate says how much of the OLD state stays: (1 - update) * candidate + update * state.",
-            _with(
-                mixed=lambda self, reset, update, inputs, states, state: GRUCell.mixed(
-                    self, reset, 1 - update, inputs, states, state
-                )
-            ),
-        ),
-        Mistake(
-            "the candidate is made from the unreset state",
-            "Nothing is ever forgotten for the candidate: multiply what from_state gives for it by the reset gate.",
-            _candidate(lambda reset, inputs, states, state: torch.tanh(inputs + states)),
-        ),
-        Mistake(
-            "the state is reset before the layer",
-            "That is the form of Cho et al. (2014). PyTorch's, and ours, multiplies by the reset gate after the layer: "
-            "reset * (last third of from_state(state)).",
-            _with(forward=_reset_first),
-        ),
-        Mistake(
-            "the bias of from_state stays outside the reset",
-            "The reset gate multiplies all that from_state gives for the candidate, its bias too.",
-            _with(forward=_bias_outside),
-        ),
-        Mistake(
-            "the input is reset, too",
-            "Only what comes from the state is multiplied by the reset gate: tanh(input part + reset * state part).",
-            _candidate(lambda reset, inputs, states, state: torch.tanh(reset * (inputs + states))),
-        ),
-        Mistake(
-            "the candidate has a sigmoid",
-            "A gate is between 0 and 1, a candidate between -1 and 1: tanh.",
-            _candidate(lambda reset, inputs, states, state: torch.sigmoid(inputs + reset * states)),
-        ),
-        Mistake(
-            "the candidate has no tanh",
-            "Without tanh the state can grow from step to step. The candidate is tanh(...).",
-            _candidate(lambda reset, inputs, states, state: inputs + reset * states),
-        ),
-        Mistake(
-            "the old state is lost",
-            "What comes back is the candidate alone. The new state is (1 - update) * candidate + update * state.",
-            _with(
-                mixed=lambda self, reset, update, inputs, states, state: GRUCell.mixed(
-                    self, reset, torch.zeros_like(update), inputs, states, state
-                )
-            ),
-        ),
-    ],
-    large=[_large_step(9)],
-    hints=(
-        "Read the four formulas from below. What two things does the last line mix, and which of them gets more when "
-        "the update gate is near 1? Then the line above: which of the two summands is multiplied by the reset gate, "
-        "and is that before or after a layer has been applied to the state? How many numbers does each of your two "
-        "layers give, and which of them belong to which line?",
-        "Width 1, state $h = 0.5$. `from_input(x)` gives $(0, 2, 1)$ and `from_state(h)` gives $(0, -2, 4)$. Reset: "
-        "$\\sigma(0 + 0) = 0.5$. Update: $\\sigma(2 - 2) = 0.5$. Candidate: $\\tanh(1 + 0.5 \\cdot 4) = \\tanh(3) = "
-        "0.995$. New state: $(1 - 0.5) \\cdot 0.995 + 0.5 \\cdot 0.5 = 0.748$. With an update gate of 1 the state "
-        "would have stayed 0.5, whatever the token says.",
-        "The shapes of the steps, for `x` `(b, d_in)` and `state` `(b, d)`:\n\n"
-        "1. `self.from_input(x)` and `self.from_state(state)`: `(b, 3d)` each; `part.chunk(3, dim=-1)` gives three "
-        "tensors `(b, d)`.\n"
-        "2. `reset` and `update`: `torch.sigmoid` of two thirds added up, `(b, d)`.\n"
-        "3. `candidate`: `torch.tanh(...)`, `(b, d)`, with `reset` on the state's third only.\n"
-        "4. The mixture `(b, d)`: `# ...`\n\n"
-        "Test it: `nn.GRUCell(d_in, d)` has the same numbers under `weight_ih`, `bias_ih`, `weight_hh` and `bias_hh`.",
+exercise.mistake(
+    "the gates are swapped",
+    "Of the three parts of a layer the first belongs to the reset gate, the second to the update gate.",
+    _in_order(1, 0, 2),
+)
+
+exercise.mistake(
+    "the candidate comes first",
+    "Of the three parts of a layer the first belongs to the reset gate, the second to the update gate and the "
+    "last to the candidate, as in PyTorch.",
+    _in_order(1, 2, 0),
+)
+
+
+def _interleaved(self: Any, x: Tensor, state: Tensor) -> tuple[tuple[Tensor, ...], tuple[Tensor, ...]]:
+    inputs, states = (part.unflatten(-1, (-1, 3)).unbind(-1) for part in (self.from_input(x), self.from_state(state)))
+    return inputs, states
+
+
+exercise.mistake(
+    "the parts of a layer are taken in turns",
+    "The first d numbers are for the reset gate, the next d for the update gate, the last d for the candidate: "
+    "`chunk(3, dim=-1)`.",
+    _with(thirds=_interleaved),
+)
+
+exercise.mistake(
+    "the mixture is turned round",
+    "The update gate says how much of the OLD state stays: (1 - update) * candidate + update * state.",
+    _with(
+        mixed=lambda self, reset, update, inputs, states, state: GRUCell.mixed(
+            self, reset, 1 - update, inputs, states, state
+        )
+    ),
+)
+
+exercise.mistake(
+    "the candidate is made from the unreset state",
+    "Nothing is ever forgotten for the candidate: multiply what from_state gives for it by the reset gate.",
+    _candidate(lambda reset, inputs, states, state: torch.tanh(inputs + states)),
+)
+
+
+def _reset_first(self: Any, x: Tensor, state: Tensor) -> Tensor:
+    (x_r, x_z, x_n), (h_r, h_z, _) = GRUCell.thirds(self, x, state)
+    reset, update = torch.sigmoid(x_r + h_r), torch.sigmoid(x_z + h_z)
+    return GRUCell.mixed(
+        self, torch.ones_like(reset), update, x_n, self.from_state(reset * state).chunk(3, -1)[2], state
+    )
+
+
+exercise.mistake(
+    "the state is reset before the layer",
+    "That is the form of Cho et al. (2014). PyTorch's, and ours, multiplies by the reset gate after the layer: "
+    "reset * (last third of from_state(state)).",
+    _with(forward=_reset_first),
+)
+
+
+def _bias_outside(self: Any, x: Tensor, state: Tensor) -> Tensor:
+    (x_r, x_z, x_n), (h_r, h_z, h_n) = GRUCell.thirds(self, x, state)
+    bias = self.from_state.bias.chunk(3)[2]
+    reset, update = torch.sigmoid(x_r + h_r), torch.sigmoid(x_z + h_z)
+    candidate = torch.tanh(x_n + bias + reset * (h_n - bias))
+    return (1 - update) * candidate + update * state
+
+
+exercise.mistake(
+    "the bias of from_state stays outside the reset",
+    "The reset gate multiplies all that from_state gives for the candidate, its bias too.",
+    _with(forward=_bias_outside),
+)
+
+exercise.mistake(
+    "the input is reset, too",
+    "Only what comes from the state is multiplied by the reset gate: tanh(input part + reset * state part).",
+    _candidate(lambda reset, inputs, states, state: torch.tanh(reset * (inputs + states))),
+)
+
+exercise.mistake(
+    "the candidate has a sigmoid",
+    "A gate is between 0 and 1, a candidate between -1 and 1: tanh.",
+    _candidate(lambda reset, inputs, states, state: torch.sigmoid(inputs + reset * states)),
+)
+
+exercise.mistake(
+    "the candidate has no tanh",
+    "Without tanh the state can grow from step to step. The candidate is tanh(...).",
+    _candidate(lambda reset, inputs, states, state: inputs + reset * states),
+)
+
+exercise.mistake(
+    "the old state is lost",
+    "What comes back is the candidate alone. The new state is (1 - update) * candidate + update * state.",
+    _with(
+        mixed=lambda self, reset, update, inputs, states, state: GRUCell.mixed(
+            self, reset, torch.zeros_like(update), inputs, states, state
+        )
     ),
 )

@@ -8,12 +8,16 @@ from collections.abc import Callable
 import sympy
 from sympy import Expr, Integer
 
-from grading.definitions.exercise import Exercise, Mistake, Stage
+from grading.definitions.definition import Definition, Stage
 from tutor.checking.answers import Ask
 
 D, A, L, W = sympy.symbols("D A L W", positive=True, integer=True)
 
 
+exercise = Definition()
+
+
+@exercise.reference
 def costs() -> dict[str, Expr]:
     return _costs()
 
@@ -64,184 +68,170 @@ def _stage(name: str, points: float, look: str, *entries: str) -> Stage:
     return Stage(name, points, look, asks, draw, sealed=True, decisive=decisive)
 
 
-EXERCISE = Exercise(
-    costs,
-    [
-        Stage(
-            "a dict with the nine names",
-            0.25,
-            "The names are those of the docstring: recurrence, attention and window, each with products, steps "
-            "and path.",
-            [Ask(take="names")],
-            lambda rng: [Ask(take="names")],
-        ),
-        _stage(
-            "products, recurrence",
-            0.75,
-            "For each of L tokens: from_input multiplies (1, D) with (D, 3D), and from_state does so, too.",
-            "recurrence products",
-        ),
-        _stage(
-            "products, attention",
-            0.75,
-            "Four layers (L, D) @ (D, D): query, key, value, output. Then in each of A heads (L, D/A) @ (D/A, "
-            "L) for the "
-            "scores, and (L, L) @ (L, D/A) for the weighted average.",
-            "attention products",
-        ),
-        _stage(
-            "products, window",
-            0.5,
-            "The four layers stay as they are; a token has W scores in place of L, and averages W values.",
-            "window products",
-        ),
-        _stage(
-            "steps that must wait for another",
-            0.5,
-            "How many tokens must be worked out one after the other while a sentence is read? State t needs "
-            "state t - 1; "
-            "in attention no token waits for another one's result.",
-            "recurrence steps",
-            "attention steps",
-            "window steps",
-        ),
-        _stage(
-            "path, recurrence and attention",
-            0.5,
-            "From token 0 to token L - 1: in a recurrence the news goes from state to state; in attention the last "
-            "token looks at the first one itself.",
-            "recurrence path",
-            "attention path",
-        ),
-        _stage(
-            "path, window",
-            0.75,
-            "It is what layers_to_reach counts, as a formula: sympy.ceiling rounds up.",
-            "window path",
-        ),
-    ],
-    [
-        Mistake(
-            "the path of attention is the length",
-            "The last token looks at the first one itself: one look, however long the sentence.",
-            _changed(attention_path=L),
-        ),
-        Mistake(
-            "the path of attention is that of a recurrence",
-            "The last token looks at the first one itself: one look, however long the sentence.",
-            _changed(attention_path=L - 1),
-        ),
-        Mistake(
-            "attention waits for its tokens, too",
-            "While a sentence is read, all rows of scores can be made at once. It is only in writing that a "
-            "token waits "
-            "for the one before.",
-            _changed(attention_steps=L, window_steps=L),
-        ),
-        Mistake(
-            "layers are counted as steps",
-            "Count for one layer: within it no token waits for another one's result. That more layers may be needed is "
-            "told by the path.",
-            _changed(window_steps=sympy.ceiling((L - 1) / (W - 1))),
-        ),
-        Mistake(
-            "a recurrence does not wait",
-            "State t is made from state t - 1: L steps, one after the other.",
-            _changed(recurrence_steps=Integer(1)),
-        ),
-        Mistake(
-            "the path of a recurrence is one step too long",
-            "Token 0 is already in the first state. From there to the last state there are L - 1 steps.",
-            _changed(recurrence_path=L),
-        ),
-        Mistake(
-            "the heads multiply the products of attention",
-            "A head has D/A numbers of a token, so its square takes L*L*D/A products, twice; A heads take 2*L*L*D.",
-            _changed(
-                attention_products=4 * L * D**2 + 2 * A * L**2 * D, window_products=4 * L * D**2 + 2 * A * L * W * D
-            ),
-        ),
-        Mistake(
-            "the products of one head",
-            "L*L*D/A is the square of one head. There are A heads.",
-            _changed(
-                attention_products=4 * L * D**2 + 2 * L**2 * D / A, window_products=4 * L * D**2 + 2 * L * W * D / A
-            ),
-        ),
-        Mistake(
-            "the weighted average is lost",
-            "After the scores, the values are averaged: (L, L) @ (L, D/A) in each head, as many products again.",
-            _changed(attention_products=4 * L * D**2 + L**2 * D, window_products=4 * L * D**2 + L * W * D),
-        ),
-        Mistake(
-            "value and output are lost",
-            "Four layers multiply each token: query, key, value and output.",
-            _changed(attention_products=2 * L * D**2 + 2 * L**2 * D, window_products=2 * L * D**2 + 2 * L * W * D),
-        ),
-        Mistake(
-            "the layers of attention are lost",
-            "Queries, keys, values and the output have to be made: four times (L, D) @ (D, D).",
-            _changed(attention_products=2 * L**2 * D, window_products=2 * L * W * D),
-        ),
-        Mistake(
-            "one third of the recurrence is counted",
-            "There is a third for each gate and one for the candidate: both layers have 3D outputs.",
-            _changed(recurrence_products=2 * L * D**2),
-        ),
-        Mistake(
-            "only one layer of the recurrence is counted",
-            "Two layers multiply in each step: from_input the token, from_state the state, D times 3D each.",
-            _changed(recurrence_products=3 * L * D**2),
-        ),
-        Mistake(
-            "one token of the recurrence is counted",
-            "6*D*D products are one step. The sentence has L of them.",
-            _changed(recurrence_products=6 * D**2),
-        ),
-        Mistake(
-            "the window has a square of its own",
-            "Each of L tokens has W scores: L*W of them, not W*W.",
-            _changed(window_products=4 * L * D**2 + 2 * W**2 * D),
-        ),
-        Mistake(
-            "the window saves nothing",
-            "A token looks at W places only; the other scores are never made.",
-            _changed(window_products=4 * L * D**2 + 2 * L**2 * D),
-        ),
-        Mistake(
-            "the path of the window is one look",
-            "In one layer a token sees no further than its window. What comes from before it takes more layers.",
-            _changed(window_path=Integer(1)),
-        ),
-        Mistake(
-            "the path of the window is the length divided by the window",
-            "One place of the window is the token itself, and there are L - 1 places to go: (L - 1)/(W - 1), "
-            "rounded up.",
-            _changed(window_path=sympy.ceiling(L / W)),
-        ),
-        Mistake(
-            "the path of the window is not rounded up",
-            "There is no half layer: sympy.ceiling((L - 1)/(W - 1)).",
-            _changed(window_path=(L - 1) / (W - 1)),
-        ),
-    ],
-    hints=(
-        "Take the rows one by one. *Products*: which matrix products are there, and which two shapes has each? For the "
-        "GRU you have written two layers, for attention there are four layers and two squares. *Steps*: what could "
-        "you compute first if you had as many machines as tokens? *Path*: through how many hands does the news of "
-        "token 0 go until token $L - 1$ has it?",
-        "A case to count: $D = 4$, $A = 2$, $L = 3$, $W = 2$. The GRU multiplies $(1, 4)$ with $(4, 12)$ twice in each "
-        "of 3 steps: 288 products. Attention: four times $(3, 4)$ with $(4, 4)$, 192; each head $(3, 2)$ with $(2, 3)$ "
-        "and $(3, 3)$ with $(3, 2)$, 18 each, so 72 for both; 264 in all. With the window 2 of 3 scores are "
-        "left: 192 + "
-        "48 = 240. Paths: token 0 to token 2 takes 2 states, 1 look, and with a window of 2 two layers.",
-        "The forms, with brackets for you to fill in:\n\n"
-        "- recurrence products: $L \\cdot$ (how many layers) $\\cdot D \\cdot$ (how many outputs)\n"
-        "- attention products: (how many layers) $\\cdot\\ L D^2 + 2 A \\cdot (L \\cdot \\dots \\cdot L)$\n"
-        "- window products: the same with one $L$ less\n"
-        "- steps: $L$ or 1; say for each kind which\n"
-        "- recurrence path: how many steps lead from the first state to the last?\n"
-        "- window path: `sympy.ceiling(...)` of what `layers_to_reach` divides\n\n"
-        "The width of a head is $D / A$; the $A$ then cancels. Plain numbers such as 1 will do.",
+@exercise.stage("a dict with the nine names", points=0.25, public=[Ask(take="names")])
+def _(rng):
+    """The names are those of the docstring: recurrence, attention and window, each with products, steps and path."""
+    return [Ask(take="names")]
+
+
+exercise.stages += [
+    _stage(
+        "products, recurrence",
+        0.75,
+        "For each of L tokens: from_input multiplies (1, D) with (D, 3D), and from_state does so, too.",
+        "recurrence products",
     ),
+    _stage(
+        "products, attention",
+        0.75,
+        "Four layers (L, D) @ (D, D): query, key, value, output. Then in each of A heads (L, D/A) @ (D/A, "
+        "L) for the "
+        "scores, and (L, L) @ (L, D/A) for the weighted average.",
+        "attention products",
+    ),
+    _stage(
+        "products, window",
+        0.5,
+        "The four layers stay as they are; a token has W scores in place of L, and averages W values.",
+        "window products",
+    ),
+    _stage(
+        "steps that must wait for another",
+        0.5,
+        "How many tokens must be worked out one after the other while a sentence is read? State t needs "
+        "state t - 1; "
+        "in attention no token waits for another one's result.",
+        "recurrence steps",
+        "attention steps",
+        "window steps",
+    ),
+    _stage(
+        "path, recurrence and attention",
+        0.5,
+        "From token 0 to token L - 1: in a recurrence the news goes from state to state; in attention the last "
+        "token looks at the first one itself.",
+        "recurrence path",
+        "attention path",
+    ),
+    _stage(
+        "path, window", 0.75, "It is what layers_to_reach counts, as a formula: sympy.ceiling rounds up.", "window path"
+    ),
+]
+
+
+exercise.mistake(
+    "the path of attention is the length",
+    "The last token looks at the first one itself: one look, however long the sentence.",
+    _changed(attention_path=L),
+)
+
+exercise.mistake(
+    "the path of attention is that of a recurrence",
+    "The last token looks at the first one itself: one look, however long the sentence.",
+    _changed(attention_path=L - 1),
+)
+
+exercise.mistake(
+    "attention waits for its tokens, too",
+    "While a sentence is read, all rows of scores can be made at once. It is only in writing that a "
+    "token waits "
+    "for the one before.",
+    _changed(attention_steps=L, window_steps=L),
+)
+
+exercise.mistake(
+    "layers are counted as steps",
+    "Count for one layer: within it no token waits for another one's result. That more layers may be needed is "
+    "told by the path.",
+    _changed(window_steps=sympy.ceiling((L - 1) / (W - 1))),
+)
+
+exercise.mistake(
+    "a recurrence does not wait",
+    "State t is made from state t - 1: L steps, one after the other.",
+    _changed(recurrence_steps=Integer(1)),
+)
+
+exercise.mistake(
+    "the path of a recurrence is one step too long",
+    "Token 0 is already in the first state. From there to the last state there are L - 1 steps.",
+    _changed(recurrence_path=L),
+)
+
+exercise.mistake(
+    "the heads multiply the products of attention",
+    "A head has D/A numbers of a token, so its square takes L*L*D/A products, twice; A heads take 2*L*L*D.",
+    _changed(attention_products=4 * L * D**2 + 2 * A * L**2 * D, window_products=4 * L * D**2 + 2 * A * L * W * D),
+)
+
+exercise.mistake(
+    "the products of one head",
+    "L*L*D/A is the square of one head. There are A heads.",
+    _changed(attention_products=4 * L * D**2 + 2 * L**2 * D / A, window_products=4 * L * D**2 + 2 * L * W * D / A),
+)
+
+exercise.mistake(
+    "the weighted average is lost",
+    "After the scores, the values are averaged: (L, L) @ (L, D/A) in each head, as many products again.",
+    _changed(attention_products=4 * L * D**2 + L**2 * D, window_products=4 * L * D**2 + L * W * D),
+)
+
+exercise.mistake(
+    "value and output are lost",
+    "Four layers multiply each token: query, key, value and output.",
+    _changed(attention_products=2 * L * D**2 + 2 * L**2 * D, window_products=2 * L * D**2 + 2 * L * W * D),
+)
+
+exercise.mistake(
+    "the layers of attention are lost",
+    "Queries, keys, values and the output have to be made: four times (L, D) @ (D, D).",
+    _changed(attention_products=2 * L**2 * D, window_products=2 * L * W * D),
+)
+
+exercise.mistake(
+    "one third of the recurrence is counted",
+    "There is a third for each gate and one for the candidate: both layers have 3D outputs.",
+    _changed(recurrence_products=2 * L * D**2),
+)
+
+exercise.mistake(
+    "only one layer of the recurrence is counted",
+    "Two layers multiply in each step: from_input the token, from_state the state, D times 3D each.",
+    _changed(recurrence_products=3 * L * D**2),
+)
+
+exercise.mistake(
+    "one token of the recurrence is counted",
+    "6*D*D products are one step. The sentence has L of them.",
+    _changed(recurrence_products=6 * D**2),
+)
+
+exercise.mistake(
+    "the window has a square of its own",
+    "Each of L tokens has W scores: L*W of them, not W*W.",
+    _changed(window_products=4 * L * D**2 + 2 * W**2 * D),
+)
+
+exercise.mistake(
+    "the window saves nothing",
+    "A token looks at W places only; the other scores are never made.",
+    _changed(window_products=4 * L * D**2 + 2 * L**2 * D),
+)
+
+exercise.mistake(
+    "the path of the window is one look",
+    "In one layer a token sees no further than its window. What comes from before it takes more layers.",
+    _changed(window_path=Integer(1)),
+)
+
+exercise.mistake(
+    "the path of the window is the length divided by the window",
+    "One place of the window is the token itself, and there are L - 1 places to go: (L - 1)/(W - 1), rounded up.",
+    _changed(window_path=sympy.ceiling(L / W)),
+)
+
+exercise.mistake(
+    "the path of the window is not rounded up",
+    "There is no half layer: sympy.ceiling((L - 1)/(W - 1)).",
+    _changed(window_path=(L - 1) / (W - 1)),
 )

@@ -9,14 +9,17 @@ from typing import Any
 import torch
 from torch import Tensor
 
-from grading.definitions.exercise import Exercise, Mistake, Stage
+from grading.definitions.definition import Definition
 from grading.exercises.draws import seed_from
 from tutor.checking.answers import Ask
 from tutor.checking.plain import Model
 
 from ._common import numbers
 
+exercise = Definition()
 
+
+@exercise.reference
 def gradient_by_distance(model: Any, x: Tensor) -> Tensor:
     inputs = x.detach().clone().requires_grad_()
     (gradient,) = torch.autograd.grad(model(inputs)[:, -1].sum(), inputs)
@@ -50,17 +53,45 @@ def _question(kind: str, b: int, n: int, d: int, seed: int) -> Ask:
     return Ask((Model(kind, arguments, seed, spread=0.3), numbers(b, n, d, seed=seed)))
 
 
-def _draw_one(rng: random.Random) -> list[Ask]:
-    """Draws models; one of them gets a shape that is asked in public: so what is kept by its shape is always seen."""
+def _draw_several(rng: random.Random) -> list[Ask]:
+    b, n, d = rng.sample([3, 4, 5, 6], 3)
+    fresh = [_question("Recurrent", b, n, d, seed_from(rng)), _question("SelfAttention", n, n, n, seed_from(rng))]
+    return [*fresh, _question("Recurrent", 3, 4, 2, seed_from(rng))]
+
+
+@exercise.stage(
+    "one number for each distance: (n,)", points=0.25, public=[_question("Recurrent", 2, 4, 3, 1)], view="shape"
+)
+def _(rng):
+    """Distances 0 to n - 1: one size for each token of a sentence, whatever the width and the number of sentences."""
+    return _draw_several(rng)[:1]
+
+
+@exercise.stage(
+    "one sentence",
+    points=1,
+    public=[_question("Recurrent", 1, 4, 3, 2), _question("SelfAttention", 1, 5, 4, 3)],
+    decisive=True,
+)
+def _(rng):
+    """Take the sum of the last output, its gradient by x, `(1, n, d)`, and of each token the length of its row:
+    norm(dim=-1). Entry k is the token k places before the last: turn the order round.
+    """
+    # Draws models; one of them gets a shape that is asked in public: so what is kept by its shape is always seen.
     n, d, other = rng.sample([3, 4, 5, 6], 3)
     fresh = [_question("Recurrent", 1, n, d, seed_from(rng)), _question("SelfAttention", 1, n, other, seed_from(rng))]
     return [*fresh, _question("Recurrent", 1, 4, 3, seed_from(rng))]
 
 
-def _draw_several(rng: random.Random) -> list[Ask]:
-    b, n, d = rng.sample([3, 4, 5, 6], 3)
-    fresh = [_question("Recurrent", b, n, d, seed_from(rng)), _question("SelfAttention", n, n, n, seed_from(rng))]
-    return [*fresh, _question("Recurrent", 3, 4, 2, seed_from(rng))]
+@exercise.stage(
+    "several sentences: the mean of their sizes",
+    points=1.25,
+    public=[_question("Recurrent", 3, 4, 2, 4), _question("SelfAttention", 4, 4, 4, 5)],
+    decisive=True,
+)
+def _(rng):
+    """First the length of each gradient, `(b, n)`, then the mean over the sentences."""
+    return _draw_several(rng)
 
 
 def _in_double(b: int, n: int, d: int, seed: int) -> Ask:
@@ -69,7 +100,15 @@ def _in_double(b: int, n: int, d: int, seed: int) -> Ask:
     return Ask((model, numbers(b, n, d, seed=seed)), take="in double")
 
 
-def _draw_ends(rng: random.Random) -> list[Ask]:
+@exercise.stage(
+    "one token, one number, double precision",
+    points=0.5,
+    public=[_in_double(2, 3, 2, 8), _question("Recurrent", 2, 1, 3, 6), _question("Recurrent", 3, 4, 1, 7)],
+)
+def _(rng):
+    """With n = 1 there is the distance 0 only, and with d = 1 the length of a row is its absolute value. Sizes have the
+    type of `x`: of a double `x` (torch.float64) they are double, too.
+    """
     b, n = rng.sample([2, 3, 4, 5], 2)
     return [
         _in_double(b, n, 2, seed_from(rng)),
@@ -79,134 +118,86 @@ def _draw_ends(rng: random.Random) -> list[Ask]:
     ]
 
 
-EXERCISE = Exercise(
-    gradient_by_distance,
-    [
-        Stage(
-            "one number for each distance: (n,)",
-            0.25,
-            "Distances 0 to n - 1: one size for each token of a sentence, whatever the width and the number of "
-            "sentences.",
-            [_question("Recurrent", 2, 4, 3, 1)],
-            lambda rng: _draw_several(rng)[:1],
-            view="shape",
-        ),
-        Stage(
-            "one sentence",
-            1,
-            "Take the sum of the last output, its gradient by x, `(1, n, d)`, and of each token the length of its row: "
-            "norm(dim=-1). Entry k is the token k places before the last: turn the order round.",
-            [_question("Recurrent", 1, 4, 3, 2), _question("SelfAttention", 1, 5, 4, 3)],
-            _draw_one,
-            decisive=True,
-        ),
-        Stage(
-            "several sentences: the mean of their sizes",
-            1.25,
-            "First the length of each gradient, `(b, n)`, then the mean over the sentences.",
-            [_question("Recurrent", 3, 4, 2, 4), _question("SelfAttention", 4, 4, 4, 5)],
-            _draw_several,
-            decisive=True,
-        ),
-        Stage(
-            "one token, one number, double precision",
-            0.5,
-            "With n = 1 there is the distance 0 only, and with d = 1 the length of a row is its absolute value. Sizes "
-            "have the type of `x`: of a double `x` (torch.float64) they are double, too.",
-            [_in_double(2, 3, 2, 8), _question("Recurrent", 2, 1, 3, 6), _question("Recurrent", 3, 4, 1, 7)],
-            _draw_ends,
-        ),
-    ],
-    [
-        Mistake(
-            "counted from the first token",
-            "Entry k is the token k places BEFORE THE LAST, so entry 0 is the last token: flip the order.",
-            lambda model, x: gradient_by_distance(model, x).flip(0),
-        ),
-        Mistake(
-            "the outputs of all tokens are added up",
-            "What is asked is how the LAST output depends on each token: states[:, -1].",
-            _with_output(lambda states: states.sum()),
-        ),
-        Mistake(
-            "the first output in place of the last",
-            "states[:, -1] is the last output of each sentence.",
-            _with_output(lambda states: states[:, 0].sum()),
-        ),
-        Mistake(
-            "one number of the output",
-            "An output has d numbers: add all of them up.",
-            _with_output(lambda states: states[:, -1, 0].sum()),
-        ),
-        Mistake(
-            "the mean of the output in place of the sum",
-            "Add the d numbers of the last output up, for all sentences: sum(). The mean is taken at the end, over "
-            "sentences.",
-            _with_output(lambda states: states[:, -1].mean()),
-        ),
-        Mistake(
-            "gradients are averaged before their length is taken",
-            "Directions cancel: take the length of each gradient first, then the mean over the sentences.",
-            _with_size(lambda gradient: gradient.mean(dim=0).norm(dim=-1)),
-        ),
-        Mistake(
-            "the length is taken over sentences and width together",
-            "Each sentence has a length of its own for each token: norm(dim=-1), then the mean over the sentences.",
-            _with_size(lambda gradient: gradient.norm(dim=(0, 2))),
-        ),
-        Mistake(
-            "the sum over the sentences",
-            "With more sentences the number would grow: take the mean over them.",
-            _with_size(lambda gradient: gradient.norm(dim=-1).sum(dim=0)),
-        ),
-        Mistake(
-            "the length is taken over the tokens",
-            "The length of a gradient runs over the width, the last axis. The axis of the tokens stays.",
-            _with_size(lambda gradient: gradient.norm(dim=1).mean(dim=0)),
-        ),
-        Mistake(
-            "average over the wrong axis",
-            "The axes are sentences, tokens, width: after the length, `(b, n)`, the mean is over sentences, dim=0.",
-            _with_size(lambda gradient: gradient.norm(dim=-1).mean(dim=1)),
-        ),
-        Mistake(
-            "the mean of the numbers, with their signs",
-            "Up and down cancel. The size of a gradient is its length, the root of the sum of squares.",
-            _with_size(lambda gradient: gradient.mean(dim=-1).mean(dim=0)),
-        ),
-        Mistake(
-            "the mean of the absolute numbers",
-            "The size of a gradient is its length, the root of the sum of squares: norm(dim=-1).",
-            _with_size(lambda gradient: gradient.abs().mean(dim=-1).mean(dim=0)),
-        ),
-        Mistake(
-            "the root is missing",
-            "The length is the ROOT of the sum of squares: norm(dim=-1).",
-            _with_size(lambda gradient: gradient.square().sum(dim=-1).mean(dim=0)),
-        ),
-        Mistake(
-            "the length of the outputs",
-            "These are the outputs themselves. What is asked is how the last of them changes with each input: a "
-            "gradient.",
-            lambda model, x: model(x).detach().norm(dim=-1).mean(dim=0).flip(0),
-        ),
-    ],
-    hints=(
-        "A gradient belongs to one number: which one number do you make of the last outputs of all sentences? Its "
-        "gradient by `x` has the shape of `x`, `(b, n, d)`. Two of the three axes must go: over which one do you "
-        "measure a length, over which one do you average, and which of the two first?",
-        "One sentence, width 2, three tokens, and a model that adds all tokens up with the factors 1, 2 and 5, so that "
-        "the last output is $x_0 + 2 x_1 + 5 x_2$. The gradient of the sum of its two numbers is $(1, 1)$ for token 0, "
-        "$(2, 2)$ for token 1 and $(5, 5)$ for token 2, with the lengths $\\sqrt{2} = 1.41$, $2.83$ and $7.07$. By "
-        "distance from the last token: $(7.07, 2.83, 1.41)$.",
-        "The steps:\n"
-        "```python\n"
-        "inputs = x.detach().clone().requires_grad_()  # the caller's x stays as it is\n"
-        "last = ...  # one number: the last outputs of all sentences, added up\n"
-        "(gradient,) = torch.autograd.grad(last, inputs)  # (b, n, d)\n"
-        "sizes = ...  # (b, n): a length for each token of each sentence\n"
-        "```\n"
-        "Then the mean over the sentences, `(n,)`, and `flip(0)`: the last token comes first. "
-        "`torch.autograd.grad` leaves the gradients of the model's own weights alone, as `backward` would not.",
-    ),
+@exercise.mistake("counted from the first token")
+def _(model, x):
+    """Entry k is the token k places BEFORE THE LAST, so entry 0 is the last token: flip the order."""
+    return gradient_by_distance(model, x).flip(0)
+
+
+exercise.mistake(
+    "the outputs of all tokens are added up",
+    "What is asked is how the LAST output depends on each token: states[:, -1].",
+    _with_output(lambda states: states.sum()),
 )
+
+exercise.mistake(
+    "the first output in place of the last",
+    "states[:, -1] is the last output of each sentence.",
+    _with_output(lambda states: states[:, 0].sum()),
+)
+
+exercise.mistake(
+    "one number of the output",
+    "An output has d numbers: add all of them up.",
+    _with_output(lambda states: states[:, -1, 0].sum()),
+)
+
+exercise.mistake(
+    "the mean of the output in place of the sum",
+    "Add the d numbers of the last output up, for all sentences: sum(). The mean is taken at the end, over sentences.",
+    _with_output(lambda states: states[:, -1].mean()),
+)
+
+exercise.mistake(
+    "gradients are averaged before their length is taken",
+    "Directions cancel: take the length of each gradient first, then the mean over the sentences.",
+    _with_size(lambda gradient: gradient.mean(dim=0).norm(dim=-1)),
+)
+
+exercise.mistake(
+    "the length is taken over sentences and width together",
+    "Each sentence has a length of its own for each token: norm(dim=-1), then the mean over the sentences.",
+    _with_size(lambda gradient: gradient.norm(dim=(0, 2))),
+)
+
+exercise.mistake(
+    "the sum over the sentences",
+    "With more sentences the number would grow: take the mean over them.",
+    _with_size(lambda gradient: gradient.norm(dim=-1).sum(dim=0)),
+)
+
+exercise.mistake(
+    "the length is taken over the tokens",
+    "The length of a gradient runs over the width, the last axis. The axis of the tokens stays.",
+    _with_size(lambda gradient: gradient.norm(dim=1).mean(dim=0)),
+)
+
+exercise.mistake(
+    "average over the wrong axis",
+    "The axes are sentences, tokens, width: after the length, `(b, n)`, the mean is over sentences, dim=0.",
+    _with_size(lambda gradient: gradient.norm(dim=-1).mean(dim=1)),
+)
+
+exercise.mistake(
+    "the mean of the numbers, with their signs",
+    "Up and down cancel. The size of a gradient is its length, the root of the sum of squares.",
+    _with_size(lambda gradient: gradient.mean(dim=-1).mean(dim=0)),
+)
+
+exercise.mistake(
+    "the mean of the absolute numbers",
+    "The size of a gradient is its length, the root of the sum of squares: norm(dim=-1).",
+    _with_size(lambda gradient: gradient.abs().mean(dim=-1).mean(dim=0)),
+)
+
+exercise.mistake(
+    "the root is missing",
+    "The length is the ROOT of the sum of squares: norm(dim=-1).",
+    _with_size(lambda gradient: gradient.square().sum(dim=-1).mean(dim=0)),
+)
+
+
+@exercise.mistake("the length of the outputs")
+def _(model, x):
+    """These are the outputs themselves. What is asked is how the last of them changes with each input: a gradient."""
+    return model(x).detach().norm(dim=-1).mean(dim=0).flip(0)

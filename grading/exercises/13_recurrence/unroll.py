@@ -9,7 +9,7 @@ from typing import Any
 import torch
 from torch import Tensor
 
-from grading.definitions.exercise import Exercise, Mistake, Stage
+from grading.definitions.definition import Definition
 from grading.exercises.draws import seed_from
 from tutor.checking.answers import Ask
 from tutor.checking.building import build_inputs
@@ -17,7 +17,10 @@ from tutor.checking.plain import Model
 
 from ._common import numbers
 
+exercise = Definition(trains=True)
 
+
+@exercise.reference
 def unroll(cell: Any, x: Tensor, lengths: Tensor, state: Tensor) -> Tensor:
     return _states(cell, x, lengths, state)
 
@@ -41,36 +44,6 @@ def _states(
     return torch.stack(states, dim=1)
 
 
-def _time_first(cell: Any, x: Tensor, lengths: Tensor, state: Tensor) -> Tensor:
-    return unroll(cell, x, lengths, state).transpose(0, 1)
-
-
-def _reshaped(cell: Any, x: Tensor, lengths: Tensor, state: Tensor) -> Tensor:
-    states = unroll(cell, x, lengths, state)
-    return states.transpose(0, 1).reshape(states.shape)
-
-
-def _shifted(cell: Any, x: Tensor, lengths: Tensor, state: Tensor) -> Tensor:
-    return torch.cat([state[:, None], unroll(cell, x, lengths, state)[:, :-1]], dim=1)
-
-
-def _zeroed(cell: Any, x: Tensor, lengths: Tensor, state: Tensor) -> Tensor:
-    states = unroll(cell, x, lengths, state)
-    return states * (torch.arange(x.shape[1]) < lengths[:, None])[..., None]
-
-
-def _from_nothing(cell: Any, x: Tensor, lengths: Tensor, state: Tensor) -> Tensor:
-    return _states(cell, x, lengths, torch.zeros_like(state))
-
-
-def _shortest(cell: Any, x: Tensor, lengths: Tensor, state: Tensor) -> Tensor:
-    return _states(cell, x, lengths, state, goes_on=lambda t, all_: (t < all_.min()).expand(len(all_)))
-
-
-def _backwards(cell: Any, x: Tensor, lengths: Tensor, state: Tensor) -> Tensor:
-    return _states(cell, x.flip(1), lengths, state)
-
-
 def _multiplied(cell: Any, x: Tensor, lengths: Tensor, state: Tensor) -> Tensor:
     states = list[Tensor]()
     for t in range(x.shape[1]):
@@ -78,14 +51,6 @@ def _multiplied(cell: Any, x: Tensor, lengths: Tensor, state: Tensor) -> Tensor:
         state = real * cell(x[:, t], state) + (1 - real) * state
         states.append(state)
     return torch.stack(states, dim=1)
-
-
-def _until_the_longest(cell: Any, x: Tensor, lengths: Tensor, state: Tensor) -> Tensor:
-    return unroll(cell, x[:, : int(lengths.max())], lengths, state)
-
-
-def _without_zeros(cell: Any, x: Tensor, lengths: Tensor, state: Tensor) -> Tensor:
-    return _states(cell, x, lengths, state, goes_on=lambda t, _: (x[:, t] != 0).any(dim=1))
 
 
 def _lengths(b: int, n: int, kind: str, generator: torch.Generator) -> Tensor:
@@ -136,6 +101,52 @@ def _question(b: int, n: int, d_in: int, d: int, seed: int, kind: str = "", spre
     return Ask((cell, x, lengths, 0 * state if kind == "empty" else state))
 
 
+def _draw_empty(rng: random.Random) -> list[Ask]:
+    d_in, d, b, n = rng.sample([2, 3, 4, 5], 4)
+    return [_question(b, n, d_in, d, seed_from(rng), "empty")]
+
+
+@exercise.stage(
+    "a state for each token: (b, n, d)", points=0.25, public=[_question(2, 3, 4, 5, 1, "empty")], view="shape"
+)
+def _(rng):
+    """Keep the state after every token, and stack them along axis 1: sentences, tokens, width."""
+    return _draw_empty(rng)
+
+
+@exercise.stage(
+    "all sentences equally long, from an empty state",
+    points=0.75,
+    public=[_question(2, 3, 4, 5, 1, "empty"), _question(3, 3, 2, 2, 2, "empty")],
+    decisive=True,
+)
+def _(rng):
+    """Step t reads x[:, t], the tokens number t of all sentences, and the state that step t - 1 has left."""
+    return _draw_empty(rng)
+
+
+@exercise.stage("from a state that is given", points=0.75, public=[_question(2, 4, 3, 2, 3), _question(3, 3, 2, 2, 4)])
+def _(rng):
+    """The first step reads `state`, not zeros; what comes back begins with the state after the first token."""
+    b, n, d_in, d = rng.sample([2, 3, 4, 5], 4)
+    return [_question(b, n, d_in, d, seed_from(rng))]
+
+
+@exercise.stage(
+    "padding leaves the state",
+    points=1.25,
+    public=[_question(4, 5, 2, 3, 5, "shorter"), _question(4, 4, 2, 2, 6, "shorter")],
+    decisive=True,
+)
+def _(rng):
+    """A sentence with lengths[s] tokens has its last new state at t = lengths[s] - 1. From then on, its state stays
+    what it is: torch.where(t < lengths, new, old), with an axis for the width.
+    """
+    b, n = rng.sample([4, 5, 6], 2)
+    d_in, d = rng.sample([2, 3, 4], 2)
+    return [_question(b, n, d_in, d, seed_from(rng), "shorter"), _question(4, 4, d, d, seed_from(rng), "shorter")]
+
+
 def _cleaned_and_multiplied(cell: Any, x: Tensor, lengths: Tensor, state: Tensor) -> Tensor:
     return _multiplied(cell, torch.nan_to_num(x), lengths, state)
 
@@ -160,22 +171,22 @@ def _standing_still(b: int, seed: int) -> Ask:
     return Ask((cell, x, torch.full((b,), 4), numbers(b, 2, seed=seed + 1, size=0.7)))
 
 
-def _draw_full(rng: random.Random) -> list[Ask]:
-    b, n, d_in, d = rng.sample([2, 3, 4, 5], 4)
-    return [_question(b, n, d_in, d, seed_from(rng))]
-
-
-def _draw_shorter(rng: random.Random) -> list[Ask]:
-    b, n = rng.sample([4, 5, 6], 2)
-    d_in, d = rng.sample([2, 3, 4], 2)
-    return [_question(b, n, d_in, d, seed_from(rng), "shorter"), _question(4, 4, d, d, seed_from(rng), "shorter")]
-
-
-def _draw_odd(rng: random.Random) -> list[Ask]:
-    """Draws padding and tokens of an odd kind, the latter with wider states than all other stages.
-
-    So it is there that most gradients pass, and the question about gradients is about several steps.
+@exercise.stage(
+    "whatever padding and tokens hold",
+    points=0.5,
+    public=[
+        _question(3, 4, 2, 2, 9, "not finite"),
+        _overflowing(3, 3, 2, 2, 12),
+        _question(2, 3, 2, 6, 10, "zeros"),
+        _standing_still(2, 13),
+    ],
+)
+def _(rng):
+    """Padding may hold NaN or infinity, which 0 times does not remove: choose, with torch.where. And a token may be all
+    zeros: what is padding, `lengths` alone says.
     """
+    # Draws padding and tokens of an odd kind, the latter with wider states than all other stages.
+    # So it is there that most gradients pass, and the question about gradients is about several steps.
     b, n, d_in = rng.sample([3, 4, 5], 3)
     return [
         _question(b, n, d_in, 2, seed_from(rng), "not finite"),
@@ -185,7 +196,13 @@ def _draw_odd(rng: random.Random) -> list[Ask]:
     ]
 
 
-def _draw_ends(rng: random.Random) -> list[Ask]:
+@exercise.stage(
+    "one token, one sentence, no sentence of n tokens",
+    points=0.5,
+    public=[_question(3, 1, 2, 4, 7), _question(1, 3, 4, 2, 8), _question(2, 4, 3, 2, 11, "all shorter")],
+)
+def _(rng):
+    """With n = 1 or b = 1 the result has three axes still. It has n states also where no sentence is that long."""
     d_in, d, b = rng.sample([2, 3, 4, 5], 3)
     return [
         _question(b, 1, d_in, d, seed_from(rng)),
@@ -194,168 +211,98 @@ def _draw_ends(rng: random.Random) -> list[Ask]:
     ]
 
 
-def _draw_empty(rng: random.Random) -> list[Ask]:
-    d_in, d, b, n = rng.sample([2, 3, 4, 5], 4)
-    return [_question(b, n, d_in, d, seed_from(rng), "empty")]
+exercise.large += [_question(2, 70, 1, 2, 31, spread=1.0)]
 
 
-EXERCISE = Exercise(
-    unroll,
-    [
-        Stage(
-            "a state for each token: (b, n, d)",
-            0.25,
-            "Keep the state after every token, and stack them along axis 1: sentences, tokens, width.",
-            [_question(2, 3, 4, 5, 1, "empty")],
-            _draw_empty,
-            view="shape",
-        ),
-        Stage(
-            "all sentences equally long, from an empty state",
-            0.75,
-            "Step t reads x[:, t], the tokens number t of all sentences, and the state that step t - 1 has left.",
-            [_question(2, 3, 4, 5, 1, "empty"), _question(3, 3, 2, 2, 2, "empty")],
-            _draw_empty,
-            decisive=True,
-        ),
-        Stage(
-            "from a state that is given",
-            0.75,
-            "The first step reads `state`, not zeros; what comes back begins with the state after the first token.",
-            [_question(2, 4, 3, 2, 3), _question(3, 3, 2, 2, 4)],
-            _draw_full,
-        ),
-        Stage(
-            "padding leaves the state",
-            1.25,
-            "A sentence with lengths[s] tokens has its last new state at t = lengths[s] - 1. From then on, its state "
-            "stays what it is: torch.where(t < lengths, new, old), with an axis for the width.",
-            [_question(4, 5, 2, 3, 5, "shorter"), _question(4, 4, 2, 2, 6, "shorter")],
-            _draw_shorter,
-            decisive=True,
-        ),
-        Stage(
-            "whatever padding and tokens hold",
-            0.5,
-            "Padding may hold NaN or infinity, which 0 times does not remove: choose, with torch.where. And a token "
-            "may be all zeros: what is padding, `lengths` alone says.",
-            [
-                _question(3, 4, 2, 2, 9, "not finite"),
-                _overflowing(3, 3, 2, 2, 12),
-                _question(2, 3, 2, 6, 10, "zeros"),
-                _standing_still(2, 13),
-            ],
-            _draw_odd,
-        ),
-        Stage(
-            "one token, one sentence, no sentence of n tokens",
-            0.5,
-            "With n = 1 or b = 1 the result has three axes still. It has n states also where no sentence is that long.",
-            [_question(3, 1, 2, 4, 7), _question(1, 3, 4, 2, 8), _question(2, 4, 3, 2, 11, "all shorter")],
-            _draw_ends,
-        ),
-    ],
-    [
-        Mistake(
-            "padding is read like tokens",
-            "Where t >= lengths there is no token: keep the old state of that sentence.",
-            lambda cell, x, lengths, state: _states(cell, x, lengths, state, padded=lambda old, new: new),
-        ),
-        Mistake(
-            "after the end stands 0",
-            "The state after the end is the last real one, so that states[:, -1] is what was read of each sentence.",
-            _zeroed,
-        ),
-        Mistake(
-            "the last token of a sentence is not read",
-            "A sentence of length 3 has its tokens at t = 0, 1 and 2: t < lengths.",
-            lambda cell, x, lengths, state: _states(
-                cell, x, lengths, state, goes_on=lambda t, lengths: t < lengths - 1
-            ),
-        ),
-        Mistake(
-            "one token of padding is read",
-            "A sentence of length 3 has its tokens at t = 0, 1 and 2: t < lengths, not <=.",
-            lambda cell, x, lengths, state: _states(cell, x, lengths, state, goes_on=lambda t, lengths: t <= lengths),
-        ),
-        Mistake(
-            "all sentences stop with the shortest",
-            "Each sentence has its own length: compare t with all lengths, `(b,)`, and choose row by row.",
-            _shortest,
-        ),
-        Mistake(
-            "batch and time are mixed up: the states are (n, b, d)",
-            "The states are stacked along the axis of the sentences: torch.stack(states, dim=1) gives (b, n, d).",
-            _time_first,
-        ),
-        Mistake(
-            "batch and time are mixed up by a reshape",
-            "A reshape keeps the order of the numbers and so mixes sentences. torch.stack(states, dim=1) gives "
-            "(b, n, d).",
-            _reshaped,
-        ),
-        Mistake(
-            "each step reads the first state",
-            "Nothing is remembered: pass on the state that the step before has given.",
-            lambda cell, x, lengths, state: _states(cell, x, lengths, state, before=lambda first, last: first),
-        ),
-        Mistake(
-            "the given state is not used",
-            "The first step reads the state that is given; it is not always 0.",
-            _from_nothing,
-        ),
-        Mistake(
-            "the states are those before each token",
-            "Keep the state after the step, not the one that it has read.",
-            _shifted,
-        ),
-        Mistake(
-            "read from right to left",
-            "Token 0 is read first: t goes from 0 to n - 1.",
-            _backwards,
-        ),
-        Mistake(
-            "only the last state",
-            "Attention gives something for each token, and so must this: collect the state of each step.",
-            lambda cell, x, lengths, state: unroll(cell, x, lengths, state)[:, -1],
-        ),
-        Mistake(
-            "the mask multiplies, and what is not a number stays",
-            "0 times NaN is NaN, and 0 times infinity too: so padding gets into the state. torch.where(t < lengths, "
-            "new, old) chooses, and does not look at what it does not take.",
-            _multiplied,
-        ),
-        Mistake(
-            "the longest sentence ends the loop",
-            "There is a state for each of the n places of `x`, also where no sentence is that long: t goes up to "
-            "n - 1.",
-            _until_the_longest,
-        ),
-        Mistake(
-            "tokens of zeros are taken for padding",
-            "A token may be all zeros, and padding may hold anything. What is padding, `lengths` alone says.",
-            _without_zeros,
-        ),
-    ],
-    trains=True,
-    large=[_question(2, 70, 1, 2, 31, spread=1.0)],
-    hints=(
-        "What does one call of `cell` need, and what does it give? Which part of `x` are the first tokens of all "
-        "sentences? In the middle of a batch one sentence is over and another is not: what should the row of each be "
-        "after the next step? And which of the two can you not spare yourself to compute?",
-        "Two sentences of lengths 3 and 1, width 1, and a cell that adds the token to the state. `x` is $[[1, 2, 3], "
-        "[5, 9, 9]]$ and the first state is $[0, 10]$. Step 0: $[1, 15]$. Step 1: the cell gives $[3, 24]$, but the "
-        "second sentence is over, so $[3, 15]$. Step 2: $[6, 15]$. The states are $[[1, 3, 6], [15, 15, 15]]$. For "
-        "each step there is one row of truth values, `t < lengths`: $[T, T]$, $[T, F]$, $[T, F]$.",
-        "A loop over the tokens:\n"
-        "```python\n"
-        "states = []\n"
-        "for t in range(x.size(1)):\n"
-        "    new = ...  # (b, d): the cell reads x[:, t], which is (b, d_in), and the state\n"
-        "    real = (t < lengths).unsqueeze(1)  # (b, 1): fits all numbers of a state\n"
-        "    # the state is `new` where real, and stays where not: torch.where(real, ..., ...)\n"
-        "    # keep it\n"
-        "```\n"
-        "At the end `torch.stack`, along which axis? Write into no tensor: a gradient must find its way back.",
-    ),
+@exercise.mistake("padding is read like tokens")
+def _(cell, x, lengths, state):
+    """Where t >= lengths there is no token: keep the old state of that sentence."""
+    return _states(cell, x, lengths, state, padded=lambda old, new: new)
+
+
+@exercise.mistake("after the end stands 0")
+def _(cell, x, lengths, state):
+    """The state after the end is the last real one, so that states[:, -1] is what was read of each sentence."""
+    states = unroll(cell, x, lengths, state)
+    return states * (torch.arange(x.shape[1]) < lengths[:, None])[..., None]
+
+
+@exercise.mistake("the last token of a sentence is not read")
+def _(cell, x, lengths, state):
+    """A sentence of length 3 has its tokens at t = 0, 1 and 2: t < lengths."""
+    return _states(cell, x, lengths, state, goes_on=lambda t, lengths: t < lengths - 1)
+
+
+@exercise.mistake("one token of padding is read")
+def _(cell, x, lengths, state):
+    """A sentence of length 3 has its tokens at t = 0, 1 and 2: t < lengths, not <=."""
+    return _states(cell, x, lengths, state, goes_on=lambda t, lengths: t <= lengths)
+
+
+@exercise.mistake("all sentences stop with the shortest")
+def _(cell, x, lengths, state):
+    """Each sentence has its own length: compare t with all lengths, `(b,)`, and choose row by row."""
+    return _states(cell, x, lengths, state, goes_on=lambda t, all_: (t < all_.min()).expand(len(all_)))
+
+
+@exercise.mistake("batch and time are mixed up: the states are (n, b, d)")
+def _(cell, x, lengths, state):
+    """The states are stacked along the axis of the sentences: torch.stack(states, dim=1) gives (b, n, d)."""
+    return unroll(cell, x, lengths, state).transpose(0, 1)
+
+
+@exercise.mistake("batch and time are mixed up by a reshape")
+def _(cell, x, lengths, state):
+    """A reshape keeps the order of the numbers and so mixes sentences. torch.stack(states, dim=1) gives (b, n, d)."""
+    states = unroll(cell, x, lengths, state)
+    return states.transpose(0, 1).reshape(states.shape)
+
+
+@exercise.mistake("each step reads the first state")
+def _(cell, x, lengths, state):
+    """Nothing is remembered: pass on the state that the step before has given."""
+    return _states(cell, x, lengths, state, before=lambda first, last: first)
+
+
+@exercise.mistake("the given state is not used")
+def _(cell, x, lengths, state):
+    """The first step reads the state that is given; it is not always 0."""
+    return _states(cell, x, lengths, torch.zeros_like(state))
+
+
+@exercise.mistake("the states are those before each token")
+def _(cell, x, lengths, state):
+    """Keep the state after the step, not the one that it has read."""
+    return torch.cat([state[:, None], unroll(cell, x, lengths, state)[:, :-1]], dim=1)
+
+
+@exercise.mistake("read from right to left")
+def _(cell, x, lengths, state):
+    """Token 0 is read first: t goes from 0 to n - 1."""
+    return _states(cell, x.flip(1), lengths, state)
+
+
+@exercise.mistake("only the last state")
+def _(cell, x, lengths, state):
+    """Attention gives something for each token, and so must this: collect the state of each step."""
+    return unroll(cell, x, lengths, state)[:, -1]
+
+
+exercise.mistake(
+    "the mask multiplies, and what is not a number stays",
+    "0 times NaN is NaN, and 0 times infinity too: so padding gets into the state. torch.where(t < lengths, "
+    "new, old) chooses, and does not look at what it does not take.",
+    _multiplied,
 )
+
+
+@exercise.mistake("the longest sentence ends the loop")
+def _(cell, x, lengths, state):
+    """There is a state for each of the n places of `x`, also where no sentence is that long: t goes up to n - 1."""
+    return unroll(cell, x[:, : int(lengths.max())], lengths, state)
+
+
+@exercise.mistake("tokens of zeros are taken for padding")
+def _(cell, x, lengths, state):
+    """A token may be all zeros, and padding may hold anything. What is padding, `lengths` alone says."""
+    return _states(cell, x, lengths, state, goes_on=lambda t, _: (x[:, t] != 0).any(dim=1))

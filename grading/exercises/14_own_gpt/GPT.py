@@ -9,7 +9,7 @@ from typing import Any
 import torch
 from torch import Tensor, nn
 
-from grading.definitions.exercise import Exercise, Mistake, Stage
+from grading.definitions.definition import Definition
 from grading.exercises.draws import Draw, seed_from
 from tutor.checking.answers import Ask
 from tutor.checking.plain import Model
@@ -33,35 +33,10 @@ class Layer(nn.Module):
         return found
 
 
-class _PostNorm(Layer):
-    def forward(self, x: Tensor, mask: Tensor) -> Tensor:
-        x = self.attention_norm(x + self.attention(x, mask))
-        found: Tensor = self.feed_forward_norm(x + self.feed_forward(x))
-        return found
+exercise = Definition()
 
 
-class _NormedPath(Layer):
-    def forward(self, x: Tensor, mask: Tensor) -> Tensor:
-        x = self.attention_norm(x)
-        x = self.feed_forward_norm(x + self.attention(x, mask))
-        found: Tensor = x + self.feed_forward(x)
-        return found
-
-
-class _NoResidual(Layer):
-    def forward(self, x: Tensor, mask: Tensor) -> Tensor:
-        x = self.attention(self.attention_norm(x), mask)
-        found: Tensor = self.feed_forward(self.feed_forward_norm(x))
-        return found
-
-
-class _OneNorm(Layer):
-    def forward(self, x: Tensor, mask: Tensor) -> Tensor:
-        x = x + self.attention(self.attention_norm(x), mask)
-        found: Tensor = x + self.feed_forward(self.attention_norm(x))
-        return found
-
-
+@exercise.reference
 class GPT(nn.Module):
     """The reference; subclasses change one thing each."""
 
@@ -90,89 +65,6 @@ class GPT(nn.Module):
         for layer in self.layers:
             x = layer(x, mask)
         return self.end(x)
-
-
-class _Unscaled(GPT):
-    def begin(self, tokens: Tensor) -> Tensor:
-        found: Tensor = self.embedding(tokens) + self.position[: tokens.shape[1]]
-        return found
-
-
-class _ScaledSum(GPT):
-    def begin(self, tokens: Tensor) -> Tensor:
-        found: Tensor = self.embedding(tokens) + self.position[: tokens.shape[1]]
-        return found * math.sqrt(self.embedding.embedding_dim)
-
-
-class _NoPositions(GPT):
-    def begin(self, tokens: Tensor) -> Tensor:
-        found: Tensor = self.embedding(tokens) * math.sqrt(self.embedding.embedding_dim)
-        return found
-
-
-class _LastPositions(GPT):
-    def begin(self, tokens: Tensor) -> Tensor:
-        found: Tensor = self.embedding(tokens) * math.sqrt(self.embedding.embedding_dim)
-        return found + self.position[-tokens.shape[1] :]
-
-
-class _SeesAll(GPT):
-    def mask(self, size: int) -> Tensor:
-        return torch.zeros(size, size)
-
-
-class _SeesFuture(GPT):
-    def mask(self, size: int) -> Tensor:
-        return causal_mask(size).T
-
-
-class _BlocksItself(GPT):
-    def mask(self, size: int) -> Tensor:
-        return torch.full((size, size), -torch.inf).triu()
-
-
-class _NoLastNorm(GPT):
-    def end(self, x: Tensor) -> Tensor:
-        return x @ self.embedding.weight.T
-
-
-class _Probabilities(GPT):
-    def end(self, x: Tensor) -> Tensor:
-        return super().end(x).softmax(dim=-1)
-
-
-class _OwnHead(GPT):
-    def __init__(self, vocab_size: int, d_model: int, n_layers: int, n_heads: int, max_len: int) -> None:
-        super().__init__(vocab_size, d_model, n_layers, n_heads, max_len)
-        self.head = nn.Linear(d_model, vocab_size, bias=False)
-
-    def end(self, x: Tensor) -> Tensor:
-        found: Tensor = self.head(self.norm(x))
-        return found
-
-
-class _FirstLayerAgain(GPT):
-    def forward(self, tokens: Tensor) -> Tensor:
-        x, mask = self.begin(tokens), self.mask(tokens.shape[1])
-        for _ in self.layers:
-            x = self.layers[0](x, mask)
-        return self.end(x)
-
-
-class _PostNormGPT(GPT):
-    layer = _PostNorm
-
-
-class _NormedPathGPT(GPT):
-    layer = _NormedPath
-
-
-class _NoResidualGPT(GPT):
-    layer = _NoResidual
-
-
-class _OneNormGPT(GPT):
-    layer = _OneNorm
 
 
 OF_A_NORM = 4e-3  # tolerance: where the numbers of a token hardly differ, another eps shows, and nobody asks for one
@@ -207,10 +99,61 @@ def _drawn(b: int, n: int = 0) -> Draw:
     return draw
 
 
+def _known(b: int, n: int) -> list[Ask]:
+    return [_asked(random.Random(900 + b * n), b, n, SMALL)]  # here no eps shows
+
+
+@exercise.stage(
+    "names and shapes of the parameters", points=0.5, public=[Ask(build=SMALL, take="parameters")], view="parameters"
+)
+def _(rng):
+    """embedding, position, layers and norm; in each layer attention_norm, attention, feed_forward_norm and
+    feed_forward. The head has no weights of its own: it is the embedding once more. No buffers either.
+    """
+    return [Ask(build=_build(rng), take="parameters") for _ in range(2)]
+
+
+@exercise.stage("logits of shape (b, n, V)", points=0.25, public=_known(2, 3), view="shape")
+def _(rng):
+    """At each place one score for each token of the vocabulary."""
+    return _drawn(3, 4)(rng)
+
+
+@exercise.stage("one token", points=0.75, public=_known(1, 1), tolerance=OF_A_NORM)
+def _(rng):
+    """The embedding times sqrt(d), plus the position; the layers; the last norm; then the product with each row of the
+    embedding. One token sees itself.
+    """
+    return _drawn(1, 1)(rng)
+
+
+@exercise.stage(
+    "several tokens, fewer than there are positions",
+    points=1.75,
+    public=_known(1, 4),
+    decisive=True,
+    tolerance=OF_A_NORM,
+)
+def _(rng):
+    """Token i has position i, and sees itself and what stands before it. In a layer: x + part(norm(x)), twice, with a
+    norm of its own for each part.
+    """
+    return _drawn(1, -1)(rng)
+
+
 def _new(width: int) -> Ask:
     """Returns a question about the first numbers of a model so large that chance does not change what is said."""
     build = dict(zip(SMALL, [300, width, 1, 1, 300], strict=True))
     return Ask(build=build, take="first numbers", entries=("position: *", "embedding.weight: s*"))
+
+
+@exercise.stage("a new model: positions begin as random numbers", points=0.25, public=[_new(100)])
+def _(rng):
+    """A position is an nn.Parameter of torch.randn(max_len, d_model): mean 0, standard deviation 1. Where all positions
+    begin alike, the same token looks the same everywhere. And the embedding is a TokenEmbedding, whose rows begin with
+    a length of about 1.
+    """
+    return [_new(rng.choice([64, 81, 121]))]
 
 
 def _layer(rng: random.Random, n: int, build: dict[str, Any]) -> Ask:
@@ -221,168 +164,172 @@ def _layer(rng: random.Random, n: int, build: dict[str, Any]) -> Ask:
     return Ask((x, mask), build=build, weights=_weights(build, seed_from(rng)), take="part", part="layers.1")
 
 
-def _whole(rng: random.Random) -> list[Ask]:
+@exercise.stage(
+    "several texts, as long as there are positions",
+    points=0.5,
+    public=[*_known(3, 6), _layer(random.Random(7), 4, SMALL)],
+    tolerance=OF_A_NORM,
+)
+def _(rng):
+    """All texts of a batch have the same positions and mask. A layer goes by the mask that it is given."""
     build = _build(rng)
     return [_asked(rng, 3, build["max_len"], build), _layer(rng, 4, build)]
 
 
-def _known(b: int, n: int) -> list[Ask]:
-    return [_asked(random.Random(900 + b * n), b, n, SMALL)]  # here no eps shows
+@exercise.mistake("the embedding is not scaled")
+class _Unscaled(GPT):
+    """The rows of the embedding have length about 1, for they are the head's rows too; as inputs they are multiplied by
+    sqrt(d) (Vaswani et al. 2017, 3.4).
+    """
+
+    def begin(self, tokens: Tensor) -> Tensor:
+        found: Tensor = self.embedding(tokens) + self.position[: tokens.shape[1]]
+        return found
 
 
-EXERCISE = Exercise(
-    GPT,
-    [
-        Stage(
-            "names and shapes of the parameters",
-            0.5,
-            "embedding, position, layers and norm; in each layer attention_norm, attention, feed_forward_norm and "
-            "feed_forward. The head has no weights of its own: it is the embedding once more. No buffers either.",
-            [Ask(build=SMALL, take="parameters")],
-            lambda rng: [Ask(build=_build(rng), take="parameters") for _ in range(2)],
-            view="parameters",
-        ),
-        Stage(
-            "logits of shape (b, n, V)",
-            0.25,
-            "At each place one score for each token of the vocabulary.",
-            _known(2, 3),
-            _drawn(3, 4),
-            view="shape",
-        ),
-        Stage(
-            "one token",
-            0.75,
-            "The embedding times sqrt(d), plus the position; the layers; the last norm; then the product with each row "
-            "of the embedding. One token sees itself.",
-            _known(1, 1),
-            _drawn(1, 1),
-            tolerance=OF_A_NORM,
-        ),
-        Stage(
-            "several tokens, fewer than there are positions",
-            1.75,
-            "Token i has position i, and sees itself and what stands before it. In a layer: x + part(norm(x)), twice, "
-            "with a norm of its own for each part.",
-            _known(1, 4),
-            _drawn(1, -1),
-            decisive=True,
-            tolerance=OF_A_NORM,
-        ),
-        Stage(
-            "a new model: positions begin as random numbers",
-            0.25,
-            "A position is an nn.Parameter of torch.randn(max_len, d_model): mean 0, standard deviation 1. Where all "
-            "positions begin alike, the same token looks the same everywhere. And the embedding is a TokenEmbedding, "
-            "whose rows begin with a length of about 1.",
-            [_new(100)],
-            lambda rng: [_new(rng.choice([64, 81, 121]))],
-        ),
-        Stage(
-            "several texts, as long as there are positions",
-            0.5,
-            "All texts of a batch have the same positions and mask. A layer goes by the mask that it is given.",
-            [*_known(3, 6), _layer(random.Random(7), 4, SMALL)],
-            _whole,
-            tolerance=OF_A_NORM,
-        ),
-    ],
-    [
-        Mistake(
-            "the embedding is not scaled",
-            "The rows of the embedding have length about 1, for they are the head's rows too; as inputs they are "
-            "multiplied by sqrt(d) (Vaswani et al. 2017, 3.4).",
-            _Unscaled,
-        ),
-        Mistake(
-            "the positions are scaled, too",
-            "Only the embedding is multiplied by sqrt(d); the position is added afterwards.",
-            _ScaledSum,
-        ),
-        Mistake(
-            "there are no positions",
-            "Without them a token knows which words stand before it, and not in which order: add self.position[:n].",
-            _NoPositions,
-        ),
-        Mistake(
-            "the last positions are taken",
-            "The first token of a text has the first position: self.position[:n].",
-            _LastPositions,
-        ),
-        Mistake(
-            "every token sees the whole text",
-            "A token that sees the next one has nothing to guess. Give the causal mask to every layer.",
-            _SeesAll,
-        ),
-        Mistake(
-            "a token sees the future and not the past",
-            "The mask is turned over: minus infinity stands above the diagonal, triu(1).",
-            _SeesFuture,
-        ),
-        Mistake(
-            "a token does not see itself",
-            "The diagonal is blocked too: triu(1) leaves it open, triu(0) does not.",
-            _BlocksItself,
-        ),
-        Mistake(
-            "post-norm",
-            "The norm stands before each part, and the path of the residual stays free: x + part(norm(x)).",
-            _PostNormGPT,
-        ),
-        Mistake(
-            "the norm stands on the path of the residual",
-            "`x = norm(x)` overwrites the x that you add to: x + part(norm(x)).",
-            _NormedPathGPT,
-        ),
-        Mistake(
-            "the residuals are missing",
-            "Each part adds to the token: x + part(norm(x)).",
-            _NoResidualGPT,
-        ),
-        Mistake(
-            "one norm is used twice in a layer",
-            "attention_norm stands before the attention, feed_forward_norm before the feed-forward part.",
-            _OneNormGPT,
-        ),
-        Mistake(
-            "the last norm is missing",
-            "In a pre-norm stack the sum grows from layer to layer; a last norm stands before the head.",
-            _NoLastNorm,
-        ),
-        Mistake(
-            "the head has weights of its own",
-            "A tied head is the embedding once more: the product with its rows, and no parameter besides.",
-            _OwnHead,
-        ),
-        Mistake(
-            "the first layer is used for all",
-            "Each layer has weights of its own: for layer in self.layers.",
-            _FirstLayerAgain,
-        ),
-        Mistake(
-            "probabilities in place of logits",
-            "The loss takes the softmax itself: return the scores as they are.",
-            _Probabilities,
-        ),
-    ],
-    hints=(
-        "Draw the way of one token from the bottom to the top: number, vector, vector with a place, M times two "
-        "parts, scores. At which of these stations do tokens look at each other? What is added at every part, and what "
-        "stands before it? And how does one get V scores from a vector of d numbers if no new weights are allowed?",
-        "A layer of notebook 03 in pre-norm, in two lines: `x = x + self.attention(self.attention_norm(x), mask)`, and "
-        "the same once more with the other part, which takes no mask. The head: the score of a token is the product of "
-        "its row in the embedding with the last vector, for all tokens at once `(b, n, d) @ (d, V)`. Where the "
-        "embedding stands at the *bottom*, it is multiplied by $\\sqrt d$, so that it is as large as the positions.",
-        "The parts: `nn.LayerNorm(d_model)`, `Attention(d_model, n_heads)`, `FeedForward(d_model, 4 * d_model)`; in "
-        "`GPT` a `TokenEmbedding`, an `nn.Parameter` of shape `(max_len, d_model)`, an `nn.ModuleList` of layers, and "
-        "one more norm.\n"
-        "```python\n"
-        "n = tokens.shape[1]\n"
-        "mask = ...  # (n, n), as in notebook 01\n"
-        "x = ...  # (b, n, d)\n"
-        "for layer in self.layers:\n"
-        "    x = layer(x, mask)\n"
-        "```\n"
-        "and what is left after the loop is one line: `# ...`",
-    ),
-)
+@exercise.mistake("the positions are scaled, too")
+class _ScaledSum(GPT):
+    """Only the embedding is multiplied by sqrt(d); the position is added afterwards."""
+
+    def begin(self, tokens: Tensor) -> Tensor:
+        found: Tensor = self.embedding(tokens) + self.position[: tokens.shape[1]]
+        return found * math.sqrt(self.embedding.embedding_dim)
+
+
+@exercise.mistake("there are no positions")
+class _NoPositions(GPT):
+    """Without them a token knows which words stand before it, and not in which order: add self.position[:n]."""
+
+    def begin(self, tokens: Tensor) -> Tensor:
+        found: Tensor = self.embedding(tokens) * math.sqrt(self.embedding.embedding_dim)
+        return found
+
+
+@exercise.mistake("the last positions are taken")
+class _LastPositions(GPT):
+    """The first token of a text has the first position: self.position[:n]."""
+
+    def begin(self, tokens: Tensor) -> Tensor:
+        found: Tensor = self.embedding(tokens) * math.sqrt(self.embedding.embedding_dim)
+        return found + self.position[-tokens.shape[1] :]
+
+
+@exercise.mistake("every token sees the whole text")
+class _SeesAll(GPT):
+    """A token that sees the next one has nothing to guess. Give the causal mask to every layer."""
+
+    def mask(self, size: int) -> Tensor:
+        return torch.zeros(size, size)
+
+
+@exercise.mistake("a token sees the future and not the past")
+class _SeesFuture(GPT):
+    """The mask is turned over: minus infinity stands above the diagonal, triu(1)."""
+
+    def mask(self, size: int) -> Tensor:
+        return causal_mask(size).T
+
+
+@exercise.mistake("a token does not see itself")
+class _BlocksItself(GPT):
+    """The diagonal is blocked too: triu(1) leaves it open, triu(0) does not."""
+
+    def mask(self, size: int) -> Tensor:
+        return torch.full((size, size), -torch.inf).triu()
+
+
+class _PostNorm(Layer):
+    def forward(self, x: Tensor, mask: Tensor) -> Tensor:
+        x = self.attention_norm(x + self.attention(x, mask))
+        found: Tensor = self.feed_forward_norm(x + self.feed_forward(x))
+        return found
+
+
+@exercise.mistake("post-norm")
+class _PostNormGPT(GPT):
+    """The norm stands before each part, and the path of the residual stays free: x + part(norm(x))."""
+
+    layer = _PostNorm
+
+
+class _NormedPath(Layer):
+    def forward(self, x: Tensor, mask: Tensor) -> Tensor:
+        x = self.attention_norm(x)
+        x = self.feed_forward_norm(x + self.attention(x, mask))
+        found: Tensor = x + self.feed_forward(x)
+        return found
+
+
+@exercise.mistake("the norm stands on the path of the residual")
+class _NormedPathGPT(GPT):
+    """`x = norm(x)` overwrites the x that you add to: x + part(norm(x))."""
+
+    layer = _NormedPath
+
+
+class _NoResidual(Layer):
+    def forward(self, x: Tensor, mask: Tensor) -> Tensor:
+        x = self.attention(self.attention_norm(x), mask)
+        found: Tensor = self.feed_forward(self.feed_forward_norm(x))
+        return found
+
+
+@exercise.mistake("the residuals are missing")
+class _NoResidualGPT(GPT):
+    """Each part adds to the token: x + part(norm(x))."""
+
+    layer = _NoResidual
+
+
+class _OneNorm(Layer):
+    def forward(self, x: Tensor, mask: Tensor) -> Tensor:
+        x = x + self.attention(self.attention_norm(x), mask)
+        found: Tensor = x + self.feed_forward(self.attention_norm(x))
+        return found
+
+
+@exercise.mistake("one norm is used twice in a layer")
+class _OneNormGPT(GPT):
+    """attention_norm stands before the attention, feed_forward_norm before the feed-forward part."""
+
+    layer = _OneNorm
+
+
+@exercise.mistake("the last norm is missing")
+class _NoLastNorm(GPT):
+    """In a pre-norm stack the sum grows from layer to layer; a last norm stands before the head."""
+
+    def end(self, x: Tensor) -> Tensor:
+        return x @ self.embedding.weight.T
+
+
+@exercise.mistake("the head has weights of its own")
+class _OwnHead(GPT):
+    """A tied head is the embedding once more: the product with its rows, and no parameter besides."""
+
+    def __init__(self, vocab_size: int, d_model: int, n_layers: int, n_heads: int, max_len: int) -> None:
+        super().__init__(vocab_size, d_model, n_layers, n_heads, max_len)
+        self.head = nn.Linear(d_model, vocab_size, bias=False)
+
+    def end(self, x: Tensor) -> Tensor:
+        found: Tensor = self.head(self.norm(x))
+        return found
+
+
+@exercise.mistake("the first layer is used for all")
+class _FirstLayerAgain(GPT):
+    """Each layer has weights of its own: for layer in self.layers."""
+
+    def forward(self, tokens: Tensor) -> Tensor:
+        x, mask = self.begin(tokens), self.mask(tokens.shape[1])
+        for _ in self.layers:
+            x = self.layers[0](x, mask)
+        return self.end(x)
+
+
+@exercise.mistake("probabilities in place of logits")
+class _Probabilities(GPT):
+    """The loss takes the softmax itself: return the scores as they are."""
+
+    def end(self, x: Tensor) -> Tensor:
+        return super().end(x).softmax(dim=-1)

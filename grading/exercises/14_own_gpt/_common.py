@@ -14,7 +14,7 @@ import torch
 from torch import Tensor, nn
 from torch.nn import functional as F
 
-from grading.definitions.exercise import ExerciseError
+from grading.definitions.definition import ExerciseError
 
 Pair = tuple[int, int]
 WORD = re.compile(r" ?\w+| ?[^\w\s]+|\s")

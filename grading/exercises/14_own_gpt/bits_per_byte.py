@@ -11,14 +11,17 @@ import torch
 from torch import Tensor
 from torch.nn import functional as F
 
-from grading.definitions.exercise import Exercise, Mistake, Stage
+from grading.definitions.definition import Definition, Stage
 from grading.exercises.draws import Draw, fixed, seed_from
 from tutor.checking.answers import Ask
 from tutor.checking.plain import Model
 
 from ._common import LN2, _tokens
 
+exercise = Definition()
 
+
+@exercise.reference
 def bits_per_byte(model: Any, tokens: Tensor, n_bytes: int) -> float:
     return _measured(model, tokens, n_bytes)
 
@@ -88,83 +91,70 @@ def _stage(name: str, points: float, look: str, draw: Draw, **options: Any) -> S
     return Stage(name, points, look, fixed(draw, 3), draw, **options)
 
 
-EXERCISE = Exercise(
-    bits_per_byte,
-    [
-        _stage(
-            "the bits of all tokens, shared out among the bytes",
-            1.25,
-            "Add up the cross-entropy of all places (natural logarithms), divide by log(2) and by the number of bytes.",
-            _plain,
-            decisive=True,
-        ),
-        _stage(
-            "a model in training mode is measured without dropout",
-            0.5,
-            "model.eval() switches dropout off: what is measured is the model as it will be used.",
-            _dropping,
-        ),
-        _stage(
-            "without gradients",
-            0.25,
-            "Nothing is learned here: under torch.no_grad() PyTorch does not keep what a backward pass would need.",
-            _recording,
-        ),
-    ],
-    [
-        Mistake(
-            "bits per token",
-            "The mean over tokens depends on how long the pieces are: a larger vocabulary would look worse. Divide the "
-            "sum by the bytes.",
-            partial(_measured, mean="tokens"),
-        ),
-        Mistake(
-            "the mean in place of the sum",
-            "cross_entropy returns the mean over all places unless told otherwise: reduction='sum'.",
-            partial(_measured, mean="mean"),
-        ),
-        Mistake(
-            "nats in place of bits",
-            "PyTorch takes natural logarithms. One bit is log(2) = 0.693 nats: divide by it.",
-            partial(_measured, unit=1.0),
-        ),
-        Mistake(
-            "each token is to guess itself",
-            "The answer at each place is the next token: the model reads tokens[:, :-1], and is asked for "
-            "tokens[:, 1:].",
-            partial(_measured, shift=False),
-        ),
-        Mistake(
-            "dropout stays on",
-            "In training mode, parts of the model are switched off by chance. Call model.eval() before you measure, "
-            "and put the mode back afterwards.",
-            partial(_measured, evaluate=False),
-        ),
-        Mistake(
-            "gradients are recorded",
-            "For each number that it computes, PyTorch keeps what a backward pass would need, which takes memory and "
-            "time: run the model under `with torch.no_grad():`.",
-            partial(_measured, record=True),
-        ),
-        Mistake(
-            "the mean of the texts in place of the sum",
-            "n_bytes counts the bytes of all texts together: divide the sum over all texts by it.",
-            partial(_measured, mean="texts"),
-        ),
-    ],
-    hints=(
-        "A text of 6 bytes is cut into two tokens, to which a model gives the probabilities 1/4 and 1/16. How many "
-        "bits are these, $-\\log_2$ of each? How many for each byte? And if the same text were cut into three "
-        "tokens, what would you have to do to compare the two models?",
-        "$-\\log_2 1/4 = 2$ and $-\\log_2 1/16 = 4$: six bits for six bytes, 1 bit per byte. PyTorch's "
-        "`cross_entropy` gives natural logarithms, and the *mean* over the tokens unless told otherwise: 2.08 here, "
-        "which is $(1.386 + 2.773) / 2$. You want the sum, 4.159, divided by $\\log 2$ and by 6. The model reads all "
-        "but the last token of each row and is asked for all but the first.",
-        "Five steps:\n"
-        "1. Note `model.training`, then `model.eval()`.\n"
-        "2. Under `with torch.no_grad():`, logits `(b, n, V)` of `tokens[:, :-1]`.\n"
-        "3. Put the mode back with `model.train(...)`.\n"
-        "4. `F.cross_entropy(logits.flatten(0, 1), ..., reduction=...)` takes `(b * n, V)` and `(b * n,)`.\n"
-        "5. Return a number, `.item()`, in bits, for each byte: `# ...`",
+exercise.stages += [
+    _stage(
+        "the bits of all tokens, shared out among the bytes",
+        1.25,
+        "Add up the cross-entropy of all places (natural logarithms), divide by log(2) and by the number of bytes.",
+        _plain,
+        decisive=True,
     ),
+    _stage(
+        "a model in training mode is measured without dropout",
+        0.5,
+        "model.eval() switches dropout off: what is measured is the model as it will be used.",
+        _dropping,
+    ),
+    _stage(
+        "without gradients",
+        0.25,
+        "Nothing is learned here: under torch.no_grad() PyTorch does not keep what a backward pass would need.",
+        _recording,
+    ),
+]
+
+
+exercise.mistake(
+    "bits per token",
+    "The mean over tokens depends on how long the pieces are: a larger vocabulary would look worse. Divide the "
+    "sum by the bytes.",
+    partial(_measured, mean="tokens"),
+)
+
+exercise.mistake(
+    "the mean in place of the sum",
+    "cross_entropy returns the mean over all places unless told otherwise: reduction='sum'.",
+    partial(_measured, mean="mean"),
+)
+
+exercise.mistake(
+    "nats in place of bits",
+    "PyTorch takes natural logarithms. One bit is log(2) = 0.693 nats: divide by it.",
+    partial(_measured, unit=1.0),
+)
+
+exercise.mistake(
+    "each token is to guess itself",
+    "The answer at each place is the next token: the model reads tokens[:, :-1], and is asked for tokens[:, 1:].",
+    partial(_measured, shift=False),
+)
+
+exercise.mistake(
+    "dropout stays on",
+    "In training mode, parts of the model are switched off by chance. Call model.eval() before you measure, "
+    "and put the mode back afterwards.",
+    partial(_measured, evaluate=False),
+)
+
+exercise.mistake(
+    "gradients are recorded",
+    "For each number that it computes, PyTorch keeps what a backward pass would need, which takes memory and "
+    "time: run the model under `with torch.no_grad():`.",
+    partial(_measured, record=True),
+)
+
+exercise.mistake(
+    "the mean of the texts in place of the sum",
+    "n_bytes counts the bytes of all texts together: divide the sum over all texts by it.",
+    partial(_measured, mean="texts"),
 )

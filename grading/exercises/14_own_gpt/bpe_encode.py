@@ -8,13 +8,16 @@ from collections.abc import Callable, Iterable
 from functools import partial
 from typing import Any
 
-from grading.definitions.exercise import Exercise, Mistake, Stage
+from grading.definitions.definition import Definition, Stage
 from grading.exercises.draws import Draw, fixed
 from tutor.checking.answers import Ask
 
 from ._common import Answers, Pair, _bytes, _differ, _telling, replace_pair, split_words
 
+exercise = Definition()
 
+
+@exercise.reference
 def bpe_encode(text: str, merges: list[Pair]) -> list[int]:
     return _cut(text, merges)
 
@@ -212,97 +215,79 @@ def _stage(name: str, points: float, look: str, kind: str, number: int = 1, **op
     return Stage(name, points, look, fixed(draw, 15), draw, **options)
 
 
-EXERCISE = Exercise(
-    bpe_encode,
-    [
-        _stage(
-            "without merges: bytes",
-            0.25,
-            "With an empty list of merges, the pieces of a text are its bytes, spaces among them.",
-            "plain",
-        ),
-        _stage(
-            "a word: what was learned first is merged first",
-            1.25,
-            "Merge in the order of the list, wherever the pair stands in the word; merge number n makes 256 + n.",
-            "one word",
-            3,
-            decisive=True,
-        ),
-        _stage(
-            "words stay apart",
-            0.25,
-            "Training has counted inside of words: cut the text with split_words, which loses no space and no line "
-            "break, and merge in each word by itself.",
-            "borders",
-        ),
-        _stage(
-            "signs that were never read",
-            0.25,
-            "Every text has bytes, also an emoji: nothing is unknown, and nothing may be left out.",
-            "unread",
-        ),
-    ],
-    [
-        Mistake(
-            "the longest piece that fits is taken",
-            "That is another way of cutting (greedy from the left). Here the merges are made in the order in which "
-            "they were learned.",
-            _longest,
-        ),
-        Mistake(
-            "the first pair from the left is merged",
-            "The order of the list counts, and not the place in the word: of all pairs in the word, the one learned "
-            "first is merged first.",
-            _from_the_left,
-        ),
-        Mistake(
-            "a merge is made once in a word",
-            "The same pair may stand in a word several times: replace_pair replaces all of them.",
-            _one_each,
-        ),
-        Mistake(
-            "what was learned last is merged first",
-            "Late merges are made of early ones: go through the list from its beginning.",
-            _latest_first,
-        ),
-        Mistake(
-            "the numbers of the merges begin at 0",
-            "0 to 255 are the bytes. The first merge makes 256.",
-            _ranks,
-        ),
-        Mistake(
-            "merges reach across words",
-            "A pair of the end of one word and the beginning of the next was never counted, and must not be merged.",
-            _across,
-        ),
-        Mistake(
-            "characters in place of bytes",
-            "ord gives the number of a character, which may be 8364 or 128512. Take the bytes: word.encode().",
-            _characters,
-        ),
-        Mistake(
-            "bytes above 127 are left out",
-            "Accents and emojis are made of these bytes: without them, the text cannot be put together again.",
-            _ascii_only,
-        ),
-    ],
-    hints=(
-        "You have merges such as `[(97, 98), (98, 99), (256, 99)]`, and the word `abc`. Which of the first two pairs "
-        "is merged, although both stand in the word? What follows from it for the third? And what changes if the "
-        "first two merges change places?",
-        "`abc` has the bytes 97, 98, 99. The merge learned first is (97, 98): the word becomes `[256, 99]`. The "
-        "second, (98, 99), does not occur any more. The third does: `[258]`. With the first two exchanged, the "
-        "word would "
-        "become `[97, 256]`, and no other merge would fit. A merge can never make an earlier one possible again, so "
-        "one walk through the list is enough.",
-        "Word by word:\n"
-        "```python\n"
-        "for word in split_words(text):\n"
-        "    parts = ...  # bytes\n"
-        "    for number, pair in enumerate(merges, 256):\n"
-        "        parts = ...  # one line\n"
-        "```\n"
-        "Put the parts of all words into one list, in the order of the text: `# ...`",
+exercise.stages += [
+    _stage(
+        "without merges: bytes",
+        0.25,
+        "With an empty list of merges, the pieces of a text are its bytes, spaces among them.",
+        "plain",
     ),
+    _stage(
+        "a word: what was learned first is merged first",
+        1.25,
+        "Merge in the order of the list, wherever the pair stands in the word; merge number n makes 256 + n.",
+        "one word",
+        3,
+        decisive=True,
+    ),
+    _stage(
+        "words stay apart",
+        0.25,
+        "Training has counted inside of words: cut the text with split_words, which loses no space and no line "
+        "break, and merge in each word by itself.",
+        "borders",
+    ),
+    _stage(
+        "signs that were never read",
+        0.25,
+        "Every text has bytes, also an emoji: nothing is unknown, and nothing may be left out.",
+        "unread",
+    ),
+]
+
+
+exercise.mistake(
+    "the longest piece that fits is taken",
+    "That is another way of cutting (greedy from the left). Here the merges are made in the order in which "
+    "they were learned.",
+    _longest,
+)
+
+exercise.mistake(
+    "the first pair from the left is merged",
+    "The order of the list counts, and not the place in the word: of all pairs in the word, the one learned "
+    "first is merged first.",
+    _from_the_left,
+)
+
+exercise.mistake(
+    "a merge is made once in a word",
+    "The same pair may stand in a word several times: replace_pair replaces all of them.",
+    _one_each,
+)
+
+exercise.mistake(
+    "what was learned last is merged first",
+    "Late merges are made of early ones: go through the list from its beginning.",
+    _latest_first,
+)
+
+exercise.mistake("the numbers of the merges begin at 0", "0 to 255 are the bytes. The first merge makes 256.", _ranks)
+
+exercise.mistake(
+    "merges reach across words",
+    "A pair of the end of one word and the beginning of the next was never counted, and must not be merged.",
+    _across,
+)
+
+exercise.mistake(
+    "characters in place of bytes",
+    "ord gives the number of a character, which may be 8364 or 128512. Take the bytes: word.encode().",
+    _characters,
+)
+
+exercise.mistake(
+    "bytes above 127 are left out",
+    "Accents and emojis are made of these bytes: without them, the text cannot be put together again.",
+    _ascii_only,
 )

@@ -9,13 +9,16 @@ from typing import Any
 import torch
 from torch import Tensor
 
-from grading.definitions.exercise import Exercise, Mistake, Stage
+from grading.definitions.definition import Definition, Stage
 from grading.exercises.draws import Draw, fixed
 from tutor.checking.answers import Ask
 
 from ._common import _telling
 
+exercise = Definition()
 
+
+@exercise.reference
 def next_token_distribution(
     logits: Tensor, temperature: float = 1.0, top_k: int | None = None, top_p: float | None = None
 ) -> Tensor:
@@ -154,99 +157,81 @@ def _stage(name: str, points: float, look: str, draw: Draw, **options: Any) -> S
     return Stage(name, points, look, fixed(draw, 8), draw, **options)
 
 
-EXERCISE = Exercise(
-    next_token_distribution,
-    [
-        _stage(
-            "a temperature, and nothing cut",
-            0.5,
-            "Divide the logits by the temperature, then take the softmax: torch.softmax, as the exponential of a large "
-            "number is infinity.",
-            _temperatures,
-        ),
-        _stage(
-            "the k most probable tokens",
-            0.5,
-            "All but the k most probable tokens get 0, and the others are divided by their sum.",
-            _k,
-        ),
-        _stage(
-            "the fewest tokens that have p together",
-            1,
-            "Go down from the most probable one, and stop as soon as the sum is p or more: the token that crosses p is "
-            "still in.",
-            _p,
-            decisive=True,
-        ),
-        _stage(
-            "temperature, then k, then p",
-            0.75,
-            "In this order: the temperature first, then top_k, and top_p on what is left of it, which sums to 1 again.",
-            _drawn("tp", "all"),
-            decisive=True,
-        ),
-        _stage(
-            "one token is left, or all",
-            0.25,
-            "top_k=1 and a tiny top_p leave the most probable token; top_k=V and a top_p of 1 leave all, also where "
-            "rounding leaves the sum of all a little below 1.",
-            _edges,
-        ),
-    ],
-    [
-        Mistake(
-            "the token that crosses p is dropped",
-            "The tokens before it have less than p together: the set must have p *or more*, so the crossing one stays.",
-            partial(_cut, crossing=False),
-        ),
-        Mistake(
-            "the temperature comes after the cut",
-            "Which tokens have p together depends on the temperature: divide the logits by it first.",
-            partial(_cut, late=True),
-        ),
-        Mistake(
-            "multiplied by the temperature",
-            "A high temperature makes the distribution flatter: divide the logits by it.",
-            partial(_cut, multiply=True),
-        ),
-        Mistake(
-            "one token too many",
-            "top_k=3 leaves three tokens with a probability above 0, not four.",
-            partial(_cut, extra=1),
-        ),
-        Mistake(
-            "p is taken of all tokens, and not of what k leaves",
-            "Cut to k tokens first, and divide by their sum; of these take the fewest that have p together.",
-            partial(_cut, order="pk"),
-        ),
-        Mistake(
-            "what is left does not sum to 1",
-            "A distribution sums to 1: divide by the sum of what has not been cut.",
-            partial(_cut, again=False),
-        ),
-        Mistake(
-            "tokens with a probability below 1 - p are dropped",
-            "top_p is about a sum: how many of the most probable tokens it takes to have p together.",
-            partial(_cut, keep="each"),
-        ),
-    ],
-    hints=(
-        "Four tokens with the probabilities 0.5, 0.3, 0.15, 0.05. Which are left with `top_k=2`, and what are their "
-        "probabilities then? Which with `top_p=0.7`: is one of them enough, are two? Which with both, `top_k=3` and "
-        "`top_p=0.9`, if what the first cut leaves is divided by its sum, 0.95?",
-        "With `top_p=0.7`: 0.5 is less than 0.7, 0.5 + 0.3 = 0.8 is not: two tokens, with 0.625 and 0.375. Another way "
-        "to say it: a token stays if those *before* it have less than p together. Before the four stand 0, 0.5, 0.8 "
-        "and 0.95. In PyTorch, `cumsum(0)` adds up from the left, and minus the token itself gives what stands before "
-        "it. The first one always stays.",
-        "Sort once, cut in sorted order, and put everything back in its place:\n"
-        "```python\n"
-        "chances, places = ...  # softmax, then .sort(descending=True)\n"
-        "if top_k is not None:\n"
-        "    chances[top_k:] = ...\n"
-        "chances = ...  # sums to 1 again\n"
-        "```\n"
-        "The same for `top_p` with the places where `chances.cumsum(0) - chances` is `top_p` or more. At the end "
-        "`torch.zeros_like(...).scatter(0, places, chances)` puts each number where it came from; do not forget the "
-        "sum: `# ...`",
+exercise.stages += [
+    _stage(
+        "a temperature, and nothing cut",
+        0.5,
+        "Divide the logits by the temperature, then take the softmax: torch.softmax, as the exponential of a large "
+        "number is infinity.",
+        _temperatures,
     ),
+    _stage(
+        "the k most probable tokens",
+        0.5,
+        "All but the k most probable tokens get 0, and the others are divided by their sum.",
+        _k,
+    ),
+    _stage(
+        "the fewest tokens that have p together",
+        1,
+        "Go down from the most probable one, and stop as soon as the sum is p or more: the token that crosses p is "
+        "still in.",
+        _p,
+        decisive=True,
+    ),
+    _stage(
+        "temperature, then k, then p",
+        0.75,
+        "In this order: the temperature first, then top_k, and top_p on what is left of it, which sums to 1 again.",
+        _drawn("tp", "all"),
+        decisive=True,
+    ),
+    _stage(
+        "one token is left, or all",
+        0.25,
+        "top_k=1 and a tiny top_p leave the most probable token; top_k=V and a top_p of 1 leave all, also where "
+        "rounding leaves the sum of all a little below 1.",
+        _edges,
+    ),
+]
+
+
+exercise.mistake(
+    "the token that crosses p is dropped",
+    "The tokens before it have less than p together: the set must have p *or more*, so the crossing one stays.",
+    partial(_cut, crossing=False),
+)
+
+exercise.mistake(
+    "the temperature comes after the cut",
+    "Which tokens have p together depends on the temperature: divide the logits by it first.",
+    partial(_cut, late=True),
+)
+
+exercise.mistake(
+    "multiplied by the temperature",
+    "A high temperature makes the distribution flatter: divide the logits by it.",
+    partial(_cut, multiply=True),
+)
+
+exercise.mistake(
+    "one token too many", "top_k=3 leaves three tokens with a probability above 0, not four.", partial(_cut, extra=1)
+)
+
+exercise.mistake(
+    "p is taken of all tokens, and not of what k leaves",
+    "Cut to k tokens first, and divide by their sum; of these take the fewest that have p together.",
+    partial(_cut, order="pk"),
+)
+
+exercise.mistake(
+    "what is left does not sum to 1",
+    "A distribution sums to 1: divide by the sum of what has not been cut.",
+    partial(_cut, again=False),
+)
+
+exercise.mistake(
+    "tokens with a probability below 1 - p are dropped",
+    "top_p is about a sum: how many of the most probable tokens it takes to have p together.",
+    partial(_cut, keep="each"),
 )

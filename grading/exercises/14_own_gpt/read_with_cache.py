@@ -10,7 +10,7 @@ from typing import Any
 import torch
 from torch import Tensor
 
-from grading.definitions.exercise import Exercise, Mistake, Stage
+from grading.definitions.definition import Definition, Stage
 from grading.exercises.draws import Draw, fixed, seed_from
 from tutor.checking.answers import Ask
 from tutor.checking.plain import Model
@@ -20,6 +20,10 @@ from ._common import _normal, _tokens, attend, causal_mask, merge_heads, split_h
 Kept = list[tuple[Tensor, Tensor]]
 
 
+exercise = Definition()
+
+
+@exercise.reference
 def read_with_cache(model: Any, tokens: Tensor, cache: Kept | None) -> tuple[Tensor, Kept]:
     return _read(model, tokens, cache)
 
@@ -29,18 +33,10 @@ def _aligned(n: int, m: int) -> Tensor:
     return causal_mask(m)[m - n :]
 
 
-def _top_left(n: int, m: int) -> Tensor:
-    return causal_mask(m)[:n]
-
-
 def _new_only(n: int, m: int) -> Tensor:
     mask = _aligned(n, m)
     mask[:, : m - n] = -torch.inf
     return mask
-
-
-def _none(n: int, m: int) -> Tensor:
-    return torch.zeros(n, m)
 
 
 def _read(
@@ -84,14 +80,6 @@ def _read(
     return logits[:, -1:] if last else logits, kept
 
 
-def _ignored(model: Any, tokens: Tensor, cache: Kept | None) -> tuple[Tensor, Kept]:
-    return _read(model, tokens, None)
-
-
-def _one_for_all(model: Any, tokens: Tensor, cache: Kept | None) -> tuple[Tensor, Kept]:
-    return _read(model, tokens, None if cache is None else [cache[0]] * len(cache))
-
-
 LENGTHS = 12
 
 
@@ -126,125 +114,118 @@ def _stage(name: str, points: float, look: str, draw: Draw, **options: Any) -> S
     return Stage(name, points, look, fixed(draw, 9), draw, **options)
 
 
-EXERCISE = Exercise(
-    read_with_cache,
-    [
-        _stage(
-            "logits, and a pair for each layer",
-            0.5,
-            "Return two things: logits (b, n, V), and a list with a pair (keys, values) of each layer, (b, h, m + n, "
-            "d/h) each.",
-            _one_more,
-            view="shape",
-        ),
-        _stage(
-            "nothing has been read before",
-            0.5,
-            "With cache=None it is the forward pass of GPT, and what is returned beside the logits is a list with keys "
-            "and values of each layer, (b, h, n, d/h) each.",
-            _at_first,
-        ),
-        _stage(
-            "one new token",
-            1.25,
-            "Its position is the number of tokens read before. Its query looks at all keys, the kept ones first and "
-            "its own last; keys and values are kept with those of the new token.",
-            _one_more,
-            decisive=True,
-        ),
-        _stage(
-            "several new tokens at once",
-            0.75,
-            "Their positions go on from the number of tokens read before. Each of them sees all that was read before, "
-            "and of the new ones itself and those before it: the last n rows of the causal mask of all m tokens.",
-            _some_more,
-        ),
-    ],
-    [
-        Mistake(
-            "positions begin anew",
-            "The new token is not the first one of the text: its position is the number of tokens that have been read.",
-            partial(_read, places="anew"),
-        ),
-        Mistake(
-            "positions are one too far",
-            "After m tokens, numbered 0 to m - 1, the next one has the position m.",
-            partial(_read, places="one late"),
-        ),
-        Mistake(
-            "the cache is not read",
-            "The new token looks at itself only: put the kept keys and values before its own.",
-            _ignored,
-        ),
-        Mistake(
-            "all layers read the cache of the first",
-            "Each layer has keys and values of its own: layer number i reads cache[i].",
-            _one_for_all,
-        ),
-        Mistake(
-            "new keys stand before the old ones",
-            "Keys and values are kept in the order of the text: torch.cat([old, new], dim=2).",
-            partial(_read, turned=True),
-        ),
-        Mistake(
-            "only the newest keys and values are kept",
-            "The next token must see all that was read: keep the old ones and the new ones.",
-            partial(_read, keep="new"),
-        ),
-        Mistake(
-            "the cache grows twice",
-            "What has been put to the kept keys once must not be put there again when they are kept.",
-            partial(_read, twice=True),
-        ),
-        Mistake(
-            "new tokens see each other's future",
-            "One new token needs no mask; several do: among themselves they are causal.",
-            partial(_read, mask=_none),
-        ),
-        Mistake(
-            "the mask stands at the wrong end",
-            "The new tokens are the last ones: they take the last n rows of the causal mask of m tokens. (The option "
-            "is_causal=True of PyTorch takes the first n rows.)",
-            partial(_read, mask=_top_left),
-        ),
-        Mistake(
-            "keys and values are exchanged in the cache",
-            "Keep them as (keys, values): in this order they are read again.",
-            partial(_read, swapped=True),
-        ),
-        Mistake(
-            "the embedding is not scaled",
-            "As in GPT, the embedding is multiplied by sqrt(d) before the position is added.",
-            partial(_read, scaled=False),
-        ),
-        Mistake(
-            "only the last place is answered",
-            "Return the logits of all new tokens, (b, n, V).",
-            partial(_read, last=True),
-        ),
-    ],
-    hints=(
-        "A text of three tokens has been read, and a fourth one comes. Which of the numbers that the model computed "
-        "for the first three could be different now, given that none of them sees the fourth? In a layer, what "
-        "does the "
-        "fourth token need of the other three: their queries, their keys, their values? And which row of "
-        "`model.position` is its own?",
-        "With `past = 3` tokens read, `cache[i]` holds keys and values of layer i, `(b, h, 3, d/h)` each; with the new "
-        "token's own behind them there are 4. Its one query makes four scores. For two new tokens at once there are "
-        "two queries and five keys, and the mask is rows 3 and 4 of the causal mask of size 5: "
-        "$(0, 0, 0, 0, -\\infty)$ and $(0, 0, 0, 0, 0)$. The result of `torch.cat` along axis 2 is what is "
-        "looked at, and what is kept.",
-        "It is the forward pass of `GPT`, with the attention opened:\n"
-        "```python\n"
-        "past = 0 if cache is None else ...\n"
-        "x = ...  # positions past to past + n\n"
-        "for number, layer in enumerate(model.layers):\n"
-        "    y = layer.attention_norm(x)\n"
-        "    query, key, value = ...  # (b, h, n, d/h) each, by split_heads\n"
-        "    # ... with a cache: what was kept comes first\n"
-        "    # ... note (key, value) for the list that is returned\n"
-        "    # ... attend, merge_heads, attention.output, the residual; the other part\n"
-        "```\n"
-        "With `m = key.shape[2]` the mask is the last `n` rows of `causal_mask(m)`. After the loop comes the head.",
+exercise.stages += [
+    _stage(
+        "logits, and a pair for each layer",
+        0.5,
+        "Return two things: logits (b, n, V), and a list with a pair (keys, values) of each layer, (b, h, m + n, "
+        "d/h) each.",
+        _one_more,
+        view="shape",
     ),
+    _stage(
+        "nothing has been read before",
+        0.5,
+        "With cache=None it is the forward pass of GPT, and what is returned beside the logits is a list with keys "
+        "and values of each layer, (b, h, n, d/h) each.",
+        _at_first,
+    ),
+    _stage(
+        "one new token",
+        1.25,
+        "Its position is the number of tokens read before. Its query looks at all keys, the kept ones first and "
+        "its own last; keys and values are kept with those of the new token.",
+        _one_more,
+        decisive=True,
+    ),
+    _stage(
+        "several new tokens at once",
+        0.75,
+        "Their positions go on from the number of tokens read before. Each of them sees all that was read before, "
+        "and of the new ones itself and those before it: the last n rows of the causal mask of all m tokens.",
+        _some_more,
+    ),
+]
+
+
+exercise.mistake(
+    "positions begin anew",
+    "The new token is not the first one of the text: its position is the number of tokens that have been read.",
+    partial(_read, places="anew"),
+)
+
+exercise.mistake(
+    "positions are one too far",
+    "After m tokens, numbered 0 to m - 1, the next one has the position m.",
+    partial(_read, places="one late"),
+)
+
+
+@exercise.mistake("the cache is not read")
+def _(model, tokens, cache):
+    """The new token looks at itself only: put the kept keys and values before its own."""
+    return _read(model, tokens, None)
+
+
+@exercise.mistake("all layers read the cache of the first")
+def _(model, tokens, cache):
+    """Each layer has keys and values of its own: layer number i reads cache[i]."""
+    return _read(model, tokens, None if cache is None else [cache[0]] * len(cache))
+
+
+exercise.mistake(
+    "new keys stand before the old ones",
+    "Keys and values are kept in the order of the text: torch.cat([old, new], dim=2).",
+    partial(_read, turned=True),
+)
+
+exercise.mistake(
+    "only the newest keys and values are kept",
+    "The next token must see all that was read: keep the old ones and the new ones.",
+    partial(_read, keep="new"),
+)
+
+exercise.mistake(
+    "the cache grows twice",
+    "What has been put to the kept keys once must not be put there again when they are kept.",
+    partial(_read, twice=True),
+)
+
+
+def _none(n: int, m: int) -> Tensor:
+    return torch.zeros(n, m)
+
+
+exercise.mistake(
+    "new tokens see each other's future",
+    "One new token needs no mask; several do: among themselves they are causal.",
+    partial(_read, mask=_none),
+)
+
+
+def _top_left(n: int, m: int) -> Tensor:
+    return causal_mask(m)[:n]
+
+
+exercise.mistake(
+    "the mask stands at the wrong end",
+    "The new tokens are the last ones: they take the last n rows of the causal mask of m tokens. (The option "
+    "is_causal=True of PyTorch takes the first n rows.)",
+    partial(_read, mask=_top_left),
+)
+
+exercise.mistake(
+    "keys and values are exchanged in the cache",
+    "Keep them as (keys, values): in this order they are read again.",
+    partial(_read, swapped=True),
+)
+
+exercise.mistake(
+    "the embedding is not scaled",
+    "As in GPT, the embedding is multiplied by sqrt(d) before the position is added.",
+    partial(_read, scaled=False),
+)
+
+exercise.mistake(
+    "only the last place is answered", "Return the logits of all new tokens, (b, n, V).", partial(_read, last=True)
 )

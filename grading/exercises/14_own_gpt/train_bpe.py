@@ -9,13 +9,16 @@ from collections.abc import Callable
 from functools import partial
 from typing import Any
 
-from grading.definitions.exercise import Exercise, Mistake, Stage
+from grading.definitions.definition import Definition, Stage
 from grading.exercises.draws import Draw, fixed
 from tutor.checking.answers import Ask
 
 from ._common import Answers, Pair, _bytes, _differ, _first_met, _largest, _learn, _telling, _text, _words, split_words
 
+exercise = Definition()
 
+
+@exercise.reference
 def train_bpe(texts: list[str], merges: int) -> list[Pair]:
     return _learn(texts, merges)
 
@@ -166,114 +169,101 @@ def _stage(name: str, points: float, look: str, kind: str, number: int = 1, **op
     return Stage(name, points, look, fixed(draw, 14), draw, **options)
 
 
-EXERCISE = Exercise(
-    train_bpe,
-    [
-        _stage(
-            "one word, one merge",
-            0.5,
-            "Cut the word into its bytes, count its pairs of neighbours (overlapping ones too), and return a list with "
-            "the most frequent pair.",
-            "one",
-        ),
-        _stage(
-            "a few words, several merges",
-            2,
-            "Count pairs inside of words only, each as often as its word occurs; after each merge the words have new "
-            "parts, and the pairs are counted again.",
-            "few",
-            decisive=True,
-        ),
-        _stage(
-            "letters of two bytes",
-            0.5,
-            "word.encode() gives the bytes of a word: é are two of them, 195 and 169.",
-            "accents",
-        ),
-        _stage(
-            "of equally frequent pairs, the smallest",
-            0.5,
-            "Where several pairs are the most frequent, take the one that is smallest as Python compares tuples.",
-            "ties",
-        ),
-        _stage(
-            "it ends when nothing is left to merge",
-            0.5,
-            "Go on while there are pairs, even such as occur once; when every word is one piece, return what you have."
-            " A pair that overlaps with itself, as in aaa, is merged from the left.",
-            "end",
-        ),
-    ],
-    [
-        Mistake(
-            "pairs reach across words",
-            "A piece such as the end of one word with the beginning of the next helps in this text and in no other. "
-            "Count the pairs of each word by itself.",
-            _across,
-        ),
-        Mistake(
-            "each word counts once",
-            "A pair in a word that occurs fifty times occurs fifty times: add the count of the word, not 1.",
-            _word_once,
-        ),
-        Mistake(
-            "all pairs are counted at the beginning only",
-            "After a merge the words have new parts: their pairs must be counted again, so that pieces can grow.",
-            _all_at_once,
-        ),
-        Mistake(
-            "characters in place of bytes",
-            "é is one character and two bytes. With characters, what was never read has no number: use word.encode().",
-            _characters,
-        ),
-        Mistake(
-            "of equally frequent pairs, the one met first",
-            "What is met first depends on the order of the texts. Of equally frequent pairs take the smallest.",
-            _first,
-        ),
-        Mistake(
-            "of equally frequent pairs, the largest",
-            "The counts are right, but max with (count, pair) takes the largest pair where counts are equal.",
-            _last,
-        ),
-        Mistake(
-            "the spaces are lost",
-            "text.split() throws the spaces away, and no text could be put together again. split_words keeps them.",
-            _spaces_lost,
-        ),
-        Mistake(
-            "every other pair is counted",
-            "Neighbours overlap: a word of four bytes has three pairs of neighbours, not two.",
-            _every_other,
-        ),
-        Mistake(
-            "pairs that occur once are not merged",
-            "The list ends when no pair is left at all, and not already when no pair occurs twice.",
-            _stops_early,
-        ),
-        Mistake(
-            "it crashes when nothing is left to merge",
-            "When every word is one piece, there is no pair to choose from: return the merges found so far.",
-            _crashes,
-        ),
-    ],
-    hints=(
-        "Do `aab aab b` by hand: which words does `split_words` make of it, and how often does each occur? Which "
-        "pairs of neighbours has each word, and how often does each pair occur in the whole text? The space belongs "
-        "to the word behind it. What stands in each word after the first merge?",
-        'For the text `"aab aab"` the words are `"aab"` and `" aab"`, once each: bytes `[97, 97, 98]` and '
-        "`[32, 97, 97, 98]`. The pairs (97, 97) and (97, 98) occur twice, (32, 97) once. Of the first two the smaller "
-        "one wins: (97, 97) becomes 256. Then the words are `[256, 98]` and `[32, 256, 98]`, and all is counted anew. "
-        "It is enough to keep each *different* word once, with its count beside it.",
-        "Two dictionaries, and a loop:\n"
-        "```python\n"
-        "counts = Counter(word for text in texts for word in split_words(text))\n"
-        "parts = {word: ... for word in counts}  # its bytes at first\n"
-        "```\n"
-        "1. Count: for each word, each of its pairs occurs `counts[word]` times more. `zip(a, a[1:])` gives "
-        "neighbours.\n"
-        "2. No pair at all: stop. Else choose: the key of `min` may be a tuple that has a count with a minus sign in "
-        "it, and then the pair.\n"
-        "3. `replace_pair` in every word, with the number `256 + ...`: `# ...`",
+exercise.stages += [
+    _stage(
+        "one word, one merge",
+        0.5,
+        "Cut the word into its bytes, count its pairs of neighbours (overlapping ones too), and return a list with "
+        "the most frequent pair.",
+        "one",
     ),
+    _stage(
+        "a few words, several merges",
+        2,
+        "Count pairs inside of words only, each as often as its word occurs; after each merge the words have new "
+        "parts, and the pairs are counted again.",
+        "few",
+        decisive=True,
+    ),
+    _stage(
+        "letters of two bytes",
+        0.5,
+        "word.encode() gives the bytes of a word: é are two of them, 195 and 169.",
+        "accents",
+    ),
+    _stage(
+        "of equally frequent pairs, the smallest",
+        0.5,
+        "Where several pairs are the most frequent, take the one that is smallest as Python compares tuples.",
+        "ties",
+    ),
+    _stage(
+        "it ends when nothing is left to merge",
+        0.5,
+        "Go on while there are pairs, even such as occur once; when every word is one piece, return what you have."
+        " A pair that overlaps with itself, as in aaa, is merged from the left.",
+        "end",
+    ),
+]
+
+
+exercise.mistake(
+    "pairs reach across words",
+    "A piece such as the end of one word with the beginning of the next helps in this text and in no other. "
+    "Count the pairs of each word by itself.",
+    _across,
+)
+
+exercise.mistake(
+    "each word counts once",
+    "A pair in a word that occurs fifty times occurs fifty times: add the count of the word, not 1.",
+    _word_once,
+)
+
+exercise.mistake(
+    "all pairs are counted at the beginning only",
+    "After a merge the words have new parts: their pairs must be counted again, so that pieces can grow.",
+    _all_at_once,
+)
+
+exercise.mistake(
+    "characters in place of bytes",
+    "é is one character and two bytes. With characters, what was never read has no number: use word.encode().",
+    _characters,
+)
+
+exercise.mistake(
+    "of equally frequent pairs, the one met first",
+    "What is met first depends on the order of the texts. Of equally frequent pairs take the smallest.",
+    _first,
+)
+
+exercise.mistake(
+    "of equally frequent pairs, the largest",
+    "The counts are right, but max with (count, pair) takes the largest pair where counts are equal.",
+    _last,
+)
+
+exercise.mistake(
+    "the spaces are lost",
+    "text.split() throws the spaces away, and no text could be put together again. split_words keeps them.",
+    _spaces_lost,
+)
+
+exercise.mistake(
+    "every other pair is counted",
+    "Neighbours overlap: a word of four bytes has three pairs of neighbours, not two.",
+    _every_other,
+)
+
+exercise.mistake(
+    "pairs that occur once are not merged",
+    "The list ends when no pair is left at all, and not already when no pair occurs twice.",
+    _stops_early,
+)
+
+exercise.mistake(
+    "it crashes when nothing is left to merge",
+    "When every word is one piece, there is no pair to choose from: return the merges found so far.",
+    _crashes,
 )

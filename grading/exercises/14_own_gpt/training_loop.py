@@ -13,7 +13,7 @@ import torch
 from torch import Tensor, nn
 from torch.nn import functional as F
 
-from grading.definitions.exercise import Exercise, Mistake, Stage
+from grading.definitions.definition import Definition, Stage
 from grading.exercises.draws import Draw, fixed, seed_from
 from tutor.checking.answers import Ask
 from tutor.checking.building import build_inputs
@@ -24,6 +24,10 @@ from ._common import _telling, _tokens
 Batches = list[Tensor]
 
 
+exercise = Definition()
+
+
+@exercise.reference
 def training_loop(
     model: Any, optimizer: torch.optim.Optimizer, batches: Batches, passes: int, peak: float, warmup_steps: int
 ) -> list[float]:
@@ -36,19 +40,6 @@ def _up_and_down(step: int, steps: int, warmup_steps: int) -> float:
 
 def _clip(model: nn.Module) -> None:
     nn.utils.clip_grad_norm_(model.parameters(), 1.0)
-
-
-def _clip_each(model: nn.Module) -> None:
-    for parameter in model.parameters():
-        nn.utils.clip_grad_norm_(parameter, 1.0)
-
-
-def _clip_values(model: nn.Module) -> None:
-    nn.utils.clip_grad_value_(model.parameters(), 1.0)
-
-
-def _not_clipped(model: nn.Module) -> None:
-    """Leaves the gradients as they are."""
 
 
 def _train(
@@ -97,25 +88,9 @@ def _train(
     return losses
 
 
-def _own_optimizer(model: Any, optimizer: torch.optim.Optimizer, *others: Any) -> list[float]:
-    return _train(model, torch.optim.SGD(model.parameters(), lr=1.0), *others)
-
-
 def _set(optimizer: torch.optim.Optimizer, rate: float) -> None:
     for group in optimizer.param_groups:
         group["lr"] = rate
-
-
-def _no_decay(step: int, steps: int, warmup_steps: int) -> float:
-    return min(step / warmup_steps, 1.0)
-
-
-def _no_warmup(step: int, steps: int, warmup_steps: int) -> float:
-    return (steps - step + 1) / steps
-
-
-def _constant(step: int, steps: int, warmup_steps: int) -> float:
-    return 1.0
 
 
 V = 9
@@ -230,149 +205,171 @@ def _stage(name: str, points: float, look: str, draw: Draw, **options: Any) -> S
     return Stage(name, points, look, fixed(draw, 5), draw, **options)
 
 
-EXERCISE = Exercise(
-    training_loop,
-    [
-        _stage(
-            "one batch: its loss",
-            0.5,
-            "Read all but the last token of each row, and ask for all but the first; note the loss as it is before the "
-            "step.",
-            _one_step,
-        ),
-        _stage(
-            "three batches: the steps",
-            0.5,
-            "Clear, backward, clip, step: each once, in this order; it is the optimizer that moves the weights. With "
-            "three steps and a warm-up of 1, the rates are the peak, two thirds of it, and one third.",
-            _step,
-        ),
-        _stage(
-            "the rate rises to its peak and falls again, step by step",
-            1,
-            "At step t of T (counted from 1) with a warm-up of W steps, the rate is peak * min(t / W, (T - t + 1) / "
-            "(T - W + 1)). Set it before the step, in every group of the optimizer.",
-            _one_pass,
-            decisive=True,
-        ),
-        _stage(
-            "several passes: the steps go on counting",
-            0.25,
-            "T is the number of all steps, passes * len(batches); in the second pass the count goes on.",
-            _passes,
-        ),
-        _stage(
-            "a long gradient is scaled down to length 1",
-            0.25,
-            "nn.utils.clip_grad_norm_(model.parameters(), 1.0), after backward and before the step.",
-            _long,
-        ),
-        _stage(
-            "gradients left by somebody else do not count",
-            0.25,
-            "optimizer.zero_grad() before every backward, the first one included.",
-            _left,
-        ),
-        _stage(
-            "the model is in training mode",
-            0.25,
-            "Whoever measured it before may have left it in evaluation mode: model.train() at the beginning.",
-            _dropping,
-        ),
-    ],
-    [
-        Mistake(
-            "the rate changes once in a pass",
-            "The schedule counts steps, not passes: with few passes it would hardly have a shape. Set the rate before "
-            "every step.",
-            partial(_train, by="pass"),
-        ),
-        Mistake(
-            "the schedule begins anew in each pass",
-            "The count of the steps goes on in the next pass; there is one warm-up in the whole training.",
-            partial(_train, by="batch"),
-        ),
-        Mistake(
-            "the rate does not fall",
-            "After the warm-up the rate falls in a straight line: take the smaller one of the two fractions.",
-            partial(_train, factor=_no_decay),
-        ),
-        Mistake(
-            "there is no warm-up",
-            "The rate begins small: at step t of the warm-up it is t / warmup_steps of the peak.",
-            partial(_train, factor=_no_warmup),
-        ),
-        Mistake(
-            "the rate is constant",
-            "The peak is reached at step warmup_steps only: set group['lr'] before every step.",
-            partial(_train, factor=_constant),
-        ),
-        Mistake(
-            "steps are counted from 0",
-            "At the first step t is 1. Counted from 0, the first batch is read for nothing, with a rate of 0.",
-            partial(_train, first=0),
-        ),
-        Mistake(
-            "the rate is set after the step",
-            "Each step is made with the rate of the one before. Set the rate first.",
-            partial(_train, late=True),
-        ),
-        Mistake(
-            "gradients are not cleared",
-            "backward() adds to what the steps before have left. Call optimizer.zero_grad() before it.",
-            partial(_train, clear=False),
-        ),
-        Mistake(
-            "gradients are not clipped",
-            "One strange batch may move all weights far away. Scale the gradient down to length 1 before the step.",
-            partial(_train, clip=_not_clipped),
-        ),
-        Mistake(
-            "each parameter is clipped on its own",
-            "That changes the direction of the step. Give all parameters to clip_grad_norm_ at once.",
-            partial(_train, clip=_clip_each),
-        ),
-        Mistake(
-            "each number is clipped on its own",
-            "clip_grad_value_ cuts single numbers; clip_grad_norm_ scales the whole gradient.",
-            partial(_train, clip=_clip_values),
-        ),
-        Mistake(
-            "the model is left in its old mode",
-            "Dropout acts only in training mode, and who measured the model before may have switched it off: "
-            "model.train().",
-            partial(_train, mode=False),
-        ),
-        Mistake(
-            "another optimizer makes the step",
-            "Use the optimizer that you are given: it may keep a momentum and let weights decay; a new one, or an "
-            "update by hand, does not.",
-            _own_optimizer,
-        ),
-        Mistake(
-            "each token is to guess itself",
-            "The answer at each place is the next token: tokens[:, :-1] is read, tokens[:, 1:] is asked for.",
-            partial(_train, shift=False),
-        ),
-    ],
-    hints=(
-        "Six things happen with every batch, and most of their orders are wrong. Write them down for one batch: rate, "
-        "logits, loss, clear, backward, clip, step, note. Which of them must stand before which? Then: with 3 batches, "
-        "2 passes and a warm-up of 2, which rates have the six steps, as parts of the peak?",
-        "With $T = 6$ and $W = 2$ the rates are $1/2$, 1, $4/5$, $3/5$, $2/5$, $1/5$ of the peak: rising to step 2, "
-        "then in equal steps towards 0. `min` of two fractions says that. A rate lives in the optimizer: `for group "
-        'in optimizer.param_groups: group["lr"] = ...`. A batch `[[5, 7, 7, 2]]` means: reads 5, 7, 7 and is asked '
-        "for 7, 7, 2.",
-        "A counter outside of both loops:\n"
-        "```python\n"
-        "model.train()\n"
-        "losses, steps, step = [], passes * len(batches), 0\n"
-        "for _ in range(passes):\n"
-        "    for tokens in batches:\n"
-        "        step += 1\n"
-        "        rate = ...  # of step, steps and warmup_steps\n"
-        "```\n"
-        "Then the rate into all groups, the loss by `F.cross_entropy` on flattened logits `(b * n, V)`, and the four "
-        "calls that every training step has; `losses.append(loss.item())`: `# ...`",
+exercise.stages += [
+    _stage(
+        "one batch: its loss",
+        0.5,
+        "Read all but the last token of each row, and ask for all but the first; note the loss as it is before the "
+        "step.",
+        _one_step,
     ),
+    _stage(
+        "three batches: the steps",
+        0.5,
+        "Clear, backward, clip, step: each once, in this order; it is the optimizer that moves the weights. With "
+        "three steps and a warm-up of 1, the rates are the peak, two thirds of it, and one third.",
+        _step,
+    ),
+    _stage(
+        "the rate rises to its peak and falls again, step by step",
+        1,
+        "At step t of T (counted from 1) with a warm-up of W steps, the rate is peak * min(t / W, (T - t + 1) / "
+        "(T - W + 1)). Set it before the step, in every group of the optimizer.",
+        _one_pass,
+        decisive=True,
+    ),
+    _stage(
+        "several passes: the steps go on counting",
+        0.25,
+        "T is the number of all steps, passes * len(batches); in the second pass the count goes on.",
+        _passes,
+    ),
+    _stage(
+        "a long gradient is scaled down to length 1",
+        0.25,
+        "nn.utils.clip_grad_norm_(model.parameters(), 1.0), after backward and before the step.",
+        _long,
+    ),
+    _stage(
+        "gradients left by somebody else do not count",
+        0.25,
+        "optimizer.zero_grad() before every backward, the first one included.",
+        _left,
+    ),
+    _stage(
+        "the model is in training mode",
+        0.25,
+        "Whoever measured it before may have left it in evaluation mode: model.train() at the beginning.",
+        _dropping,
+    ),
+]
+
+
+exercise.mistake(
+    "the rate changes once in a pass",
+    "The schedule counts steps, not passes: with few passes it would hardly have a shape. Set the rate before "
+    "every step.",
+    partial(_train, by="pass"),
+)
+
+exercise.mistake(
+    "the schedule begins anew in each pass",
+    "The count of the steps goes on in the next pass; there is one warm-up in the whole training.",
+    partial(_train, by="batch"),
+)
+
+
+def _no_decay(step: int, steps: int, warmup_steps: int) -> float:
+    return min(step / warmup_steps, 1.0)
+
+
+exercise.mistake(
+    "the rate does not fall",
+    "After the warm-up the rate falls in a straight line: take the smaller one of the two fractions.",
+    partial(_train, factor=_no_decay),
+)
+
+
+def _no_warmup(step: int, steps: int, warmup_steps: int) -> float:
+    return (steps - step + 1) / steps
+
+
+exercise.mistake(
+    "there is no warm-up",
+    "The rate begins small: at step t of the warm-up it is t / warmup_steps of the peak.",
+    partial(_train, factor=_no_warmup),
+)
+
+
+def _constant(step: int, steps: int, warmup_steps: int) -> float:
+    return 1.0
+
+
+exercise.mistake(
+    "the rate is constant",
+    "The peak is reached at step warmup_steps only: set group['lr'] before every step.",
+    partial(_train, factor=_constant),
+)
+
+exercise.mistake(
+    "steps are counted from 0",
+    "At the first step t is 1. Counted from 0, the first batch is read for nothing, with a rate of 0.",
+    partial(_train, first=0),
+)
+
+exercise.mistake(
+    "the rate is set after the step",
+    "Each step is made with the rate of the one before. Set the rate first.",
+    partial(_train, late=True),
+)
+
+exercise.mistake(
+    "gradients are not cleared",
+    "backward() adds to what the steps before have left. Call optimizer.zero_grad() before it.",
+    partial(_train, clear=False),
+)
+
+
+def _not_clipped(model: nn.Module) -> None:
+    """Leaves the gradients as they are."""
+
+
+exercise.mistake(
+    "gradients are not clipped",
+    "One strange batch may move all weights far away. Scale the gradient down to length 1 before the step.",
+    partial(_train, clip=_not_clipped),
+)
+
+
+def _clip_each(model: nn.Module) -> None:
+    for parameter in model.parameters():
+        nn.utils.clip_grad_norm_(parameter, 1.0)
+
+
+exercise.mistake(
+    "each parameter is clipped on its own",
+    "That changes the direction of the step. Give all parameters to clip_grad_norm_ at once.",
+    partial(_train, clip=_clip_each),
+)
+
+
+def _clip_values(model: nn.Module) -> None:
+    nn.utils.clip_grad_value_(model.parameters(), 1.0)
+
+
+exercise.mistake(
+    "each number is clipped on its own",
+    "clip_grad_value_ cuts single numbers; clip_grad_norm_ scales the whole gradient.",
+    partial(_train, clip=_clip_values),
+)
+
+exercise.mistake(
+    "the model is left in its old mode",
+    "Dropout acts only in training mode, and who measured the model before may have switched it off: model.train().",
+    partial(_train, mode=False),
+)
+
+
+@exercise.mistake("another optimizer makes the step")
+def _(model, optimizer, *others):
+    """Use the optimizer that you are given: it may keep a momentum and let weights decay; a new one, or an update by
+    hand, does not.
+    """
+    return _train(model, torch.optim.SGD(model.parameters(), lr=1.0), *others)
+
+
+exercise.mistake(
+    "each token is to guess itself",
+    "The answer at each place is the next token: tokens[:, :-1] is read, tokens[:, 1:] is asked for.",
+    partial(_train, shift=False),
 )

@@ -11,13 +11,16 @@ import torch
 from torch import Tensor, nn
 from torch.nn import functional as F
 
-from grading.definitions.exercise import Exercise, Mistake, Stage
+from grading.definitions.definition import Definition
 from grading.exercises.draws import seed_from
 from tutor.checking.answers import Ask
 
 from ._common import _numbers, _with
 
+exercise = Definition()
 
+
+@exercise.reference
 class SwiGLU(nn.Module):
     def __init__(self, d_model: int, d_feedforward: int) -> None:
         super().__init__()
@@ -29,6 +32,37 @@ class SwiGLU(nn.Module):
     def forward(self, x: Tensor) -> Tensor:
         mixed: Tensor = self.output(F.silu(self.gate(x)) * self.hidden(x))
         return mixed
+
+
+def _sized(width: Callable[[int], int]) -> Callable[..., Any]:
+    """Returns the class with another width inside."""
+
+    def begin(self: Any, d_model: int, d_feedforward: int) -> None:
+        SwiGLU.__init__(self, d_model, math.ceil(1.5 * width(d_feedforward)))
+
+    return _with(SwiGLU, __init__=begin)
+
+
+def _of(formula: Callable[[Any, Tensor], Tensor]) -> Callable[..., Any]:
+    return _with(SwiGLU, forward=formula)
+
+
+def _parameters(*sizes: tuple[int, int]) -> list[Ask]:
+    return [Ask(build={"d_model": d, "d_feedforward": f}, take="parameters") for d, f in sizes]
+
+
+@exercise.stage(
+    "names and shapes: three matrices, two thirds as wide",
+    points=1,
+    public=_parameters((4, 6), (3, 10), (2, 8)),
+    view="parameters",
+    decisive=True,
+)
+def _(rng):
+    """gate and hidden are (width, d_model), output is (d_model, width), with width = 2 * d_feedforward // 3 and without
+    biases.
+    """
+    return _parameters((rng.randint(3, 6), 3 * rng.randint(3, 6)), (5, 3 * rng.randint(2, 6) + 1), (4, 8))
 
 
 @cache
@@ -47,22 +81,33 @@ def _ask(seed: int, d: int, f: int, *sizes: int, size: float = 1.0) -> Ask:
     )
 
 
-def _parameters(*sizes: tuple[int, int]) -> list[Ask]:
-    return [Ask(build={"d_model": d, "d_feedforward": f}, take="parameters") for d, f in sizes]
-
-
 def _same_width(seed: int) -> list[Ask]:
     """Returns questions about matrices of one width: two sentences, one token, and numbers whose exp overflows."""
     return [_ask(seed, 4, 6, 2, 3), _ask(seed + 1, 4, 6, 1, 1), _ask(seed + 2, 4, 6, 3, size=100.0)]
 
 
-def _sized(width: Callable[[int], int]) -> Callable[..., Any]:
-    """Returns the class with another width inside."""
+@exercise.stage("output(silu(gate(x)) * hidden(x))", points=1, public=_same_width(1), decisive=True)
+def _(rng):
+    """The gate goes through silu, hidden(x) does not; the two are multiplied number by number, and the product goes
+    through output.
+    """
+    return [
+        *_same_width(seed_from(rng)),
+        *(_ask(seed_from(rng), *size) for size in ((3, 8, 2, 2), (5, 9, 4), (4, 7), (3, 6, 2, 1, 2))),
+    ]
 
-    def begin(self: Any, d_model: int, d_feedforward: int) -> None:
-        SwiGLU.__init__(self, d_model, math.ceil(1.5 * width(d_feedforward)))
 
-    return _with(SwiGLU, __init__=begin)
+exercise.mistake(
+    "the width is not reduced to two thirds",
+    "Three matrices of the full width are half as many numbers again. Take 2 * d_feedforward // 3.",
+    _sized(lambda width: width),
+)
+
+exercise.mistake(
+    "half of the width in place of two thirds",
+    "Three matrices of width W have 3 D W numbers, the two that they replace 2 D F: so W is two thirds of F.",
+    _sized(lambda width: width // 2),
+)
 
 
 class _Biased(SwiGLU):
@@ -73,96 +118,40 @@ class _Biased(SwiGLU):
         self.output = nn.Linear(width, d_model)
 
 
-def _of(formula: Callable[[Any, Tensor], Tensor]) -> Callable[..., Any]:
-    return _with(SwiGLU, forward=formula)
+exercise.mistake("the biases are kept", "Make the three layers with bias=False.", type("SwiGLU", (_Biased,), {}))
 
+exercise.mistake(
+    "silu on the wrong one of the two",
+    "What goes through silu is gate(x); hidden(x) stays as it is.",
+    _of(lambda self, x: self.output(self.gate(x) * F.silu(self.hidden(x)))),
+)
 
-EXERCISE = Exercise(
-    SwiGLU,
-    [
-        Stage(
-            "names and shapes: three matrices, two thirds as wide",
-            1,
-            "gate and hidden are (width, d_model), output is (d_model, width), with width = 2 * d_feedforward // 3 and "
-            "without biases.",
-            _parameters((4, 6), (3, 10), (2, 8)),
-            lambda rng: _parameters((rng.randint(3, 6), 3 * rng.randint(3, 6)), (5, 3 * rng.randint(2, 6) + 1), (4, 8)),
-            view="parameters",
-            decisive=True,
-        ),
-        Stage(
-            "output(silu(gate(x)) * hidden(x))",
-            1,
-            "The gate goes through silu, hidden(x) does not; the two are multiplied number by number, and the product "
-            "goes through output.",
-            _same_width(1),
-            lambda rng: [
-                *_same_width(seed_from(rng)),
-                *(_ask(seed_from(rng), *size) for size in ((3, 8, 2, 2), (5, 9, 4), (4, 7), (3, 6, 2, 1, 2))),
-            ],
-            decisive=True,
-        ),
-    ],
-    [
-        Mistake(
-            "the width is not reduced to two thirds",
-            "Three matrices of the full width are half as many numbers again. Take 2 * d_feedforward // 3.",
-            _sized(lambda width: width),
-        ),
-        Mistake(
-            "half of the width in place of two thirds",
-            "Three matrices of width W have 3 D W numbers, the two that they replace 2 D F: so W is two thirds of F.",
-            _sized(lambda width: width // 2),
-        ),
-        Mistake(
-            "the biases are kept",
-            "Make the three layers with bias=False.",
-            type("SwiGLU", (_Biased,), {}),
-        ),
-        Mistake(
-            "silu on the wrong one of the two",
-            "What goes through silu is gate(x); hidden(x) stays as it is.",
-            _of(lambda self, x: self.output(self.gate(x) * F.silu(self.hidden(x)))),
-        ),
-        Mistake(
-            "sigmoid in place of silu",
-            "That is the first gated unit, GLU. silu(z) is z * sigmoid(z).",
-            _of(lambda self, x: self.output(torch.sigmoid(self.gate(x)) * self.hidden(x))),
-        ),
-        Mistake(
-            "ReLU in place of silu",
-            "That is ReGLU. Here it is silu(z) = z * sigmoid(z).",
-            _of(lambda self, x: self.output(torch.relu(self.gate(x)) * self.hidden(x))),
-        ),
-        Mistake(
-            "no silu at all",
-            "Without it the unit is a product of two linear maps. Put F.silu around gate(x).",
-            _of(lambda self, x: self.output(self.gate(x) * self.hidden(x))),
-        ),
-        Mistake(
-            "silu around the product",
-            "silu belongs around gate(x) alone.",
-            _of(lambda self, x: self.output(F.silu(self.gate(x) * self.hidden(x)))),
-        ),
-        Mistake(
-            "added in place of multiplied",
-            "A gate opens and closes by multiplying: silu(gate(x)) * hidden(x).",
-            _of(lambda self, x: self.output(F.silu(self.gate(x)) + self.hidden(x))),
-        ),
-    ],
-    hints=(
-        "Count first: how many numbers have two matrices $D \\times F$ and $F \\times D$, and how many have three "
-        "matrices with a width $W$ in place of $F$? For which $W$ are they as many? Then the order: which of the two "
-        "ways into the middle goes through the function, and what joins them?",
-        "One number in, width 1, and all matrices $(1)$ but `hidden`, which is $(3)$. For $x = 2$: the gate is "
-        "$\\text{silu}(2) = 2 / (1 + e^{-2}) \\approx 1.76$, `hidden` gives 6, and the product is $10.6$. For $x = -5$ "
-        "the gate is $-0.03$: nearly shut, whatever `hidden` says. And $D = 4$, $F = 9$: the width is 6, since $3 "
-        "\\cdot 4 \\cdot 6 = 2 \\cdot 4 \\cdot 9$.",
-        "In the constructor: the width, a whole number (`//`); then three layers, all with `bias=False`:\n"
-        "1. `gate`, from `d_model` to the width;\n"
-        "2. `hidden`, likewise;\n"
-        "3. `output`, back from the width to `d_model`.\n\n"
-        "In `forward`: `(b, n, d)` becomes two tensors `(b, n, width)`; one of them goes through `F.silu`; their "
-        "product, number by number, goes through `output`: `(b, n, d)`.",
-    ),
+exercise.mistake(
+    "sigmoid in place of silu",
+    "That is the first gated unit, GLU. silu(z) is z * sigmoid(z).",
+    _of(lambda self, x: self.output(torch.sigmoid(self.gate(x)) * self.hidden(x))),
+)
+
+exercise.mistake(
+    "ReLU in place of silu",
+    "That is ReGLU. Here it is silu(z) = z * sigmoid(z).",
+    _of(lambda self, x: self.output(torch.relu(self.gate(x)) * self.hidden(x))),
+)
+
+exercise.mistake(
+    "no silu at all",
+    "Without it the unit is a product of two linear maps. Put F.silu around gate(x).",
+    _of(lambda self, x: self.output(self.gate(x) * self.hidden(x))),
+)
+
+exercise.mistake(
+    "silu around the product",
+    "silu belongs around gate(x) alone.",
+    _of(lambda self, x: self.output(F.silu(self.gate(x) * self.hidden(x)))),
+)
+
+exercise.mistake(
+    "added in place of multiplied",
+    "A gate opens and closes by multiplying: silu(gate(x)) * hidden(x).",
+    _of(lambda self, x: self.output(F.silu(self.gate(x)) + self.hidden(x))),
 )

@@ -9,7 +9,7 @@ from collections.abc import Callable
 import torch
 from torch import Tensor
 
-from grading.definitions.exercise import Exercise, Mistake, Stage
+from grading.definitions.definition import Definition
 from grading.exercises.draws import seed_from
 from tutor.checking.answers import Ask
 
@@ -24,6 +24,10 @@ def _attention(query: Tensor, key: Tensor, value: Tensor, mask: Tensor | None = 
     return torch.softmax(scores if mask is None else scores + mask, dim=-1) @ value
 
 
+exercise = Definition(trains=True)
+
+
+@exercise.reference
 def grouped_query_attention(query: Tensor, key: Tensor, value: Tensor, mask: Tensor | None = None) -> Tensor:
     share = query.size(1) // key.size(1)
     return _attention(query, key.repeat_interleave(share, dim=1), value.repeat_interleave(share, dim=1), mask)
@@ -33,6 +37,76 @@ def _ask(seed: int, b: int, heads: tuple[int, int], n: int, m: int, d: int, mask
     h, g = heads
     key, value = _numbers(b, g, m, d, seed=seed + 1, size=1.5), _numbers(b, g, m, d, seed=seed + 2, size=2)
     return Ask((_numbers(b, h, n, d, seed=seed, size=1.5), key, value, mask))
+
+
+def _draw_sizes(rng: random.Random) -> tuple[int, int, int]:
+    """Draws n, m and d that all differ, from each other and from every number of heads."""
+    n, m = rng.sample([3, 5, 7], 2)
+    return n, m, rng.choice([9, 10, 12])
+
+
+def _shared_by(share: Callable[[Tensor, int], Tensor]) -> Callable[..., Tensor]:
+    """Returns an answer in which keys and values are spread over the heads in another way."""
+
+    def answer(query: Tensor, key: Tensor, value: Tensor, mask: Tensor | None = None) -> Tensor:
+        times = query.size(1) // key.size(1)
+        return _attention(query, share(key, times), share(value, times), mask)
+
+    return answer
+
+
+def _scaled_by(size: Callable[[Tensor, Tensor], float]) -> Callable[..., Tensor]:
+    def answer(query: Tensor, key: Tensor, value: Tensor, mask: Tensor | None = None) -> Tensor:
+        times = query.size(1) // key.size(1)
+        key, value = key.repeat_interleave(times, dim=1), value.repeat_interleave(times, dim=1)
+        return _attention(query, key, value, mask, scale=size(query, key))
+
+    return answer
+
+
+@exercise.stage(
+    "as many groups as heads: attention as in notebook 03",
+    points=0.5,
+    public=[_ask(1, 1, (2, 2), 2, 3, 4), _ask(4, 2, (1, 1), 1, 2, 3)],
+)
+def _(rng):
+    """Each head has its own keys and values: dot products, divided by the root of their width d/h, softmax over the
+    keys, and the weighted mean of the values.
+    """
+    n, m, d = _draw_sizes(rng)
+    return [
+        _ask(seed_from(rng), 2, (4, 4), n, m, d),
+        _ask(seed_from(rng), 1, (1, 1), n, 1, d),
+        _ask(seed_from(rng), 2, (2, 2), 1, m, 5),
+    ]
+
+
+@exercise.stage(
+    "neighbouring heads share keys and values",
+    points=0.75,
+    public=[
+        _ask(7, 2, (4, 2), 2, 3, 3),
+        _ask(10, 1, (6, 2), 1, 2, 5),
+        _ask(13, 1, (6, 3), 3, 2, 2),
+        _ask(22, 1, (12, 3), 1, 2, 2),
+    ],
+    decisive=True,
+)
+def _(rng):
+    """With h heads and g groups, h / g heads that follow one another share a group: with h = 4 and g = 2, heads 0 and 1
+    read group 0, heads 2 and 3 group 1.
+    """
+    # Draws every pair of numbers of heads; texts that are as many as groups; and sizes that all agree.
+    n, m, d = _draw_sizes(rng)
+    asks = [_ask(seed_from(rng), 2, heads, n, m, d) for heads in SIZES]
+    return [*asks, _ask(seed_from(rng), 1, (4, 2), 1, m, d), _ask(seed_from(rng), 4, (4, 2), 4, 4, 4)]
+
+
+@exercise.stage("one group for all heads", points=0.25, public=[_ask(16, 2, (3, 1), 2, 4, 3)])
+def _(rng):
+    """Keys and values are (b, 1, m, d/h): every head reads them, with a query of its own."""
+    n, m, d = _draw_sizes(rng)
+    return [_ask(seed_from(rng), 2, (h, 1), n, m, d) for h in (2, rng.choice([3, 4]))]
 
 
 def _causal(n: int, m: int) -> Tensor:
@@ -61,34 +135,20 @@ def _of_each_head(b: int, h: int, n: int, m: int, seed: int) -> Tensor:
     return mask
 
 
-def _draw_sizes(rng: random.Random) -> tuple[int, int, int]:
-    """Draws n, m and d that all differ, from each other and from every number of heads."""
-    n, m = rng.sample([3, 5, 7], 2)
-    return n, m, rng.choice([9, 10, 12])
-
-
-def _draw_plain(rng: random.Random) -> list[Ask]:
-    n, m, d = _draw_sizes(rng)
-    return [
-        _ask(seed_from(rng), 2, (4, 4), n, m, d),
-        _ask(seed_from(rng), 1, (1, 1), n, 1, d),
-        _ask(seed_from(rng), 2, (2, 2), 1, m, 5),
-    ]
-
-
-def _draw_shared(rng: random.Random) -> list[Ask]:
-    """Draws every pair of numbers of heads; texts that are as many as groups; and sizes that all agree."""
-    n, m, d = _draw_sizes(rng)
-    asks = [_ask(seed_from(rng), 2, heads, n, m, d) for heads in SIZES]
-    return [*asks, _ask(seed_from(rng), 1, (4, 2), 1, m, d), _ask(seed_from(rng), 4, (4, 2), 4, 4, 4)]
-
-
-def _draw_one(rng: random.Random) -> list[Ask]:
-    n, m, d = _draw_sizes(rng)
-    return [_ask(seed_from(rng), 2, (h, 1), n, m, d) for h in (2, rng.choice([3, 4]))]
-
-
-def _draw_masked(rng: random.Random) -> list[Ask]:
+@exercise.stage(
+    "with a mask",
+    points=0.5,
+    public=[
+        _ask(19, 1, (4, 2), 3, 3, 2, _causal(3, 3)),
+        _ask(22, 2, (2, 1), 2, 3, 3, _padding(2, 3)),
+        _ask(25, 1, (4, 2), 2, 3, 2, _slopes(4, 2, 3)),
+        _ask(25, 2, (4, 2), 2, 3, 3, _of_each_head(2, 4, 2, 3, 26)),
+    ],
+)
+def _(rng):
+    """The mask is added to the scaled scores. It fits scores of (b, h, n, m), with a row for each head of the queries,
+    and may hold finite numbers too.
+    """
     n, d = rng.choice([3, 5, 7]), rng.choice([9, 10, 12])
     return [
         _ask(seed_from(rng), 2, (4, 2), n, n, d, _causal(n, n)),
@@ -99,22 +159,34 @@ def _draw_masked(rng: random.Random) -> list[Ask]:
     ]
 
 
-def _shared_by(share: Callable[[Tensor, int], Tensor]) -> Callable[..., Tensor]:
-    """Returns an answer in which keys and values are spread over the heads in another way."""
-
-    def answer(query: Tensor, key: Tensor, value: Tensor, mask: Tensor | None = None) -> Tensor:
-        times = query.size(1) // key.size(1)
-        return _attention(query, share(key, times), share(value, times), mask)
-
-    return answer
+exercise.mistake(
+    "the heads take turns: head 0 reads group 0, head 1 group 1, ...",
+    "That is `repeat` or `tile`. The heads of a group are neighbours: `repeat_interleave`, or head i reads "
+    "group i // (h / g).",
+    _shared_by(lambda x, times: x.repeat(1, times, 1, 1)),
+)
 
 
 def _first_head(x: Tensor, times: int) -> Tensor:
     return x[:, :1].expand(-1, times * x.size(1), -1, -1)
 
 
+exercise.mistake(
+    "every head reads the first group",
+    "With more than one group, head i reads group i // (h / g).",
+    _shared_by(_first_head),
+)
+
+
 def _mean_head(x: Tensor, times: int) -> Tensor:
     return x.mean(dim=1, keepdim=True).expand(-1, times * x.size(1), -1, -1)
+
+
+exercise.mistake(
+    "every head reads the mean of all groups",
+    "A mean makes one group of several; here they stay apart, and head i reads group i // (h / g).",
+    _shared_by(_mean_head),
+)
 
 
 def _group_of_head(x: Tensor, times: int) -> Tensor:
@@ -123,169 +195,71 @@ def _group_of_head(x: Tensor, times: int) -> Tensor:
     return x[:, (heads // x.size(1)).clamp(max=x.size(1) - 1)]
 
 
-def _only_keys(query: Tensor, key: Tensor, value: Tensor, mask: Tensor | None = None) -> Tensor:
+exercise.mistake(
+    "the head is divided by the number of groups",
+    "i // g is right only where as many heads share a group as there are groups. Divide by h / g, the number "
+    "of heads that share one.",
+    _shared_by(_group_of_head),
+)
+
+
+@exercise.mistake("keys and values are spread in different ways")
+def _(query, key, value, mask=None):
+    """A head reads keys and values of the same group."""
     times = query.size(1) // key.size(1)
     return _attention(query, key.repeat_interleave(times, dim=1), value.repeat(1, times, 1, 1), mask)
 
 
-def _mean_query(query: Tensor, key: Tensor, value: Tensor, mask: Tensor | None = None) -> Tensor:
+@exercise.mistake("the queries of a group are averaged")
+def _(query, key, value, mask=None):
+    """Only keys and values are shared. Each head asks with its own query."""
     times = query.size(1) // key.size(1)
     mean = query.unflatten(1, (-1, times)).mean(dim=2).repeat_interleave(times, dim=1)
     return grouped_query_attention(mean, key, value, mask)
 
 
-def _scaled_by(size: Callable[[Tensor, Tensor], float]) -> Callable[..., Tensor]:
-    def answer(query: Tensor, key: Tensor, value: Tensor, mask: Tensor | None = None) -> Tensor:
-        times = query.size(1) // key.size(1)
-        key, value = key.repeat_interleave(times, dim=1), value.repeat_interleave(times, dim=1)
-        return _attention(query, key, value, mask, scale=size(query, key))
+exercise.mistake(
+    "the scale is missing",
+    "Divide the dot products by the square root of d/h, as always.",
+    _scaled_by(lambda query, key: 1.0),
+)
 
-    return answer
+exercise.mistake(
+    "divided by d in place of its square root",
+    "The standard deviation of a score is the square root of d.",
+    _scaled_by(lambda query, key: query.size(-1)),
+)
+
+exercise.mistake(
+    "divided by the square root of the number of heads",
+    "A score is a sum over the d/h numbers of one head: divide by the root of d/h.",
+    _scaled_by(lambda query, key: math.sqrt(query.size(1))),
+)
+
+exercise.mistake(
+    "divided by the square root of the length",
+    "A score is a sum over the d/h numbers of one head, not over the keys.",
+    _scaled_by(lambda query, key: math.sqrt(key.size(-2))),
+)
 
 
-def _without_mask(query: Tensor, key: Tensor, value: Tensor, mask: Tensor | None = None) -> Tensor:
+@exercise.mistake("the mask is not used")
+def _(query, key, value, mask=None):
+    """Add it to the scores before the softmax."""
     return grouped_query_attention(query, key, value)
 
 
-def _mask_scaled_too(query: Tensor, key: Tensor, value: Tensor, mask: Tensor | None = None) -> Tensor:
+@exercise.mistake("the mask is scaled too")
+def _(query, key, value, mask=None):
+    """Minus infinity does not mind, but a finite bias does: scale the scores first, then add the mask."""
     mask = mask if mask is None else mask / math.sqrt(query.size(-1))
     return grouped_query_attention(query, key, value, mask)
 
 
-def _softmax_over_queries(query: Tensor, key: Tensor, value: Tensor, mask: Tensor | None = None) -> Tensor:
+@exercise.mistake("softmax over the queries")
+def _(query, key, value, mask=None):
+    """Each query shares its attention over the keys: the softmax runs along the last axis, dim=-1."""
     times = query.size(1) // key.size(1)
     scores = query @ key.repeat_interleave(times, dim=1).mT / math.sqrt(query.size(-1))
     weights = torch.softmax(scores if mask is None else scores + mask, dim=-2)
     return weights @ value.repeat_interleave(times, dim=1)
-
-
-EXERCISE = Exercise(
-    grouped_query_attention,
-    [
-        Stage(
-            "as many groups as heads: attention as in notebook 03",
-            0.5,
-            "Each head has its own keys and values: dot products, divided by the root of their width d/h, softmax over "
-            "the keys, and the weighted mean of the values.",
-            [_ask(1, 1, (2, 2), 2, 3, 4), _ask(4, 2, (1, 1), 1, 2, 3)],
-            _draw_plain,
-        ),
-        Stage(
-            "neighbouring heads share keys and values",
-            0.75,
-            "With h heads and g groups, h / g heads that follow one another share a group: with h = 4 and g = 2, heads "
-            "0 and 1 read group 0, heads 2 and 3 group 1.",
-            [
-                _ask(7, 2, (4, 2), 2, 3, 3),
-                _ask(10, 1, (6, 2), 1, 2, 5),
-                _ask(13, 1, (6, 3), 3, 2, 2),
-                _ask(22, 1, (12, 3), 1, 2, 2),
-            ],
-            _draw_shared,
-            decisive=True,
-        ),
-        Stage(
-            "one group for all heads",
-            0.25,
-            "Keys and values are (b, 1, m, d/h): every head reads them, with a query of its own.",
-            [_ask(16, 2, (3, 1), 2, 4, 3)],
-            _draw_one,
-        ),
-        Stage(
-            "with a mask",
-            0.5,
-            "The mask is added to the scaled scores. It fits scores of (b, h, n, m), with a row for each head of the "
-            "queries, and may hold finite numbers too.",
-            [
-                _ask(19, 1, (4, 2), 3, 3, 2, _causal(3, 3)),
-                _ask(22, 2, (2, 1), 2, 3, 3, _padding(2, 3)),
-                _ask(25, 1, (4, 2), 2, 3, 2, _slopes(4, 2, 3)),
-                _ask(25, 2, (4, 2), 2, 3, 3, _of_each_head(2, 4, 2, 3, 26)),
-            ],
-            _draw_masked,
-        ),
-    ],
-    [
-        Mistake(
-            "the heads take turns: head 0 reads group 0, head 1 group 1, ...",
-            "That is `repeat` or `tile`. The heads of a group are neighbours: `repeat_interleave`, or head i reads "
-            "group i // (h / g).",
-            _shared_by(lambda x, times: x.repeat(1, times, 1, 1)),
-        ),
-        Mistake(
-            "every head reads the first group",
-            "With more than one group, head i reads group i // (h / g).",
-            _shared_by(_first_head),
-        ),
-        Mistake(
-            "every head reads the mean of all groups",
-            "A mean makes one group of several; here they stay apart, and head i reads group i // (h / g).",
-            _shared_by(_mean_head),
-        ),
-        Mistake(
-            "the head is divided by the number of groups",
-            "i // g is right only where as many heads share a group as there are groups. Divide by h / g, the number "
-            "of heads that share one.",
-            _shared_by(_group_of_head),
-        ),
-        Mistake(
-            "keys and values are spread in different ways",
-            "A head reads keys and values of the same group.",
-            _only_keys,
-        ),
-        Mistake(
-            "the queries of a group are averaged",
-            "Only keys and values are shared. Each head asks with its own query.",
-            _mean_query,
-        ),
-        Mistake(
-            "the scale is missing",
-            "Divide the dot products by the square root of d/h, as always.",
-            _scaled_by(lambda query, key: 1.0),
-        ),
-        Mistake(
-            "divided by d in place of its square root",
-            "The standard deviation of a score is the square root of d.",
-            _scaled_by(lambda query, key: query.size(-1)),
-        ),
-        Mistake(
-            "divided by the square root of the number of heads",
-            "A score is a sum over the d/h numbers of one head: divide by the root of d/h.",
-            _scaled_by(lambda query, key: math.sqrt(query.size(1))),
-        ),
-        Mistake(
-            "divided by the square root of the length",
-            "A score is a sum over the d/h numbers of one head, not over the keys.",
-            _scaled_by(lambda query, key: math.sqrt(key.size(-2))),
-        ),
-        Mistake(
-            "the mask is not used",
-            "Add it to the scores before the softmax.",
-            _without_mask,
-        ),
-        Mistake(
-            "the mask is scaled too",
-            "Minus infinity does not mind, but a finite bias does: scale the scores first, then add the mask.",
-            _mask_scaled_too,
-        ),
-        Mistake(
-            "softmax over the queries",
-            "Each query shares its attention over the keys: the softmax runs along the last axis, dim=-1.",
-            _softmax_over_queries,
-        ),
-    ],
-    trains=True,
-    hints=(
-        "Suppose that keys and values had as many heads as the queries: then you could write it down at once, since "
-        "you did so in notebook 03. So which head of keys must stand at place 0, 1, 2 and 3, if there are four heads "
-        "of queries and two of keys? And is it the same for the values?",
-        "Four heads, two groups `A` and `B`: what is wanted is `A A B B`, not `A B A B`. With six heads and three "
-        "groups it is `A A B B C C`, with six and two `A A A B B B`: a group is read by $h / g$ heads. "
-        "`torch.tensor([7, 8]).repeat_interleave(2)` is `[7, 7, 8, 8]`; `.repeat(2)` is `[7, 8, 7, 8]`.",
-        "1. How many heads share a group: `query.size(1) // key.size(1)`.\n"
-        "2. Keys and values, `(b, g, m, d/h)`, become `(b, h, m, d/h)`, along the axis of the heads, dim=1.\n"
-        "3. Scores `(b, h, n, m)`: queries times the keys with their last two axes exchanged, divided by the root of "
-        "`query.size(-1)`; plus the mask, if there is one.\n"
-        "4. Softmax over the last axis, times the values: `(b, h, n, d/h)`.",
-    ),
-)

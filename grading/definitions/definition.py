@@ -1,0 +1,192 @@
+"""How the file of an exercise is written: name, code and advice of each part beside each other.
+
+exercise = Definition()
+
+@exercise.reference
+def doubled(number): return 2 * number
+
+@exercise.stage("small numbers", points=1, public=[Ask((1,)), Ask((4,))])
+def _(rng):
+    '''What is 2 times 1? (where to look when the stage fails)'''
+    return [Ask((rng.randint(2, 9),))]
+
+@exercise.mistake("squared")
+def _(number):
+    '''Add the number to itself. (the hint of the mistake)'''
+    return number**2
+
+exercise.mistake("the number itself", "Multiply by 2.", abs)  # an answer made elsewhere
+"""
+
+from __future__ import annotations
+
+import inspect
+import random
+import re
+from collections.abc import Callable, Iterable, Sequence
+from dataclasses import dataclass
+from typing import Any, TypeVar, overload
+
+from grading.folder.errors import CourseError
+from tutor.checking.answers import Ask
+
+Draw = Callable[[random.Random], Iterable[Ask]]
+Answer = TypeVar("Answer", bound=Callable[..., Any])
+Drawing = TypeVar("Drawing", bound=Draw)
+
+
+class ExerciseError(CourseError):
+    """The definition of an exercise contradicts itself; the message says which and how."""
+
+    status = 1
+
+
+@dataclass(frozen=True)
+class Stage:
+    """One stage of a check.
+
+    Args:
+        name: what is checked, in a few words.
+        points: what passing it earns.
+        look: where to look when it fails, one sentence.
+        public: questions of the student's own check.
+        draw: makes the questions of grading from a seeded generator.
+        view: the part of the result that is compared, one of `tutor.checking.compare.VIEWS`.
+        tolerance: allowed error, relative and absolute, for floating point numbers.
+        sealed: ship only a fingerprint of the public results, because they are the answer itself.
+        raises: the class of the exception that is wanted in place of a value; with the measure "says why", one with a
+            sentence.
+        measure: one of `tutor.checking.measures.MEASURES`: what is compared is measured from the answer.
+        decisive: it asks for what the exercise is there for: an answer that fails it earns at most half of the points.
+    """
+
+    name: str
+    points: float
+    look: str
+    public: Sequence[Ask]
+    draw: Draw
+    view: str = "values"
+    tolerance: float = 1e-4
+    sealed: bool = False
+    raises: str = ""
+    measure: str = ""
+    decisive: bool = False
+
+
+@dataclass(frozen=True)
+class Mistake:
+    """A known wrong answer: its name in a few words, the hint it deserves, and a small implementation."""
+
+    name: str
+    hint: str
+    answer: Callable[..., Any]
+
+
+class Definition:
+    """Collects the parts of one exercise, in the order in which the file says them.
+
+    Args:
+        exceptions: see `Exercise`.
+        trains: see `Exercise`.
+
+    Attributes:
+        references: the right answer; there must be one.
+        stages: those so far; others, made by a function, may be added to them.
+        mistakes: in the same way.
+        large: see `Exercise`.
+    """
+
+    def __init__(self, *, exceptions: tuple[str, ...] = (), trains: bool = False) -> None:
+        self.references: list[Callable[..., Any]] = []
+        self.stages: list[Stage] = []
+        self.mistakes: list[Mistake] = []
+        self.large: list[Ask] = []
+        self.exceptions, self.trains = exceptions, trains
+
+    def reference(self, answer: Answer) -> Answer:
+        """Takes the right answer; its name is that of the exercise."""
+        self.references.append(answer)
+        return answer
+
+    def stage(  # noqa: PLR0913 - the fields of a Stage
+        self,
+        name: str,
+        *,
+        points: float,
+        public: Sequence[Ask] | None = None,
+        seed: int | None = None,
+        view: str = "values",
+        tolerance: float = 1e-4,
+        sealed: bool = False,
+        raises: str = "",
+        measure: str = "",
+        decisive: bool = False,
+    ) -> Callable[[Drawing], Drawing]:
+        """Decorates the function that draws a stage's questions; its docstring says where to look.
+
+        Args:
+            name: see `Stage`, as for all that is not described here.
+            points: what passing it earns.
+            public: questions of the student's own check.
+            seed: in place of `public`: these questions are drawn, too, from a generator with this seed.
+
+        Raises:
+            ExerciseError: when the docstring is missing, or when not exactly one of `public` and `seed` is given.
+        """
+        if (public is None) == (seed is None):
+            raise ExerciseError(f"stage {name!r}: expected either public questions or the seed that draws them.")
+
+        def add(draw: Drawing) -> Drawing:
+            look = _text(draw, f"stage {name!r}: expected where to look")
+            asked = list(draw(random.Random(seed))) if public is None else public
+            self.stages.append(
+                Stage(name, points, look, asked, draw, view, tolerance, sealed, raises, measure, decisive)
+            )
+            return draw
+
+        return add
+
+    @overload
+    def mistake(self, name: str) -> Callable[[Answer], Answer]: ...
+
+    @overload
+    def mistake(self, name: str, hint: str, answer: Callable[..., Any]) -> None: ...
+
+    def mistake(
+        self, name: str, hint: str = "", answer: Callable[..., Any] | None = None
+    ) -> Callable[[Answer], Answer] | None:
+        """Decorates a known wrong answer, whose docstring is the hint; or takes both as they are.
+
+        Raises:
+            ExerciseError: when the docstring is missing.
+        """
+        if answer is not None:
+            self.mistakes.append(Mistake(name, hint, answer))
+            return None
+
+        def add(wrong: Answer) -> Answer:
+            self.mistakes.append(Mistake(name, _text(wrong, f"mistake {name!r}: expected the hint"), wrong))
+            return wrong
+
+        return add
+
+
+def _text(documented: Callable[..., Any], expected: str) -> str:
+    """Returns a docstring with the lines of each paragraph joined."""
+    if not documented.__doc__:
+        raise ExerciseError(f"{expected} as the docstring of its function.")
+    paragraphs = inspect.cleandoc(documented.__doc__).split("\n\n")
+    return "\n\n".join(paragraph.replace("\n", " ") for paragraph in paragraphs).strip()
+
+
+def hints_of(text: str) -> tuple[str, ...]:
+    """Returns the hints of a file `EXERCISE.hints.md`, each below its heading.
+
+    Raises:
+        ExerciseError: when the headings are not `## Hint 1`, `## Hint 2`, ... from the first line on.
+    """
+    before, *parts = re.split(r"^## Hint (\d+)$", text, flags=re.MULTILINE)
+    numbers, hints = parts[::2], parts[1::2]
+    if before.strip() or numbers != [str(number) for number in range(1, len(numbers) + 1)]:
+        raise ExerciseError("expected the headings `## Hint 1`, `## Hint 2` and so on, and each hint below its own.")
+    return tuple(hint.strip() for hint in hints)
