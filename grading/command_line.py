@@ -51,6 +51,15 @@ def _parser() -> argparse.ArgumentParser:
     build.add_argument("notebook", nargs="*", help="only these, by the start of their names: 01")
     build.add_argument("--check", action="store_true", help="change nothing; fail when a made file is stale")
 
+    new = add(
+        "new",
+        "grading.authoring.new_exercise:command",
+        "write the files of a new exercise, which passes its own tests at once",
+        "01_causal_mask token_count",
+    )
+    new.add_argument("notebook", help="its notebook's full name: 01_causal_mask")
+    new.add_argument("name", help="the name of the function or class that a student writes")
+
     release = add(
         "release",
         "grading.authoring.release:command",

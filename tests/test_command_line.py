@@ -46,7 +46,7 @@ def test_a_folder_without_a_course_is_named(tmp_path: Path, capsys: pytest.Captu
     assert f"{tmp_path} is no course folder" in capsys.readouterr().err
 
 
-COMMANDS = ["autograde", "build", "collect", "demo", "doctor", "essays", "export", "feedback", "hand-back"]
+COMMANDS = ["autograde", "build", "collect", "demo", "doctor", "essays", "export", "feedback", "hand-back", "new"]
 COMMANDS += ["regrade", "report", "similar", "solutions"]
 
 
@@ -63,7 +63,7 @@ def test_each_commands_help_has_an_example(command: str, capsys: pytest.CaptureF
 def test_every_command_is_known(capsys: pytest.CaptureFixture[str]) -> None:
     with pytest.raises(SystemExit, match="0"):
         main(["--help"])
-    known = "build,release,book,demo,collect,autograde,regrade,essays,similar,feedback,hand-back,solutions"
+    known = "build,new,release,book,demo,collect,autograde,regrade,essays,similar,feedback,hand-back,solutions"
     assert f"{{{known},report,export,doctor}}" in capsys.readouterr().out
 
 

@@ -1,0 +1,66 @@
+"""`python -m grading new` writes an exercise that passes its own tests once its cells stand in the notebook."""
+
+import json
+import re
+from pathlib import Path
+
+import pytest
+
+from grading.__main__ import main
+from grading.definitions import catalogue
+from tests.clones import clone, python
+
+NAME = "token_count"
+
+
+@pytest.mark.parametrize(
+    ("words", "said"),
+    [
+        (
+            "77_nothing token_count",
+            "no notebook is called '77_nothing'; expected one of: 00_start_here, 01_",
+        ),
+        ("00_start_here token-count", "no function can be called 'token-count'; expected letters, digits"),
+        ("00_start_here _count", "no function can be called '_count'"),
+        ("00_start_here class", "no function can be called 'class'"),
+        ("00_start_here causal_mask", "01_causal_mask has an exercise 'causal_mask' already"),
+    ],
+)
+def test_what_cannot_be_made_is_refused_in_one_sentence(
+    words: str, said: str, capsys: pytest.CaptureFixture[str]
+) -> None:
+    before = {notebook: catalogue.names(notebook) for notebook in catalogue.notebooks()}
+    assert main(["new", *words.split()]) == 1
+    assert said in capsys.readouterr().err
+    assert {notebook: catalogue.names(notebook) for notebook in catalogue.notebooks()} == before
+
+
+@pytest.mark.all
+def test_a_new_exercise_passes_its_own_tests(repository: Path, tmp_path: Path) -> None:
+    course = clone(repository, tmp_path / "course")
+    told = python(course, ["-m", "grading", "new", "00_start_here", NAME])
+    assert told.returncode == 0, told.stderr
+    written = [course / path for path in re.findall(r"^wrote (\S+)$", told.stdout, re.MULTILINE)]
+    assert sorted(path.name for path in written) == [f"{NAME}.hints.md", f"{NAME}.py", f"{NAME}.py"]
+    assert all(path.is_file() for path in written)
+
+    source = course / "solutions" / "00_start_here.py"
+    (row,) = re.findall(r"^# \| .*\n", told.stdout, re.MULTILINE)
+    (cells,) = re.findall(r"^# %% exercise.*?^check\(\w+\)\n", told.stdout, re.MULTILINE | re.DOTALL)
+    total = "# | **total** | | **1** |"
+    text = source.read_text(encoding="utf-8").replace(total, f"{row}{total.replace('1', '2')}")
+    source.write_text(text.replace('# %% exercise="batch', f'{cells}\n# %% exercise="batch', 1), encoding="utf-8")
+
+    commands = re.findall(r"^\.venv/bin/python (.*)$", told.stdout, re.MULTILINE)
+    assert len(commands) == 2
+    for command in commands:
+        ended = python(course, command.split())
+        assert ended.returncode == 0, ended.stdout + ended.stderr
+    assert re.search(r"\b\d+ passed", ended.stdout)
+    assert "failed" not in ended.stdout
+    hints = json.loads((course / "tutor/check_examples/hints.json").read_text(encoding="utf-8"))
+    assert len(hints[NAME]) == 3
+    changed = python(course, ["-m", "ruff", "check", *map(str, written)])
+    assert changed.returncode == 0, changed.stdout
+    laid_out = python(course, ["-m", "ruff", "format", "--check", *map(str, written)])
+    assert laid_out.returncode == 0, laid_out.stdout
