@@ -26,6 +26,7 @@ MAKE = {  # what make must start; `make build CHECK=1` runs for real in tests/te
 REPLAY = ".venv/bin/python -m pytest --nbval solutions/NN_name/NN_name.ipynb"
 PROVE = ".venv/bin/python -m pytest tests/test_bank.py --all -k EXERCISE"
 BUILD = ".venv/bin/python -m grading build NN"
+NEW = ".venv/bin/python -m grading new NN_name EXERCISE"  # run in tests/test_new_exercise.py
 
 ANSWER = """
 
@@ -55,7 +56,8 @@ def run(course: Path, command: str) -> subprocess.CompletedProcess[str]:
 
 
 def test_every_command_is_run_here(repository: Path) -> None:
-    assert commands((repository / "CONTRIBUTING.md").read_text(encoding="utf-8")) == {PROVE, BUILD, REPLAY, *MAKE}
+    found = commands((repository / "CONTRIBUTING.md").read_text(encoding="utf-8"))
+    assert found == {PROVE, BUILD, NEW, REPLAY, *MAKE}
 
 
 @pytest.mark.parametrize(("command", "started"), MAKE.items())
