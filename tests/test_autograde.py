@@ -145,9 +145,6 @@ def test_a_changed_submission_is_graded_again(outcomes: dict[str, Outcome], cour
     put(course, "moved", changed)
     (again,) = run(course, students=["moved"], workers=1)
     assert (again.state, again.score) == ("graded", 0)
-    put(course, "moved", honest()["moved"])
-    (again,) = run(course, students=["moved"], workers=1)
-    assert again.score == AUTOMATIC
 
 
 def test_feedback_has_verdicts_and_no_hidden_value(outcomes: dict[str, Outcome], course: Path) -> None:

@@ -56,8 +56,8 @@ def test_an_endless_loop_is_stopped(swallow: bool, monkeypatch: pytest.MonkeyPat
                     raise
 
     start = time.thread_time()
-    said = verdict(loop)
-    assert time.thread_time() - start < 10
+    said = judge(public_examples()["causal_mask"], InProcess(loop), seconds=1)
+    assert time.thread_time() - start < 5
     assert said.outcome == "late"
     assert "is there a loop that never ends?" in str(said)
 
@@ -131,7 +131,10 @@ else:
 @pytest.mark.skipif(not hasattr(signal, "SIGSTOP"), reason="a process cannot be stopped here")
 @pytest.mark.parametrize(
     ("way", "seconds", "wanted"),
-    [("check", 6, "causal_mask: all checks passed - 3 of 3 points"), ("mark", 11, "3.0 points")],
+    [
+        ("check", 6, "causal_mask: all checks passed - 3 of 3 points"),
+        pytest.param("mark", 11, "3.0 points", marks=pytest.mark.all),
+    ],
 )
 def test_a_process_that_is_stopped_for_longer_than_it_may_work_loses_nothing(
     way: str, seconds: int, wanted: str

@@ -247,7 +247,7 @@ RED_BY_RUN_ALL = {
     *("answer_above_its_stub", "lambda_above_its_stub", "all_first", "two_in_one", "all_last", "two_in_a_later_one"),
 }
 # One of each kind: files, a name that is lost, cells that were moved or copied, what lies beside the notebook.
-SAMPLE = ["writefile_and_import", "run", "helper_and_reset", "two_in_one", "stub_copied_behind", "file_beside"]
+SAMPLE = ["writefile_and_import", "helper_and_reset", "two_in_one", "file_beside"]
 
 
 def filled(name: str) -> NotebookNode:
@@ -362,6 +362,7 @@ def test_a_check_of_something_else_says_what_grading_asks(capsys: pytest.Capture
     assert "Grading asks" not in capsys.readouterr().out
 
 
+@pytest.mark.all
 def test_two_students_graded_without_a_sandbox_do_not_find_each_others_files() -> None:
     with ForkServerClient(protected=False) as unprotected:
         first, second = unprotected.student(), unprotected.student()

@@ -180,6 +180,7 @@ def test_a_name_that_an_own_cell_binds_is_the_students_whatever_an_experiment_bi
 
 
 @pytest.mark.sandbox
+@pytest.mark.all
 def test_a_helper_that_has_the_name_of_a_trained_variable_is_graded_as_it_is_checked(
     students: ForkServerClient, tmp_path: Path
 ) -> None:
@@ -208,6 +209,7 @@ def test_only_what_a_name_needs_is_run() -> None:
     assert trained("\n".join(needed(cells, ["losses"])))
 
 
+@pytest.mark.all
 def test_what_many_names_need_is_found_in_bounded_time() -> None:
     """Whoever writes the cells chooses how many names lead to how many others: a chain, and functions of functions."""
     chain = "\n".join(f"a{n} = a{n + 1}" for n in reversed(range(8_000)))
@@ -219,6 +221,7 @@ def test_what_many_names_need_is_found_in_bounded_time() -> None:
     assert not are_short(["x" * 50_000] * 5)
 
 
+@pytest.mark.all
 def test_a_cell_that_is_too_long_is_not_looked_into() -> None:
     assert bound(["x = 1\n" * 20_000]) == {"x"}
     assert bound(["x = 1\n" * 50_000]) == set()

@@ -11,6 +11,7 @@ import pytest
 from nbclient import NotebookClient
 
 from helpers import threads
+from tests.tiers import all_only
 from tutor.output import CUT, EACH, ERROR, RICH, TEXT, OutputLimit
 
 
@@ -111,7 +112,7 @@ def test_an_error_is_shortened() -> None:
     assert cell.sent == [{"ename": "ValueError", "evalue": "e" * ERROR, "traceback": ["t" * ERROR, "short"]}]
 
 
-@pytest.mark.parametrize("extension", [True, False])
+@pytest.mark.parametrize("extension", [True, *all_only(False)])
 def test_a_real_kernel_cuts_and_works_on_one_thread(
     extension: bool, repository: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:

@@ -273,9 +273,9 @@ def test_the_solution_gets_full_marks_in_the_sandbox(students: ForkServerClient)
 def test_marks_in_the_sandbox_are_those_of_the_examiner_in_process(students: ForkServerClient) -> None:
     from tutor.checking.answers import InProcess
 
-    wrong = [a for a in bank.answers(NOTEBOOK) if a.exercise in ("causal_mask", "padding_mask")]
+    some = [a for a in bank.answers(NOTEBOOK) if a.exercise in ("causal_mask", "padding_mask")][::6]
     defined = exercise.load(NOTEBOOK)
-    for answer in wrong:
+    for answer in some:  # `test_both_ways.py` compares the whole bank
         student = students.student()
         for cell in bank.cells(NOTEBOOK):
             if cell.kind == "setup":

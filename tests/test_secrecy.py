@@ -481,6 +481,7 @@ Course(Path(sys.argv[1])).gradebook().close()
 """
 
 
+@pytest.mark.all
 def test_a_gradebook_that_is_killed_while_it_is_made_is_made_by_the_next(tmp_path: Path) -> None:
     course = Course(tmp_path)
 

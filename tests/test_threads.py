@@ -26,11 +26,21 @@ def said(program: str, **settings: str) -> list[str]:
     ("program", "settings", "wanted"),
     [
         ("import helpers, torch", {}, "1 passive"),
-        ("import helpers, torch", {"OMP_NUM_THREADS": "2"}, "2 passive"),
+        pytest.param("import helpers, torch", {"OMP_NUM_THREADS": "2"}, "2 passive", marks=pytest.mark.all),
         ("import torch; torch.set_num_threads(2); import helpers", {}, "1 None"),
-        ("import torch, helpers", {"OMP_NUM_THREADS": "2"}, "1 None"),
-        ("import torch, helpers", {"OMP_NUM_THREADS": "2", "OMP_WAIT_POLICY": "PASSIVE"}, "2 PASSIVE"),
-        ("import helpers, torch; from helpers.device import set_threads; set_threads(2)", {}, "2 passive"),
+        pytest.param("import torch, helpers", {"OMP_NUM_THREADS": "2"}, "1 None", marks=pytest.mark.all),
+        pytest.param(
+            "import torch, helpers",
+            {"OMP_NUM_THREADS": "2", "OMP_WAIT_POLICY": "PASSIVE"},
+            "2 PASSIVE",
+            marks=pytest.mark.all,
+        ),
+        pytest.param(
+            "import helpers, torch; from helpers.device import set_threads; set_threads(2)",
+            {},
+            "2 passive",
+            marks=pytest.mark.all,
+        ),
     ],
 )
 def test_no_thread_spins_whatever_is_imported_first(program: str, settings: dict[str, str], wanted: str) -> None:
