@@ -4,8 +4,8 @@
     python -m benchmarks.luck 01 --students 5
     python -m benchmarks.luck 01 causal_mask
 
-`tests/test_bank.py` asks the same for three students. Prints a line for each answer that luck has a part in, for each
-that the student's own check refuses and grading does not, and for each exercise.
+`tests/test_bank.py` asks the same for three students. Prints a line for each answer that luck has a part
+in, for each that the student's own check refuses and grading does not, and for each exercise.
 """
 
 import argparse

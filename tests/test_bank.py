@@ -1,8 +1,8 @@
 """The proof of every exercise: right answers get full marks, wrong ones lose marks and get the right hint.
 
-`pytest --all tests/test_bank.py -k causal_mask` proves one exercise. Without `--all` it is proven on one student, with
-every right answer, one wrong one for each known mistake, and one that makes none. What belongs to one exercise runs in
-one process.
+`pytest --all tests/test_bank.py -k causal_mask` proves one exercise. Without `--all` it is proven on
+one student, with every right answer, one wrong one for each known mistake, and one that makes none. What belongs to
+one exercise runs in one process.
 """
 
 import functools

@@ -331,6 +331,7 @@ def test_two_runs_at_once(driver: Driver, undisturbed: tuple[dict[str, tuple[Any
     assert marks(course) == wanted
 
 
+@pytest.mark.all
 def test_a_locked_gradebook_is_waited_for(
     driver: Driver, undisturbed: tuple[dict[str, tuple[Any, ...]], float], course: Path
 ) -> None:

@@ -417,6 +417,7 @@ def test_a_cell_that_hardly_works_is_not_waited_for(
         student.run(f"{LAZY}\nlazy()", 600)
 
 
+@pytest.mark.all
 def test_who_takes_no_question_is_not_waited_for(students: ForkServerClient, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(student_process, "STANDSTILL", 2.0)
     student = students.student()
