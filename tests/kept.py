@@ -31,6 +31,7 @@ from grading.authoring.bank import BankAnswer
 from grading.definitions import exercise
 from grading.definitions.catalogue import FOLDER as DEFINITIONS
 from grading.folder.course import ROOT
+from tutor.checking import building
 from tutor.checking.answers import Ask, InProcess, Reply
 from tutor.checking.judging import Examples, judge
 from tutor.checking.verdict import Verdict
@@ -42,6 +43,8 @@ PATIENCE, CLOCK = 60.0, "cpu"  # seconds for one answer, of a processor: on a bu
 SEEDS = ("a student", "public")  # the first is asked always, the second with `--all`
 IN_SANDBOX = "another student"  # whose questions are asked where submissions are graded: one draw more for each answer
 Made = TypeVar("Made")
+
+building.MODELS = 500  # thirty answers get the same questions; with fewer, some models are made for each of them anew
 
 
 def kept(make: Callable[[], Made], *deciding: str, anew: bool = False) -> Made:
@@ -90,6 +93,17 @@ def definition(notebook: str) -> str:
     return _digest([_shared(), _content((DEFINITIONS / notebook).glob("*.py"))])
 
 
+_encoded = dict[int, tuple[Ask, str]]()
+
+
+def _in_text(question: Ask) -> str:
+    """Returns a question as text. Each is put to many answers, and encoded once: none of them gets its very inputs."""
+    known = _encoded.get(id(question))
+    if known is None or known[0] is not question:  # it is kept, so that no other one gets its identity
+        known = _encoded[id(question)] = (question, json.dumps(question.encode()))
+    return known[1]
+
+
 class AskedOnce(InProcess):
     """An answer that is asked each question once: every student gets the public ones, and the reply is the same."""
 
@@ -99,7 +113,7 @@ class AskedOnce(InProcess):
 
     def ask(self, question: Ask, seconds: float = 2.0) -> Reply:
         """Returns the reply, made now or when the same question was asked before."""
-        key = json.dumps(question.encode())
+        key = _in_text(question)
         if key not in self._replies:
             self._replies[key] = super().ask(question, seconds)
         return self._replies[key]
