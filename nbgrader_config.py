@@ -6,12 +6,14 @@ from nbconvert.preprocessors import ClearMetadataPreprocessor
 from nbgrader import preprocessors
 
 from grading.autograder.preprocessors import MendCells, SandboxedExecute, SaveMarks, TakeAnswers
+from grading.folder.course import COURSE_ID
 from tutor import validating
+from tutor.overview import ESSAY_STUB
 
 c = get_config()  # noqa: F821 - nbgrader defines it when it reads this file
 validating.configure(c)
 
-c.CourseDirectory.course_id = "transformers"
+c.CourseDirectory.course_id = COURSE_ID
 c.CourseDirectory.root = os.path.dirname(os.path.abspath(__file__))
 c.CourseDirectory.source_directory = "solutions"
 c.CourseDirectory.release_directory = "notebooks"
@@ -25,7 +27,7 @@ c.CourseDirectory.db_url = "sqlite:///" + os.path.join(c.CourseDirectory.root, "
 c.CourseDirectory.ignore = [".ipynb_checkpoints", "*.pyc", "__pycache__", "feedback", "*.py"]
 
 c.ClearSolutions.code_stub = {"python": 'raise NotImplementedError("Replace this line by your answer")'}
-c.ClearSolutions.text_stub = "*Your answer here: double-click, and replace this line.*"
+c.ClearSolutions.text_stub = ESSAY_STUB
 
 # `nbgrader autograde` and formgrader's button run students' code in the sandbox of `python -m grading autograde`.
 c.Autograde.sanitize_preprocessors = [

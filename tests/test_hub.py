@@ -23,6 +23,7 @@ from traitlets.config import Config
 
 from deploy.hub import install
 from grading.classroom.exchange import CollectOwned
+from grading.folder.course import COURSE_ID
 
 ME = pwd.getpwuid(os.getuid()).pw_name
 
@@ -35,6 +36,14 @@ def folder() -> Iterator[Path]:
         os.chmod(name, 0o755)
         yield Path(name)
     os.umask(before)
+
+
+def test_a_hub_names_the_course_as_its_settings_do() -> None:
+    """What a hub's server and its students run may lie where the course is not: it says the name itself."""
+    assert install.COURSE_ID == COURSE_ID
+    hub = Path(install.__file__).parent
+    assert f'\nCOURSE = "{COURSE_ID}"' in (hub / "roles.py").read_text("utf-8")
+    assert f'course_id = "{COURSE_ID}"\n' in (hub / "student" / "nbgrader_config.py").read_text("utf-8")
 
 
 def test_settings_and_exchange_are_put_in_place(folder: Path) -> None:

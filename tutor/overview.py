@@ -20,7 +20,7 @@ if TYPE_CHECKING:
     from tutor.checking.verdict import Verdict
 
 WIDTH = 20  # signs of a bar
-ESSAY_STUB = "*Your answer here: double-click, and replace this line.*"  # as nbgrader_config.py writes it
+ESSAY_STUB = "*Your answer here: double-click, and replace this line.*"
 SAID = re.compile(r"(\w+): ([^\n]*?)(?: - ([\d.]+) of [\d.]+ points(?: so far)?)?(?:\n|$)")
 NOT_CHECKED = "not checked yet"
 

@@ -53,7 +53,7 @@ build-backend = "setuptools.build_meta"
 name = "{name}"
 version = "{version}"
 description = "What the notebooks of the course on Transformers import"
-requires-python = ">=3.10"
+requires-python = ">={oldest}"
 license = "MIT AND CC-BY-4.0"
 license-files = ["LICENSE"]
 dependencies = [{imported}]
@@ -77,7 +77,7 @@ VALIDATE = "nbgrader_config.py"  # so that Validate says the same from any folde
 
 README = """# The notebooks of the course on Transformers
 
-You need Python 3.10 or newer. In this folder, once:
+You need Python {oldest} or newer. In this folder, once:
 
     python3 -m venv .venv
     .venv/bin/pip install "{wheel}[lab]"
@@ -151,7 +151,8 @@ def release(folder: Path) -> list[Path]:
     packed = folder / f"{NAME}-students-{__version__}.zip"
     top = f"{NAME}-{__version__}"
     with zipfile.ZipFile(packed, "w", zipfile.ZIP_DEFLATED) as archive:
-        told = README.format(wheel=wheel.name, online=online(course.assignments, course_setting("repository")))
+        links = online(course.assignments, course_setting("repository"))
+        told = README.format(oldest=_oldest_python(), wheel=wheel.name, online=links)
         _add(archive, f"{top}/README.md", told.encode())
         _add(archive, f"{top}/requirements.txt", REQUIREMENTS.format(wheel=wheel.name).encode())
         _add(archive, f"{top}/LICENSE", (ROOT / "LICENSE").read_bytes())
@@ -206,7 +207,8 @@ def _wheel(folder: Path) -> Path:
         shutil.copy(ROOT / "deploy" / "ipython" / KERNELS, stage)
         shutil.copy(ROOT / "deploy" / "jupyter" / VALIDATE, stage)
         wanted = {"imported": _wanted(IMPORTED), "opened": _wanted(OPENED_WITH)}
-        project = PROJECT.format(name=NAME, version=__version__, kernels=KERNELS, validate=VALIDATE, **wanted)
+        wanted |= {"oldest": _oldest_python(), "kernels": KERNELS, "validate": VALIDATE}
+        project = PROJECT.format(name=NAME, version=__version__, **wanted)
         (stage / "pyproject.toml").write_text(project, encoding="utf-8")
         here = ["--no-build-isolation"] if importlib.util.find_spec("setuptools") else []  # else pip fetches it
         done = subprocess.run(
@@ -226,6 +228,10 @@ def corpora() -> Iterator[Path]:
     yield ROOT / "data" / "registry.json"
     for pattern in ("*/*.tsv", "*/*.txt"):
         yield from sorted(path for path in (ROOT / "data").glob(pattern) if path.parent.name != "downloads")
+
+
+def _oldest_python() -> str:
+    return str(read_pyproject(ROOT)["project"]["requires-python"].removeprefix(">="))
 
 
 def _wanted(names: set[str]) -> str:
