@@ -11,7 +11,7 @@ import keyword
 from grading.authoring.source import BuildError
 from grading.definitions import catalogue
 from grading.folder.course import ROOT
-from grading.folder.files import write_whole
+from tutor.files import write_whole
 
 DEFINITION = '''"""Exercise NAME of notebook NN."""
 

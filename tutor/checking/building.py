@@ -18,7 +18,7 @@ from tutor.checking.limits import seed_torch
 from tutor.checking.recipes import DATA, Generator, Model, Optimizer, Recorded
 from tutor.checking.spies import Spy
 
-MODELS = 100  # that are kept to be copied
+MODELS = 400  # that are kept to be copied; more than one exercise asks with, else each answer makes all of them anew
 LARGEST = 1 << 18  # numbers of a model that is kept
 CONSTANT = frozenset({type(None), bool, int, float, str})
 _models = dict[str, nn.Module]()  # by recipe

@@ -9,8 +9,8 @@ from typing import Any
 import torch
 from torch import nn
 
-from helpers.data import PAD, SOS
 from helpers.models import Classifier
+from helpers.vocabulary import PAD, SOS
 from tutor.checking.plain import Model
 
 TOKENS = torch.tensor([[SOS, 4, 6, 5, 3, 2], [SOS, 5, 4, PAD, PAD, PAD]])  # every word of a vocabulary of 7

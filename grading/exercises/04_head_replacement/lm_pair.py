@@ -6,7 +6,7 @@ import random
 
 from grading.definitions.definition import Definition
 from grading.exercises.draws import Draw, both, fixed
-from helpers.data import EOS, SOS
+from helpers.vocabulary import EOS, SOS
 from tutor.checking.answers import Ask
 
 exercise = Definition()

@@ -12,8 +12,8 @@ from torch import Tensor, nn
 
 from grading.definitions.definition import Definition
 from grading.exercises.draws import Draw, both, seed_from
-from helpers.data import PAD, SOS
 from helpers.models import Classifier, LanguageModel, TransformerBase
+from helpers.vocabulary import PAD, SOS
 from tutor.checking.answers import Ask
 from tutor.checking.building import build
 from tutor.checking.plain import Model

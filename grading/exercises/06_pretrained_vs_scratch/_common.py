@@ -9,7 +9,8 @@ from typing import Any
 import torch
 from torch import Tensor
 
-from helpers.data import EOS, IGNORE, PAD, SOS, scored_places
+from helpers.batches import IGNORE, scored_places
+from helpers.vocabulary import EOS, PAD, SOS
 from tutor.checking.answers import Ask, InProcess
 from tutor.checking.plain import Model
 

@@ -14,7 +14,7 @@ import torch
 
 from grading.definitions.definition import Definition
 from grading.exercises.draws import Draw, both, fixed, seed_from
-from helpers.data import Batch
+from helpers.batches import Batch
 from tutor.checking.answers import Ask
 
 from ._common import _batch, _classifier, _texts, _wanted

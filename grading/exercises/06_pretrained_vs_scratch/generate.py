@@ -13,7 +13,7 @@ from torch import Tensor
 
 from grading.definitions.definition import Definition
 from grading.exercises.draws import Draw, both, fixed, seed_from
-from helpers.data import EOS, OOV, SOS, Vocabulary
+from helpers.vocabulary import EOS, OOV, SOS, Vocabulary
 from tutor.checking.answers import Ask
 from tutor.checking.building import build
 from tutor.checking.plain import Model

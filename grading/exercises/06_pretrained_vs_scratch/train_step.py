@@ -15,7 +15,8 @@ from torch.nn import functional as F
 
 from grading.definitions.definition import Definition
 from grading.exercises.draws import seed_from
-from helpers.data import IGNORE, PAD, SOS, Batch
+from helpers.batches import IGNORE, Batch
+from helpers.vocabulary import PAD, SOS
 from tutor.checking.answers import Ask
 from tutor.checking.plain import Model, Optimizer
 

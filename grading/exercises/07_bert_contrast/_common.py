@@ -7,7 +7,7 @@ from typing import Any
 import torch
 from torch import Tensor
 
-from helpers.data import EOS, MASK, SOS
+from helpers.vocabulary import EOS, MASK, SOS
 from tutor.checking.plain import Model
 
 SPECIALS = MASK + 1

@@ -9,7 +9,7 @@ from torch import Tensor
 
 from grading.definitions.definition import Definition
 from grading.exercises.draws import Draw, fixed, seed_from
-from helpers.data import MASK, OOV
+from helpers.vocabulary import MASK, OOV
 from tutor.checking.answers import Ask
 from tutor.checking.building import build
 

@@ -10,7 +10,8 @@ from torch import Tensor
 
 from grading.definitions.definition import Definition
 from grading.exercises.draws import seed_from
-from helpers.data import EOS, IGNORE, MASK, OOV, PAD, SOS
+from helpers.batches import IGNORE
+from helpers.vocabulary import EOS, MASK, OOV, PAD, SOS
 from tutor.checking.answers import Ask
 from tutor.checking.plain import Generator
 

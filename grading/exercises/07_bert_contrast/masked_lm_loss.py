@@ -14,7 +14,8 @@ from torch.nn import functional as F
 
 from grading.definitions.definition import Definition
 from grading.exercises.draws import Draw, both, seed_from
-from helpers.data import IGNORE, MASK, PAD
+from helpers.batches import IGNORE
+from helpers.vocabulary import MASK, PAD
 from tutor.checking.answers import Ask
 
 from ._common import SPECIALS, _model, _sentence

@@ -11,7 +11,8 @@ from torch import Tensor
 
 from grading.definitions.definition import Definition, Stage
 from grading.exercises.draws import Draw, both
-from helpers.data import IGNORE, MASK, PAD
+from helpers.batches import IGNORE
+from helpers.vocabulary import MASK, PAD
 from tutor.checking.answers import Ask
 from tutor.checking.plain import Generator
 

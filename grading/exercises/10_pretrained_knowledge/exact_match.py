@@ -11,7 +11,7 @@ import torch
 
 from grading.definitions.definition import Definition
 from grading.exercises.draws import Draw, both
-from helpers.data import EOS, MASK, PAD, SOS
+from helpers.vocabulary import EOS, MASK, PAD, SOS
 from tutor.checking.answers import Ask
 from tutor.checking.building import build
 from tutor.checking.plain import Model

@@ -11,8 +11,8 @@ from torch import Tensor, nn
 
 from grading.definitions.definition import Definition
 from grading.exercises.draws import Draw, both
-from helpers.data import SOS
 from helpers.models import Context, TransformerBase
+from helpers.vocabulary import SOS
 from tutor.checking.answers import Ask
 from tutor.checking.plain import Model
 

@@ -9,7 +9,7 @@ from typing import Any
 import torch
 from torch import Tensor
 
-from helpers.data import EOS, OOV, PAD
+from helpers.vocabulary import EOS, OOV, PAD
 from tutor.checking.building import build as built  # the model of a recipe, as an answer gets it
 from tutor.checking.plain import Model
 

@@ -10,7 +10,7 @@ from torch import Tensor
 
 from grading.definitions.definition import Definition
 from grading.exercises.draws import Draw, both, seed_from
-from helpers.data import EOS, PAD, SOS
+from helpers.vocabulary import EOS, PAD, SOS
 from tutor.checking.answers import Ask
 from tutor.checking.plain import Model
 

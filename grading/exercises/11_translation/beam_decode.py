@@ -10,7 +10,7 @@ from torch import Tensor
 
 from grading.definitions.definition import Definition
 from grading.exercises.draws import Draw, both
-from helpers.data import EOS, SOS
+from helpers.vocabulary import EOS, SOS
 from tutor.checking.answers import Ask
 
 from ._common import _recipe, _sequences, _to_eos, _words

@@ -9,7 +9,8 @@ from torch import Tensor
 
 from grading.definitions.definition import Definition
 from grading.exercises.draws import Draw, both
-from helpers.data import EOS, IGNORE, PAD, SOS
+from helpers.batches import IGNORE
+from helpers.vocabulary import EOS, PAD, SOS
 from tutor.checking.answers import Ask
 
 from ._common import Sentences

@@ -12,7 +12,7 @@ from torch import Tensor
 
 from grading.definitions.definition import Definition
 from grading.exercises.draws import Draw, fixed
-from helpers.data import EOS, PAD, SOS
+from helpers.vocabulary import EOS, PAD, SOS
 from tutor.checking.answers import Ask
 
 from ._common import Sentences, _recipe, _to_eos, _words

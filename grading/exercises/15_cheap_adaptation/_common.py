@@ -10,7 +10,7 @@ from typing import Any
 import torch
 from torch import Tensor, nn
 
-from helpers.data import PAD, SOS
+from helpers.vocabulary import PAD, SOS
 from tutor.checking.plain import Model
 
 TOKENS = torch.tensor([[SOS, 4, 6, 5, 3, 2], [SOS, 5, 4, PAD, PAD, PAD]])  # every word of a vocabulary of 7
