@@ -42,7 +42,7 @@ def test_what_is_too_much_is_refused(words: str, capsys: pytest.CaptureFixture[s
 
 
 def test_a_folder_without_a_course_is_named(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
-    assert main(["report", A, "--course", str(tmp_path)]) != 0
+    assert main(["regrade", A, "--course", str(tmp_path)]) != 0
     assert f"{tmp_path} is no course folder" in capsys.readouterr().err
 
 
