@@ -3,7 +3,7 @@
     python -m benchmarks.effects            # prints the tables: 3 minutes on two cores
     python -m benchmarks.effects --write    # and puts them into docs/results.md
 
-`tests/test_effects.py` asserts the directions with a margin, here and in the outputs of the notebooks.
+`tests/notebooks/test_effects.py` asserts the directions with a margin, here and in the outputs of the notebooks.
 """
 
 import argparse

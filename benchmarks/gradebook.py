@@ -40,7 +40,7 @@ from grading.autograder.pool import Job
 from grading.autograder.submission import Master
 from grading.folder.course import Course
 from grading.folder.errors import CourseError
-from tests.servers import Server, why_no_server
+from tests.classroom.servers import Server, why_no_server
 
 RECORDED = 12  # submissions that are graded once
 

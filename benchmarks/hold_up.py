@@ -24,8 +24,8 @@ from grading.autograder.outcome import GRADED, Outcome
 from grading.classroom import demo
 from grading.folder.course import ROOT, Course
 from grading.sandbox.fork_server import ForkServer
+from tests.classroom.submissions import ASSIGNMENT, cell, released
 from tests.hostile.costs import CASES
-from tests.submissions import ASSIGNMENT, cell, released
 
 # One of each kind in turn, those first that have cost most.
 KINDS = [

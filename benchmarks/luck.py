@@ -4,7 +4,7 @@
     python -m benchmarks.luck 01 --students 5
     python -m benchmarks.luck 01 causal_mask
 
-`tests/test_bank.py` asks the same for three students. Prints a line for each answer that luck has a part
+`tests/definitions/test_bank.py` asks the same for three students. Prints a line for each answer that luck has a part
 in, for each that the student's own check refuses and grading does not, and for each exercise.
 """
 
@@ -15,7 +15,7 @@ import time
 from grading.authoring import bank
 from grading.definitions import catalogue, exercise
 from grading.definitions.exercise import Exercise
-from tests.kept import PATIENCE, AskedOnce
+from tests.definitions.kept import PATIENCE, AskedOnce
 from tutor.checking.judging import Examples, judge
 from tutor.checking.verdict import Verdict
 

@@ -12,7 +12,7 @@ import pytest
 from tests.clones import clone, python
 
 NAMES = {"EXERCISE": "batch_shape", "NN": "00"}
-MAKE = {  # what make must start; `make build CHECK=1` runs for real in tests/test_build.py
+MAKE = {  # what make must start; `make build CHECK=1` runs for real in tests/authoring/test_build.py
     "make build": "grading build",
     "make build CHECK=1": "grading build --check",
     "make lint": "mypy",
@@ -24,9 +24,9 @@ MAKE = {  # what make must start; `make build CHECK=1` runs for real in tests/te
     "make bench": "benchmarks.autograde",
 }
 REPLAY = ".venv/bin/python -m pytest --nbval solutions/NN_name/NN_name.ipynb"
-PROVE = ".venv/bin/python -m pytest tests/test_bank.py --all -k EXERCISE"
+PROVE = ".venv/bin/python -m pytest tests/definitions/test_bank.py --all -k EXERCISE"
 BUILD = ".venv/bin/python -m grading build NN"
-NEW = ".venv/bin/python -m grading new NN_name EXERCISE"  # run in tests/test_new_exercise.py
+NEW = ".venv/bin/python -m grading new NN_name EXERCISE"  # run in tests/definitions/test_new_exercise.py
 
 ANSWER = """
 

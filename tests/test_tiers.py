@@ -24,12 +24,18 @@ def test_it(number, worker_id, tmp_path_factory):
     ("test", "group"),
     [
         ("solutions/01_causal_mask/01_causal_mask.ipynb::Cell 3", "01_causal_mask.ipynb"),
-        ("tests/test_faults.py::test_killed[3]", "test_faults.py"),
+        ("tests/autograder/test_faults.py::test_killed[3]", "test_faults.py"),
         (".cache/replay/01_causal_mask/01_causal_mask.ipynb::Cell 3", "01_causal_mask.ipynb"),
-        ("tests/test_bank.py::test_a_right_answer[split_heads-right-view, then transpose-public]", "split_heads"),
-        ("tests/test_bank.py::test_each_known_mistake[03_attention_heads-split_heads-public]", "split_heads"),
-        ("tests/test_bank.py::test_bleu", "test_bank.py"),
-        ("tests/test_both_ways.py::test_same[01_causal_mask-6]", "test_same[01_causal_mask"),
+        (
+            "tests/definitions/test_bank.py::test_a_right_answer[split_heads-right-view, then transpose-public]",
+            "split_heads",
+        ),
+        (
+            "tests/definitions/test_bank.py::test_each_known_mistake[03_attention_heads-split_heads-public]",
+            "split_heads",
+        ),
+        ("tests/definitions/test_bank.py::test_bleu", "test_bank.py"),
+        ("tests/autograder/test_both_ways.py::test_same[01_causal_mask-6]", "test_same[01_causal_mask"),
     ],
 )
 def test_the_group_of_a_test(test: str, group: str) -> None:

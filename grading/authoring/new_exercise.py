@@ -142,7 +142,7 @@ Now three changes in {source}:
 Then build and prove it:
 
 .venv/bin/python -m grading build {number}
-.venv/bin/python -m pytest tests/test_bank.py tests/test_hints.py --all -k {name}
+.venv/bin/python -m pytest tests/definitions/test_bank.py tests/tutor/test_hints.py --all -k {name}
 """
 
 

@@ -8,7 +8,7 @@ from pathlib import Path
 from playwright.sync_api import Browser, Locator, Page, expect
 
 from tests.browser.lab import Witness, hard_to_read
-from tests.test_essay_page import (
+from tests.pages.test_essay_page import (
     ASSIGNMENT,
     ESSAY,
     give,

@@ -17,7 +17,7 @@ from grading.folder.course import Course
 from grading.notebooks import cells
 from grading.notebooks.verdicts import read_verdict
 from tests.browser.lab import RUN_SECONDS, Server, Witness, follow, hard_to_read, open_formgrader
-from tests.submissions import recorded_mark
+from tests.classroom.submissions import recorded_mark
 
 ASSIGNMENT = "01_causal_mask"
 # nbgrader's own pages fetch the program that draws formulas from there; without it the formulas are

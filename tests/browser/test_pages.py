@@ -10,10 +10,10 @@ from playwright.sync_api import Browser, Page
 
 from grading.folder.course import ROOT, Course
 from grading.pages import exporter, report, similar, solutions
-from tests.submissions import ASSIGNMENT, perfect
-from tests.test_essay_page import make_class, served
-from tests.test_report import students
-from tests.test_similar import a_class
+from tests.classroom.submissions import ASSIGNMENT, perfect
+from tests.pages.test_essay_page import make_class, served
+from tests.pages.test_report import students
+from tests.pages.test_similar import a_class
 
 TELEPHONE = 390  # CSS pixels
 

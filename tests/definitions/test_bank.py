@@ -1,0 +1,169 @@
+"""The proof of every exercise: right answers get full marks, wrong ones lose marks and get the right hint.
+
+`pytest --all tests/definitions/test_bank.py -k causal_mask` proves one exercise. Without `--all` it is proven on
+one student, with every right answer, one wrong one for each known mistake, and one that makes none. What belongs to
+one exercise runs in one process.
+"""
+
+import functools
+import random
+from collections import Counter
+
+import pytest
+import sacrebleu
+
+from grading.authoring import bank
+from grading.authoring.bank import BankAnswer
+from grading.definitions import catalogue, exercise
+from grading.definitions.examiner import examine
+from tests.definitions import kept
+from tests.tiers import all_only
+from tutor.checking.answers import InProcess
+from tutor.checking.judging import judge
+from tutor.checks import public_examples
+
+ANSWERS = [answer for notebook in catalogue.notebooks() for answer in bank.answers(notebook)]
+EXERCISES = list(dict.fromkeys((answer.notebook, answer.exercise) for answer in ANSWERS))
+
+# What grading alone asks takes a tenth more from it: the one answer of the bank whose points so far shrink.
+SHRINKS = {"EncoderLayer-wrong-the residual is added in place"}
+
+
+def each_answer(right: bool) -> pytest.MarkDecorator:
+    """Gives a test each answer of the bank that is right, or that is wrong; further ones of a mistake with `--all`."""
+    chosen, before = [], Counter[tuple[str, str]]()
+    for one in (answer for answer in ANSWERS if answer.right is right):
+        further = not right and before[one.exercise, one.mistake] > 0
+        chosen.append(pytest.param(one, id=one.label, marks=[pytest.mark.all] if further else []))
+        before[one.exercise, one.mistake] += 1
+    return pytest.mark.parametrize("answer", chosen)
+
+
+each_exercise = pytest.mark.parametrize(
+    ("notebook", "name"),
+    [pytest.param(*one, id="-".join(one)) for one in EXERCISES],
+)
+# The student changes first from test to test, so that an answer is asked the public questions once.
+each_student = pytest.mark.parametrize("seed", [kept.SEEDS[0], *all_only(*kept.SEEDS[1:])])
+
+
+@functools.lru_cache(maxsize=40)  # the answers to one exercise
+def asked(answer: BankAnswer) -> kept.AskedOnce:
+    """Returns an answer that is asked each question once, whoever's it is."""
+    return kept.AskedOnce(bank.run(answer))
+
+
+@each_student
+@each_answer(right=True)
+def test_a_right_answer_gets_full_marks(answer: BankAnswer, seed: str) -> None:
+    public = judge(public_examples(answer.exercise)[answer.exercise], asked(answer), kept.PATIENCE)
+    assert public.outcome == "right", str(public)
+    verdict = kept.verdict(answer, seed, asked(answer))
+    assert (verdict.outcome, verdict.earned) == ("right", verdict.points), str(verdict)
+    assert verdict.points == exercise.load(answer.notebook)[answer.exercise].points
+
+
+@each_answer(right=False)
+def test_a_wrong_answer_loses_marks_and_its_check_gives_the_hint(answer: BankAnswer) -> None:
+    defined = exercise.load(answer.notebook)[answer.exercise]
+    marked = kept.marked(answer, kept.SEEDS[0], asked(answer))
+    assert marked.outcome != "right", str(marked)
+    assert marked.earned < defined.points
+    if answer.mistake:
+        public = judge(public_examples(answer.exercise)[answer.exercise], asked(answer), kept.PATIENCE)
+        assert public.mistake == answer.mistake, str(public)
+        assert public.hint == hint_of(answer)
+
+
+@pytest.mark.all
+@each_answer(right=False)
+def test_a_wrong_answer_gets_its_hint_whatever_is_drawn(answer: BankAnswer) -> None:
+    marks = set[float]()
+    for seed in kept.SEEDS:
+        verdict = kept.verdict(answer, seed, asked(answer))
+        assert verdict.mistake == answer.mistake, str(verdict)
+        assert verdict.hint == hint_of(answer)
+        assert verdict.outcome != "right", str(verdict)
+        marks.add(verdict.earned)
+    assert len(marks) == 1, f"the mark hangs on what is drawn: {marks}"
+    assert max(marks) < verdict.points
+    public = judge(public_examples(answer.exercise)[answer.exercise], asked(answer), kept.PATIENCE)
+    if answer.label not in SHRINKS:
+        assert public.earned <= min(marks), f"points so far that grading does not give: {public} | {verdict}"
+
+
+def hint_of(answer: BankAnswer) -> str:
+    """Returns the hint that a wrong answer deserves, "" where none does."""
+    mistakes = exercise.load(answer.notebook)[answer.exercise].mistakes
+    return {mistake.name: mistake.hint for mistake in mistakes}.get(answer.mistake, "")
+
+
+@pytest.mark.all
+@each_student
+@each_exercise
+def test_each_known_mistake_differs_from_the_reference_and_from_the_others(notebook: str, name: str, seed: str) -> None:
+    examples = kept.drawn(notebook, name, seed)
+    for mistake in exercise.load(notebook)[name].mistakes:
+        verdict = judge(examples, kept.known_mistake(notebook, name, seed, mistake.name), hidden=True)
+        assert verdict.outcome != "right", f"{mistake.name} passes every check"
+        assert verdict.mistake == mistake.name
+
+
+@each_exercise
+def test_the_bank_is_rich_enough(notebook: str, name: str) -> None:
+    mine = [answer for answer in ANSWERS if (answer.notebook, answer.exercise) == (notebook, name)]
+    assert sum(answer.right for answer in mine) >= 3
+    assert sum(not answer.right for answer in mine) >= 5
+    titles = [answer.label for answer in mine]
+    assert len(set(titles)) == len(titles)
+    shown = {answer.mistake for answer in mine}
+    missing = [mistake.name for mistake in exercise.load(notebook)[name].mistakes if mistake.name not in shown]
+    assert not missing, f"known mistakes without an answer in the bank: {missing}"
+
+
+def test_the_bank_has_answers_to_every_exercise_and_to_no_others() -> None:
+    assert set(EXERCISES) == {
+        (notebook, name) for notebook in catalogue.notebooks() for name in exercise.load(notebook)
+    }
+
+
+def test_the_examiner_asks_what_is_drawn_here() -> None:
+    defined = exercise.load("01_causal_mask")["causal_mask"]
+    asked: list[int] = []
+    examine(defined, InProcess(lambda size: asked.append(size)), "ada")
+    drawn = kept.drawn("01_causal_mask", "causal_mask", "ada")
+    assert asked == [case.ask.inputs[0] for stage in drawn.stages for case in stage.cases if not stage.cost]
+
+
+def test_drawn_questions_depend_on_the_student_and_are_the_same_each_time() -> None:
+    defined = exercise.load("01_causal_mask")["padding_mask"]
+
+    def questions(seed: str) -> list[object]:
+        return [case.ask.encode() for stage in defined.drawn_examples(seed).stages for case in stage.cases]
+
+    assert questions("ada") == questions("ada")
+    assert questions("ada") != questions("blaise")
+
+
+WORDS = ("le", "la", "un", "chat", "chien", "dort", "voit", "ne", "pas", "l'", ".", "<oov>")
+
+
+def test_bleu_is_that_of_sacrebleu_on_hundreds_of_random_corpora() -> None:
+    bleu = exercise.load("11_translation")["corpus_bleu"].reference
+    rng, above_zero = random.Random(0), 0
+    for _ in range(500):
+        few = WORDS[: rng.randint(2, len(WORDS))]
+        references = [rng.choices(few, k=rng.randint(1, 14)) for _ in range(rng.randint(1, 6))]
+        hypotheses = [
+            [
+                rng.choice((word, word, word, rng.choice(few)))
+                for word in words
+                for _ in range(rng.choice((0, 1, 1, 1, 2)))
+            ]
+            for words in references
+        ]
+        texts, wanted = ([" ".join(words) for words in sentences] for sentences in (hypotheses, references))
+        theirs = sacrebleu.corpus_bleu(texts, [wanted], tokenize="none", smooth_method="none", force=True).score
+        assert abs(bleu(hypotheses, references) - theirs) < 1e-6, (texts, wanted)
+        above_zero += theirs > 0
+    assert above_zero > 200  # where BLEU is 0, much could be wrong

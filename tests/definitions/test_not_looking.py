@@ -1,0 +1,110 @@
+"""No reward for not looking: answers that know the public examples, and not what is asked, earn next to nothing."""
+
+from collections import Counter
+from collections.abc import Callable
+from dataclasses import dataclass, field
+from typing import Any
+
+import pytest
+import torch
+from torch import Tensor
+
+from grading.definitions import catalogue, exercise
+from tests.definitions import kept
+from tutor.checking import plain
+from tutor.checking.answers import Ask, Reply
+from tutor.checking.judging import Case, Raised, Sealed, judge
+from tutor.checks import public_examples
+
+pytestmark = pytest.mark.all
+
+MOST = 15 / 231  # of the points of all notebooks together: what one such answer may earn
+Known = list[Case]
+Strategy = Callable[[Known, Ask, int], Any]
+
+
+def shapes(ask: Ask) -> str:
+    """Returns what may be told of a question at a glance: kinds and sizes of its inputs."""
+    return str([tuple(v.shape) if isinstance(v, Tensor) else type(v).__name__ for v in ask.inputs]) + ask.take
+
+
+def replay(known: Known, question: Ask, number: int) -> Any:
+    """Returns the public result of the same question, else of one of the same shapes, else of the next one."""
+    same = [one.wanted for one in known if one.ask.encode() == question.encode()]
+    alike = [one.wanted for one in known if shapes(one.ask) == shapes(question)]
+    return (same or alike or [known[number % len(known)].wanted])[0]
+
+
+def constant(known: Known, question: Ask, number: int) -> Any:
+    """Returns the commonest of the public results."""
+    by_text = {str(plain.encode(one.wanted)): one.wanted for one in known}
+    (text, _), *_ = Counter(str(plain.encode(one.wanted)) for one in known).most_common(1)
+    return by_text[text]
+
+
+def filled(known: Known, question: Ask, number: int) -> Any:
+    """Returns a tensor as large as the first input, or as the public result, filled with the commonest value."""
+    tensors = [one.wanted for one in known if isinstance(one.wanted, Tensor) and one.wanted.numel()]
+    if not tensors:
+        return constant(known, question, number)
+    (value, _), *_ = Counter(number for tensor in tensors for number in tensor.flatten().tolist()).most_common(1)
+    first = next((value for value in question.inputs if isinstance(value, Tensor)), tensors[0])
+    like = first if any(t.shape == o.ask.inputs[0].shape for t, o in _pairs(known)) else replay(known, question, number)
+    return torch.full_like(like, value, dtype=tensors[0].dtype) if isinstance(like, Tensor) else like
+
+
+def _pairs(known: Known) -> list[tuple[Tensor, Case]]:
+    return [
+        (one.wanted, one)
+        for one in known
+        if isinstance(one.wanted, Tensor) and one.ask.inputs and isinstance(one.ask.inputs[0], Tensor)
+    ]
+
+
+@dataclass
+class Cheat:
+    """An answer that gives what a strategy makes of the public examples."""
+
+    known: Known
+    strategy: Strategy
+    asked: int = field(default=0)
+
+    def ask(self, question: Ask, seconds: float) -> Reply:
+        self.asked += 1
+        value = self.strategy(self.known, question, self.asked - 1)
+        if isinstance(value, Raised):
+            return Reply("crashed", None, value.error_type, (value.error_type,))
+        return Reply("value", value)
+
+    def spent(self) -> float:
+        return 0.0
+
+
+def known_to_all(name: str) -> Known:
+    """Returns the public questions whose results a student can read: those that are not sealed."""
+    stages = public_examples(name)[name].stages
+    return [case for stage in stages for case in stage.cases if not _holds_a_seal(case.wanted)]
+
+
+def _holds_a_seal(wanted: Any) -> bool:
+    return isinstance(wanted, Sealed)
+
+
+def earned(strategy: Strategy, seed: str) -> dict[str, float]:
+    """Returns what a strategy earns in each exercise where it can try."""
+    found = {}
+    for notebook in catalogue.notebooks():
+        for name in catalogue.names(notebook):
+            if known := known_to_all(name):
+                cheat = Cheat(known, strategy)
+                found[f"{notebook[:2]} {name}"] = judge(kept.drawn(notebook, name, seed), cheat, hidden=True).earned
+    return found
+
+
+@pytest.mark.parametrize("strategy", [replay, constant, filled])
+def test_who_knows_the_public_examples_and_does_not_look_earns_little(strategy: Strategy) -> None:
+    points = earned(strategy, kept.SEEDS[0])
+    possible = sum(one.points for notebook in catalogue.notebooks() for one in exercise.load(notebook).values())
+    assert sum(points.values()) <= MOST * possible, ", ".join(
+        f"{name} {mark:g}" for name, mark in points.items() if mark
+    )

@@ -1,0 +1,44 @@
+"""What the book holds of a notebook: all there is to read, and no answer. `tests/browser/test_book.py` reads it."""
+
+from pathlib import Path
+
+import nbformat
+import pytest
+
+from grading.authoring import build, source
+from grading.folder.course import ROOT, Course
+from grading.notebooks import cells
+from grading.pages import book
+from tests.authoring.test_build import STEMS, regions
+
+COURSE = Course(ROOT)
+
+
+def page(stem: str) -> nbformat.NotebookNode:
+    solved, released = (nbformat.read(path, as_version=4) for path in (COURSE.solution(stem), COURSE.released(stem)))
+    return book.page_of(solved, released)
+
+
+@pytest.mark.parametrize("stem", STEMS)
+def test_a_page_has_all_texts_and_pictures_and_no_answer(stem: str) -> None:
+    solved, made = nbformat.read(COURSE.solution(stem), as_version=4), page(stem)
+    texts = [cell.source for cell in solved.cells if cell.cell_type == "markdown" and not cells.grade_id(cell)]
+    assert [cell.source for cell in made.cells if cell.source in texts] == texts
+    shown = [output for cell in made.cells for output in cell.get("outputs", ())]
+    wanted = [cell.outputs for cell in solved.cells if cells.is_experiment(cell) and "widget" not in cell.metadata.tags]
+    assert [output for output in shown if "data" in output] == [
+        output for outputs in wanted for output in outputs if "data" in output
+    ]
+    told, sources = "\n".join(cell.source for cell in made.cells), build.ROOT / "solutions" / f"{stem}.py"
+    for region in regions(sources.read_text(encoding="utf-8"), source.BEGIN, source.END):
+        lines = [line.strip() for line in region.splitlines() if len(line.strip()) > 25]
+        assert not [line for line in lines if line in told]
+    for word in ("check(", "MARK SCHEME", "grading.definitions.examiner"):
+        assert not [cell.source for cell in made.cells if cell.cell_type == "code" and word in cell.source], word
+
+
+def test_a_folder_with_something_else_is_left_as_it_is(tmp_path: Path) -> None:
+    (tmp_path / "thesis.txt").write_text("three years")
+    with pytest.raises(book.BookError, match="holds something else than a book"):
+        book.make_book(COURSE, tmp_path)
+    assert [path.name for path in tmp_path.iterdir()] == ["thesis.txt"]

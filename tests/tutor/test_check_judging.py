@@ -1,0 +1,341 @@
+"""Judging: what is right, in what kinds of numbers and formulas, and which mistakes are recognised."""
+
+import json
+import re
+from dataclasses import replace
+from typing import Any
+
+import numpy as np
+import pytest
+import sympy
+import torch
+from torch import Tensor, nn
+
+from grading.authoring.examples import encode
+from grading.definitions.exercise import Exercise, ExerciseError, Mistake, Stage
+from tests.tutor.checking import LANGUAGE_MODEL, number_exercise, right_mask, verdict
+from tutor import checks
+from tutor.checking.answers import STUB, Ask, InProcess
+from tutor.checking.judging import judge
+
+
+def test_right() -> None:
+    said = verdict(right_mask)
+    assert said.outcome == "right"
+    assert "all checks passed" in str(said)
+    assert said.earned == said.points == 3
+
+
+def test_not_attempted_wrong_and_crashed_are_three_messages() -> None:
+    def untouched(size: int) -> Tensor:
+        raise NotImplementedError(STUB)
+
+    def crashing(size: int) -> Tensor:
+        return right_mask(size)[size + 10]
+
+    said = [verdict(untouched), verdict(lambda size: torch.zeros(size, size)), verdict(crashing)]
+    assert [one.outcome for one in said] == ["not attempted", "wrong", "crashed"]
+    assert "not attempted yet" in str(said[0])
+    assert "IndexError" in str(said[2])
+    assert said[0].earned == 0
+
+
+def test_forgotten_return() -> None:
+    assert "did you forget to return the result?" in str(verdict(lambda size: None))
+
+
+@pytest.mark.parametrize(
+    ("answer", "sentence"),
+    [
+        (lambda size: [[0.0]], "expected a tensor of shape (4, 4), got a list"),
+        (lambda size: np.zeros((size, size)), "expected a tensor of shape (4, 4), got a ndarray"),
+        (lambda size: torch.zeros(size), "expected shape (4, 4), got (4,)"),
+        (lambda size: torch.zeros(size, size).long(), "expected floating point values, got integer (int64)"),
+        (lambda size: right_mask(size) * 0, "values are NaN (not a number)"),
+        (lambda size: torch.zeros(size, size, device="meta"), "tensor on meta"),
+        (lambda size: torch.zeros(size, size).to_sparse(), "sparse"),
+        (lambda size: (right_mask(size), 1), "expected one tensor of shape (4, 4), got a tuple of 2 values"),
+        (lambda: right_mask(4), "TypeError"),
+        ("not a function", "TypeError: 'str' object is not callable"),
+        (lambda size: {"mask": right_mask(size)}, "expected a tensor of shape (4, 4), got a dict"),
+    ],
+)
+def test_an_answer_of_the_wrong_kind_gets_one_sentence(answer: Any, sentence: str) -> None:
+    said = verdict(answer)
+    assert said.outcome in ("wrong", "crashed")
+    assert sentence in str(said)
+
+
+def test_printing_is_no_error_but_returns_nothing() -> None:
+    said = verdict(lambda size: print(right_mask(size)))
+    assert "prints its result; what counts is what it returns" in str(said)
+
+
+def test_an_answer_that_prints_and_then_crashes_is_not_said_to_print_its_result() -> None:
+    def crashing(size: int) -> Tensor:
+        print("size is", size)
+        raise ValueError("oh")
+
+    said = verdict(crashing)
+    assert said.outcome == "crashed"
+    assert said.error_type == "ValueError"
+    assert said.notes == ()
+
+
+def test_hidden_questions_are_not_told() -> None:
+    from grading.definitions import exercise
+    from grading.definitions.examiner import examine
+
+    defined = exercise.load("01_causal_mask")["padding_mask"]
+    asked: list[str] = []
+
+    def spy(lengths: Tensor, size: int) -> Tensor:
+        asked.append(str(lengths.tolist()))
+        raise ValueError(f"the hidden input is {lengths.tolist()}")
+
+    said = examine(defined, InProcess(spy), "ada")
+    assert asked
+    assert not any(one in str(said) + said._repr_html_() for one in asked)
+    wrong = examine(defined, InProcess(lambda lengths, size: torch.ones(len(lengths), size).bool()), "ada")
+    assert not re.search(r"expected (True|False|0|1)\b", str(wrong))
+    assert wrong.pictures == ()
+
+
+@pytest.mark.parametrize("given", [0.3, torch.tensor(0.3), np.float64(0.3), sympy.Rational(3, 10)])
+def test_a_number_may_be_of_any_kind(given: Any) -> None:
+    assert judge(number_exercise().public_examples(), InProcess(lambda: given)).outcome == "right"
+
+
+@pytest.mark.parametrize("given", [0.31, float("nan"), "0.3", None, [0.3]])
+def test_a_wrong_number_is_wrong(given: Any) -> None:
+    assert judge(number_exercise().public_examples(), InProcess(lambda: given)).outcome == "wrong"
+
+
+def formula_exercise(sealed: bool) -> Exercise:
+    def formula() -> sympy.Expr:
+        n = sympy.Symbol("n")
+        return (n + 1) ** 2
+
+    asks = [Ask(at={"n": 3}), Ask(at={"n": 10})]
+    return Exercise(formula, [Stage("everywhere", 1, "square", asks, lambda rng: asks, sealed=sealed)], [])
+
+
+N = sympy.Symbol("n", positive=True)
+SAME = [
+    N**2 + 2 * N + 1,
+    3.0 * (N + 1) ** 2 * (1 / 3),
+    (N**3 + 3 * N**2 + 3 * N + 1) / (N + 1),
+    sympy.exp(2 * sympy.log(N + 1)),
+    1 + N * (N + 1) // 2 + sympy.binomial(N + 1, 2) + N,
+    2 * sympy.Sum(sympy.Symbol("i"), (sympy.Symbol("i"), 1, N)) + sympy.Max(N, 2) + 1,
+    abs(-N - 1) * sympy.ceiling(N + sympy.Rational(1, 3)),
+    sympy.factorial(N + 1) ** 2 / sympy.factorial(N) ** 2,
+]
+
+
+@pytest.mark.parametrize("given", SAME)
+def test_a_formula_may_have_any_form(given: Any) -> None:
+    assert judge(formula_exercise(False).public_examples(), InProcess(lambda: given)).outcome == "right"
+
+
+@pytest.mark.parametrize(
+    ("given", "sentence"),
+    [
+        (N**2 + 1, "at n = 3 expected 16, got 10"),
+        (sympy.Symbol("m"), "symbol m; expected only n"),
+        (1 / (N - 3), "divides by zero"),
+        (10 ** (10 ** (10**N)), "too large to compute"),
+        (sympy.log(N - 100), "not a real number"),
+        (sympy.sqrt(-N), "a part of kind ImaginaryUnit"),
+        (sympy.Function("f")(N), "a part of kind f"),
+        (sympy.factorial(10 ** (9 * N)), "too large to compute"),
+        (sympy.factorial(-N), "divides by zero"),
+        (sympy.Sum(1 / sympy.Symbol("i"), (sympy.Symbol("i"), 1, N)), "a part of kind harmonic"),
+        ("n**2", "expected a sympy expression, got a str"),
+    ],
+)
+def test_a_wrong_formula_gets_one_sentence(given: Any, sentence: str) -> None:
+    assert sentence in str(judge(formula_exercise(False).public_examples(), InProcess(lambda: given)))
+
+
+def test_a_text_in_place_of_a_sealed_formula_is_told() -> None:
+    stored = json.loads(json.dumps(encode(formula_exercise(True))))
+    said = str(judge(checks._decode_examples("formula", stored), InProcess(lambda: "n**2")))
+    assert "expected a formula or a number, got the text 'n**2'" in said
+
+
+def test_a_reference_that_fails_is_a_fault_of_the_exercise() -> None:
+    def broken(size: int) -> int:
+        raise ValueError("oh")
+
+    asks = [Ask((1,))]
+    with pytest.raises(ExerciseError, match=r"the reference gives .ValueError: oh"):
+        Exercise(broken, [Stage("value", 1, "", asks, lambda rng: asks)], []).public_examples()
+
+
+def test_a_wanted_exception() -> None:
+    def picky(size: int) -> int:
+        if size < 0:
+            raise ValueError(f"size {size} is negative; expected 0 or more")
+        return size
+
+    def silent(size: int) -> int:
+        raise ValueError
+
+    asks = [Ask((-1,))]
+    stage = Stage("raises", 1, "", asks, lambda rng: asks, raises="ValueError")
+    examples = Exercise(picky, [stage], []).public_examples()
+    assert judge(examples, InProcess(picky)).outcome == "right"
+    assert judge(examples, InProcess(silent)).outcome == "right"
+    spoken = Exercise(picky, [replace(stage, measure="says why")], []).public_examples()
+    assert judge(spoken, InProcess(picky)).outcome == "right"
+    assert "the ValueError says nothing" in str(judge(spoken, InProcess(silent)))
+    assert "expected a ValueError" in str(judge(examples, InProcess(lambda size: size)))
+    assert judge(examples, InProcess(lambda size: [][size])).outcome != "right"
+    assert "it was returned, not raised" in str(judge(examples, InProcess(lambda size: ValueError("negative"))))
+
+
+def test_a_mistake_that_fails_the_same_way_but_spoils_its_input_is_told_apart() -> None:
+    def careful(model: Any) -> nn.Module:
+        raise ValueError("it does not fit")
+
+    def crashing(model: Any) -> nn.Module:
+        raise RuntimeError("it does not fit")
+
+    def spoiling(model: Any) -> nn.Module:
+        model.head.bias.data += 1
+        raise RuntimeError("too late")
+
+    asks = [Ask((LANGUAGE_MODEL,))]
+    mistakes = [Mistake("spoils", "Look first.", spoiling), Mistake("crashes", "Say why.", crashing)]
+    stage = Stage("kept", 1, "look first", asks, lambda rng: asks, measure="inputs kept", raises="ValueError")
+    examples = Exercise(careful, [stage], mistakes).public_examples()
+    assert judge(examples, InProcess(crashing)).mistake == "crashes"
+    assert judge(examples, InProcess(spoiling)).mistake == "spoils"
+
+
+def test_a_known_mistake_that_was_stopped_by_the_clock_is_in_no_check(monkeypatch: pytest.MonkeyPatch) -> None:
+    def double(number: int) -> int:
+        return 2 * number
+
+    def endless(number: int) -> int:
+        while True:
+            number += 1
+
+    asks = [Ask((3,))]
+    made = Exercise(
+        double, [Stage("value", 1, "add", asks, lambda rng: asks)], [Mistake("counts on", "Stop.", endless)]
+    )
+    monkeypatch.setattr("grading.definitions.exercise.MISTAKE_SECONDS", 0.05)
+    with pytest.raises(ExerciseError, match="double, stage 'value': the mistake 'counts on' had no result"):
+        encode(made)
+
+
+def test_what_is_right_where_a_mistake_is_wrong_did_not_make_it() -> None:
+    def tail(numbers: Tensor, start: int) -> Tensor:
+        return numbers[start:]
+
+    one, other = [Ask((torch.arange(5), 3))], [Ask((torch.arange(6), 2))]
+    stages = [Stage("short", 1, "cut", one, lambda rng: one), Stage("long", 1, "cut", other, lambda rng: other)]
+    mistake = Mistake("the last two", "Use start.", lambda numbers, start: numbers[-2:].flip(0))
+    examples = Exercise(tail, stages, [mistake]).public_examples()
+    assert judge(examples, InProcess(mistake.answer)).mistake == "the last two"
+    both = InProcess(lambda numbers, start: numbers[-2:].flip(0) if start == 3 else numbers)
+    assert judge(examples, both).mistake == "the last two"
+    one_place = InProcess(lambda numbers, start: numbers[-2:].flip(0) if start == 3 else numbers[start:])
+    assert judge(examples, one_place).mistake == ""
+
+
+def test_a_small_coincidence_gets_no_name() -> None:
+    def layers(size: int, window: int) -> int:
+        return -(-(size - 1) // (window - 1))
+
+    full, rest = [Ask((5, 3)), Ask((7, 3))], [Ask((6, 3)), Ask((9, 4))]
+    stages = [Stage("full", 1, "count", full, lambda rng: full), Stage("rest", 1, "round up", rest, lambda rng: rest)]
+    mistake = Mistake("one place too many", "There are size - 1.", lambda size, window: -(-size // (window - 1)))
+    examples = Exercise(layers, stages, [mistake]).public_examples()
+    assert judge(examples, InProcess(mistake.answer)).mistake == "one place too many"
+    assert judge(examples, InProcess(lambda size, window: layers(size, window) + 1)).mistake == ""
+
+
+def test_a_name_needs_agreement_in_the_further_questions_of_a_check_too() -> None:
+    def average(numbers: list[float]) -> float:
+        return sum(numbers) / len(numbers)
+
+    public, drawn = [Ask(([1.0, 6.0],)), Ask(([2.0, 3.0],))], [Ask(([1.0, 2.0, 4.0, 8.0],))]
+    stages = [Stage("mean", 1, "divide", public, lambda rng: drawn)]
+    exercise = Exercise(average, stages, [Mistake("the largest", "Use all.", max), Mistake("the sum", "Divide.", sum)])
+    asked = checks._decode_examples("average", json.loads(json.dumps(encode(exercise))))
+    assert [case.mistakes for case in asked.stages[0].cases[2:]] == [{}]
+    assert [judge(asked, InProcess(answer)).mistake for answer in (max, sum)] == ["the largest", "the sum"]
+
+    def upper_median(numbers: list[float]) -> float:
+        return sorted(numbers)[len(numbers) // 2]
+
+    assert judge(exercise.public_examples(), InProcess(upper_median)).mistake == "the largest"
+    for other in (
+        upper_median,
+        lambda numbers: 10**400,
+        lambda numbers: {"mean": [None, "", {1, 2}, average(numbers)]},
+    ):
+        assert judge(asked, InProcess(other)).mistake == ""
+
+
+def test_a_further_question_where_a_mistake_is_right_takes_its_name_from_an_answer_that_is_wrong_there() -> None:
+    def half(number: int) -> int:
+        return number // 2
+
+    public, drawn = [Ask((3,)), Ask((5,))], [Ask((4,)), Ask((9,))]
+    stages = [Stage("half", 1, "round down", public, lambda rng: drawn)]
+    exercise = Exercise(half, stages, [Mistake("rounded up", "Down.", lambda number: -(-number // 2))])
+    asked = checks._decode_examples("half", json.loads(json.dumps(encode(exercise))))
+    assert judge(asked, InProcess(lambda number: -(-number // 2))).mistake == "rounded up"
+    assert judge(exercise.public_examples(), InProcess(lambda number: number // 2 + 1)).mistake == "rounded up"
+    assert judge(asked, InProcess(lambda number: number // 2 + 1)).mistake == ""
+
+
+def test_a_mistake_that_passes_a_stage_in_its_own_way_is_still_named() -> None:
+    def zeros(size: int) -> Tensor:
+        return torch.zeros(size, size)
+
+    three, two = [Ask((3,))], [Ask((2,))]
+    stages = [
+        Stage("shape", 1, "two axes", three, lambda rng: three, view="shape"),
+        Stage("values", 1, "all zero", two, lambda rng: two),
+    ]
+    mistake = Mistake("random numbers", "Every number is 0.", lambda size: torch.full((size, size), 0.5))
+    examples = Exercise(zeros, stages, [mistake]).public_examples()
+    others_at_three = InProcess(lambda size: torch.full((size, size), 0.5 if size == 2 else 0.25))
+    assert judge(examples, others_at_three).mistake == "random numbers"
+
+
+def test_two_crashes_are_told_apart_by_what_python_says() -> None:
+    def first(numbers: Tensor) -> Tensor:
+        return numbers[:1]
+
+    asks = [Ask((torch.zeros(2, 3),)), Ask((torch.zeros(7, 9),))]
+    beyond = Mistake("one too far", "Count from 0.", lambda numbers: numbers[len(numbers)])
+    examples = Exercise(first, [Stage("rows", 1, "", asks, lambda rng: asks)], [beyond]).public_examples()
+    assert judge(examples, InProcess(lambda numbers: numbers[len(numbers) + 4])).mistake == "one too far"
+    assert judge(examples, InProcess(lambda numbers: numbers[0, 0, 0])).outcome == "crashed"
+    assert judge(examples, InProcess(lambda numbers: numbers[0, 0, 0])).mistake == ""
+
+
+def test_pictures_of_a_module_are_named_for_its_inputs() -> None:
+    class Twice(torch.nn.Module):
+        def __init__(self, width: int) -> None:
+            super().__init__()
+            self.width = width
+
+        def forward(self, x: Tensor) -> Tensor:
+            return 2 * x
+
+    class Once(Twice):
+        def forward(self, x: Tensor) -> Tensor:
+            return x
+
+    asks = [Ask((torch.ones(2, 3),), build={"width": 3})]
+    said = judge(
+        Exercise(Twice, [Stage("all", 1, "look", asks, lambda rng: asks)], []).public_examples(), InProcess(Once)
+    )
+    assert [caption for caption, _ in said.pictures] == ["input 1", "wanted", "yours"]

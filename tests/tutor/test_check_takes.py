@@ -1,0 +1,379 @@
+"""What a question takes of a call: modules that are built, models that come back, many draws."""
+
+from collections.abc import Callable
+from dataclasses import replace
+from typing import Any
+
+import pytest
+import torch
+from torch import Tensor, nn
+
+from grading.definitions.exercise import Exercise, Mistake, Stage
+from helpers import models
+from helpers.models import Classifier
+from tests.tutor.checking import LANGUAGE_MODEL, TOKENS, asked, classifier_of
+from tutor.checking import plain
+from tutor.checking.answers import Ask, InProcess
+from tutor.checking.judging import judge
+from tutor.checking.plain import Generator, Model
+from tutor.checking.takes import DRAWS
+
+
+class Scale(nn.Module):
+    def __init__(self, width: int) -> None:
+        super().__init__()
+        self.weight = nn.Parameter(torch.ones(width))
+
+    def forward(self, x: Tensor) -> Tensor:
+        return x * self.weight
+
+
+class Shift(nn.Module):
+    def __init__(self, width: int) -> None:
+        super().__init__()
+        self.weight = nn.Parameter(torch.ones(width))
+
+    def forward(self, x: Tensor) -> Tensor:
+        return x + self.weight
+
+
+class Frozen(Scale):
+    def __init__(self, width: int) -> None:
+        super().__init__(width)
+        self.weight.requires_grad_(False)
+
+
+def module_exercise() -> Exercise:
+    asks = [Ask((torch.ones(2, 3),), build={"width": 3}, weights={"weight": torch.tensor([1.0, 2.0, 4.0])})]
+    parameters = [Ask(build={"width": 3}, take="parameters")]
+    return Exercise(
+        Scale,
+        [
+            Stage("parameters", 1, "one trainable vector", parameters, lambda rng: parameters, view="parameters"),
+            Stage("outputs", 1, "multiply", asks, lambda rng: asks),
+        ],
+        [Mistake("added in place of multiplied", "Multiply.", Shift), Mistake("frozen", "Train it.", Frozen)],
+    )
+
+
+def test_a_module_is_built_given_weights_and_called() -> None:
+    examples = module_exercise().public_examples()
+    assert judge(examples, InProcess(Scale)).outcome == "right"
+    assert judge(examples, InProcess(Shift)).mistake == "added in place of multiplied"
+    assert judge(examples, InProcess(Frozen)).mistake == "frozen"
+    assert judge(examples, InProcess(nn.Identity)).outcome != "right"
+    said = judge(examples, InProcess(lambda width: width))
+    assert said.sentence == "it stopped with TypeError: expected a class of nn.Module, got one that makes a int"
+
+
+def test_an_unknown_take_is_refused() -> None:
+    with pytest.raises(ValueError, match="there is no take 'resutl'; expected one of: result, names, "):
+        Ask((1,), take="resutl")
+    with pytest.raises(ValueError, match="there is no take 'all'"):
+        Ask.decode({"take": "all"})
+
+
+def test_a_call_of_a_module_tells_how_it_was_built() -> None:
+    examples = module_exercise().public_examples()
+    assert judge(examples, InProcess(Shift)).call == (
+        "check.given(0)(torch.tensor([[1.0, 1.0, 1.0], [1.0, 1.0, 1.0]]))  # check.given(0) is Scale(width=3) with the "
+        "weights of this check"
+    )
+    assert judge(examples, InProcess(Frozen)).call == "Scale(width=3)"
+
+
+def sharing_classifier_of(model: Any) -> nn.Module:
+    return Classifier(model.base, 3)
+
+
+def test_a_returned_model_is_called_whole_or_in_part() -> None:
+    assert asked(classifier_of, LANGUAGE_MODEL, then=(TOKENS,)).shape == (1, 3)
+    hidden = asked(classifier_of, LANGUAGE_MODEL, then=(TOKENS,), part="base")
+    assert torch.equal(hidden, asked(lambda model: model.base, LANGUAGE_MODEL, then=(TOKENS,)))
+    assert asked(classifier_of, LANGUAGE_MODEL, take="parameters", part="head") == {
+        "weight": ((3, 8), True),
+        "bias": ((3,), True),
+    }
+
+
+def test_the_origin_of_each_weight_is_told() -> None:
+    other = replace(LANGUAGE_MODEL, seed=7, spread=0.1, state=True)
+
+    def mixed(model: Any, weights: dict[str, Tensor]) -> Any:
+        for name, weight in model.named_parameters():
+            weight.data = weights[name] if "layers" in name else weight.data + 1 if "head" in name else weight.data
+        return model
+
+    told = asked(mixed, LANGUAGE_MODEL, other, take="origins")
+    assert told["base.layers.0.attention_norm.weight"] == "as in input 2"
+    assert told["base.embedding.weight"] == "as in input 1"
+    assert told["head.bias"] == "new"
+    same = replace(LANGUAGE_MODEL, state=True)
+    told = asked(lambda model, weights: model, LANGUAGE_MODEL, same, take="origins", entries=("head.*",))
+    assert told == {"head.weight": "as in input 1 and 2", "head.bias": "as in input 1 and 2"}
+
+
+def test_shared_memory_is_told() -> None:
+    assert asked(classifier_of, LANGUAGE_MODEL, take="shared") == set()
+    names = asked(sharing_classifier_of, LANGUAGE_MODEL, take="shared")
+    assert "base.embedding.weight" in names
+    assert "head.weight" not in names
+    assert asked(sharing_classifier_of, LANGUAGE_MODEL, take="shared", changes=(0,)) == set()
+
+
+def test_only_what_a_gradient_reaches_learns() -> None:
+    def flagged(model: Any) -> nn.Module:
+        model.base.requires_grad_(False)
+        return model
+
+    assert asked(flagged, LANGUAGE_MODEL, take="learns", then=(TOKENS,)) == {"head.weight": 48, "head.bias": 6}
+    assert asked(lambda m: m.requires_grad_(False), LANGUAGE_MODEL, take="learns", then=(TOKENS,)) == {}
+    assert len(asked(lambda m: m.eval(), LANGUAGE_MODEL, take="learns", then=(TOKENS,))) == 19
+
+
+@pytest.mark.parametrize(("given", "sentence"), [({"head.weight": 1}, "expected a model (an nn.Module), got a dict")])
+def test_what_is_no_model_is_told(given: Any, sentence: str) -> None:
+    reply = InProcess(lambda model: given).ask(Ask((LANGUAGE_MODEL,), take="origins"))
+    assert reply.outcome == "crashed"
+    assert sentence in reply.error
+    assert InProcess(lambda model: None).ask(Ask((LANGUAGE_MODEL,), take="origins")).value is None
+    reply = InProcess(lambda model: given).ask(Ask((LANGUAGE_MODEL,), take="learns", then=(TOKENS,)))
+    assert sentence in reply.error
+
+
+def from_its_seed(generator: torch.Generator) -> Tensor:
+    return torch.rand(9, generator=torch.Generator().manual_seed(generator.initial_seed()))
+
+
+@pytest.mark.parametrize(
+    ("answer", "again", "other", "once_more"),
+    [
+        (lambda generator: torch.rand(9, generator=generator), "the same results", "other results", "other results"),
+        (lambda generator: torch.rand(9), "other results", "other results", "other results"),
+        (lambda generator: torch.ones(9), "the same results", "the same results", "the same results"),
+        (from_its_seed, "the same results", "other results", "the same results"),
+    ],
+)
+def test_whether_chance_comes_from_the_generator_is_seen(answer: Any, again: str, other: str, once_more: str) -> None:
+    seen = InProcess(answer).ask(Ask((plain.Generator(5),), take="seeds")).value
+    assert seen == {
+        "the same seed again": again,
+        "another seed": other,
+        "the same generator once more": once_more,
+    }
+
+
+def test_what_a_returned_loss_can_teach_is_seen() -> None:
+    ask = Ask((LANGUAGE_MODEL, torch.tensor([[1, 2]])), take="learns")
+    learned = InProcess(lambda model, tokens: model(tokens).mean()).ask(ask)
+    assert learned.value["head.weight"] == 6 * 8
+    assert not learned.changed_inputs
+    assert InProcess(lambda model, tokens: model(tokens).mean().detach()).ask(ask).value == {}
+    assert InProcess(lambda model, tokens: model.head(model.base(tokens).detach()).sum()).ask(ask).value.keys() == {
+        "head.weight",
+        "head.bias",
+    }
+    assert InProcess(lambda model, tokens: 1.5).ask(ask).value == 1.5
+
+
+BATCH = Model("Batch", {"rows": torch.arange(1), "tokens": TOKENS, "lengths": torch.tensor([TOKENS.shape[1]]),
+                        "target": TOKENS, "scored": torch.arange(TOKENS.shape[1])})  # fmt: skip
+
+
+def one_step(model: Any, batch: Any, optimizer: torch.optim.Optimizer, clear: bool = True) -> None:
+    if clear:
+        optimizer.zero_grad()
+    model(batch.tokens, batch.lengths).square().mean().backward()
+    optimizer.step()
+
+
+def test_what_a_call_has_made_of_a_model_is_looked_at() -> None:
+    before = asked(lambda model: None, LANGUAGE_MODEL, take="after")
+    after = asked(one_step, LANGUAGE_MODEL, BATCH, plain.Optimizer("SGD", 0.1), changes=(0,), take="after")
+    assert before.keys() == after.keys()
+    assert not torch.equal(before["head.bias"], after["head.bias"])
+    outputs = [
+        asked(one_step, left, BATCH, plain.Optimizer("SGD", 0.1), clear, changes=(0,), take="after", then=(TOKENS,))
+        for clear in (True, False)
+        for left in (LANGUAGE_MODEL, replace(LANGUAGE_MODEL, gradients=0.5))
+    ]
+    assert torch.equal(outputs[0], outputs[1])  # old gradients are cleared
+    assert torch.equal(outputs[0], outputs[2])  # there are none
+    assert not torch.allclose(outputs[0], outputs[3])
+
+
+def test_a_model_comes_in_the_mode_that_is_asked_for_and_its_mode_is_told() -> None:
+    training = replace(LANGUAGE_MODEL, training=True)
+    assert asked(lambda model: model.training, training) is True
+    assert asked(lambda model: model.training, LANGUAGE_MODEL) is False
+    assert asked(lambda model: model.eval(), training, take="mode") == "evaluation mode"
+    assert asked(lambda model: None, training, take="mode") == "training mode"
+
+
+def test_a_part_in_another_mode_than_the_model_is_named() -> None:
+    def one_part_in_evaluation(model: Any) -> Any:
+        model.base.norm.eval()
+        return model
+
+    training = replace(LANGUAGE_MODEL, training=True)
+    as_it_came = asked(lambda model: model, training, take="modes")
+    assert as_it_came == {"mode": "training mode", "parts in the other mode": set()}
+    assert asked(one_part_in_evaluation, training, take="modes")["parts in the other mode"] == {"base.norm"}
+
+
+def test_runs_of_a_part_of_a_model_are_counted() -> None:
+    """Of a model among the inputs or of one that is built; and weights may come as a recipe."""
+    sizes = {"source_vocab_size": 7, "target_vocab_size": 7, "d_model": 8, "n_layers": 1, "n_heads": 2}
+    recipe, tokens = Model("EncoderDecoder", sizes, seed=3), torch.tensor([[4, 5]])
+    question = Ask((recipe, tokens), take="calls", part="encoder")
+
+    def runs(answer: Callable[..., Any]) -> Any:
+        return InProcess(answer).ask(question).value
+
+    assert runs(lambda model, source: model(source, source)) == "once"
+    assert runs(lambda model, source: [model(source, source) for _ in range(3)]) == "more than once"
+    assert runs(lambda model, source: model.decoder.embedding(source)) == "never"
+    assert runs(lambda model, source: None) is None
+
+    built = replace(question, inputs=(tokens, tokens), build=sizes)
+    assert InProcess(models.EncoderDecoder).ask(built).value == "once"
+    weights = Model("EncoderDecoder", sizes, seed=3, spread=0.2, state=True)
+    first, second = (
+        InProcess(models.EncoderDecoder).ask(Ask((tokens, tokens), build=sizes, weights=given)).value
+        for given in (weights, replace(weights, seed=4))
+    )
+    assert not torch.equal(first, second)
+
+
+def test_it_is_seen_whether_gradients_are_recorded() -> None:
+    tokens = torch.tensor([[4, 5]])
+    question = Ask((LANGUAGE_MODEL, tokens), take="recording", part="head")
+
+    def seen(answer: Callable[..., Any]) -> Any:
+        return InProcess(answer).ask(question).value
+
+    assert seen(lambda model, tokens: model(tokens)) == "gradients are recorded"
+    assert seen(lambda model, tokens: model(tokens).detach()) == "gradients are recorded"
+    assert seen(torch.no_grad()(lambda model, tokens: model(tokens))) == "no gradients are recorded"
+    assert seen(torch.inference_mode()(lambda model, tokens: model(tokens))) == "no gradients are recorded"
+    assert seen(lambda model, tokens: model.requires_grad_(False)(tokens)) == "no gradients are recorded"
+    assert seen(lambda model, tokens: model.base(tokens)) == "it never runs"
+    assert seen(lambda model, tokens: None) is None
+
+
+def test_draws_are_calls_in_a_row_with_one_generator() -> None:
+    def answer(rng: torch.Generator) -> Tensor:
+        return torch.randint(0, 1000, (3,), generator=rng)
+
+    reply = InProcess(answer).ask(Ask((Generator(3),), take="draws"), 20)
+    rng = torch.Generator().manual_seed(3)
+    assert len(reply.value) == DRAWS
+    wanted = torch.stack([answer(rng) for _ in range(DRAWS)])
+    assert torch.equal(torch.stack(reply.value), wanted)
+    pairs = InProcess(lambda rng: (answer(rng), torch.zeros(2))).ask(Ask((Generator(3),), take="draws"), 20)
+    assert torch.equal(pairs.value[0], wanted)  # stacked
+    assert pairs.value[1].shape == (DRAWS, 2)
+    uneven = InProcess(lambda rng: (answer(rng)[answer(rng) > 500],)).ask(Ask((Generator(3),), take="draws"), 20)
+    assert len(uneven.value) == DRAWS  # one by one
+
+
+class Doubled(nn.Linear):
+    def merged(self) -> nn.Linear:
+        plain_layer = nn.Linear(self.in_features, self.out_features)
+        plain_layer.load_state_dict({"weight": 2 * self.weight, "bias": self.bias})
+        return plain_layer
+
+
+class DoubledItself(Doubled):
+    def merged(self) -> nn.Linear:
+        self.weight.data *= 2
+        return self
+
+
+def test_a_merged_layer_is_looked_at_and_what_is_left_of_the_first() -> None:
+    weights = {"weight": torch.tensor([[3.0]]), "bias": torch.tensor([1.0])}
+    ask = Ask((torch.ones(1, 1),), build={"in_features": 1, "out_features": 1}, weights=weights, take="merged")
+    kept, changed = (InProcess(kind).ask(ask).value for kind in (Doubled, DoubledItself))
+    assert kept["the merged layer"]["weight"].item() == changed["the merged layer"]["weight"].item() == 6
+    assert kept["the layer itself, afterwards"].item() == 4
+    assert changed["the layer itself, afterwards"].item() == 7
+    assert InProcess(nn.Linear).ask(ask).error_type == "AttributeError"
+
+
+class Table(nn.Module):
+    """Ten thousand rows, made in a way that a test names."""
+
+    def __init__(self, way: str) -> None:
+        super().__init__()
+        shape = 10_000, 4
+        made = {
+            "as is asked for": lambda: torch.randn(shape),
+            "small": lambda: 0.02 * torch.randn(shape),
+            "between 0 and 1": lambda: torch.rand(shape),
+            "some rows twice": lambda: torch.randn(5_000, 4).repeat(2, 1),
+            "one row": lambda: torch.randn(1, 1).expand(shape).clone(),
+            "the same again": lambda: torch.randn(shape, generator=torch.Generator().manual_seed(1)),
+        }
+        self.weight = nn.Parameter(made[way]())
+
+
+@pytest.mark.parametrize(
+    ("way", "said"),
+    [
+        ("as is asked for", {}),
+        ("small", {"standard deviation": 0.0}),
+        ("between 0 and 1", {"mean": 0.5, "standard deviation": 0.3, "share within one standard deviation": 0.6}),
+        ("some rows twice", {"rows": "some alike"}),
+        ("the same again", {"of two new modules": "the same numbers"}),
+    ],
+)
+def test_the_first_numbers_of_a_module_are_told(way: str, said: dict[str, Any]) -> None:
+    found = InProcess(Table).ask(Ask(build={"way": way}, take="first numbers")).value
+    usual = {"mean": 0.0, "standard deviation": 1.0, "share within one standard deviation": 0.7}
+    usual |= {"rows": "different", "of two new modules": "other numbers"}
+    assert found == {f"weight: {name}": told for name, told in (usual | said).items()}
+
+
+def test_rows_that_begin_alike_are_told() -> None:
+    ask = Ask(build={"way": "one row"}, take="first numbers", entries=("*: rows",))
+    assert InProcess(Table).ask(ask).value == {"weight: rows": "all alike"}
+
+
+def test_a_model_that_comes_back_may_get_weights_before_it_is_asked() -> None:
+    def doubled(model: Any) -> Any:
+        return nn.Sequential(model, nn.Linear(2, 2, bias=False))
+
+    place = {"0.weight": torch.eye(2), "0.bias": torch.tensor([1.0, 0.0]), "1.weight": 2 * torch.eye(2)}
+    ask = Ask((1,), then=(torch.tensor([[3.0, 4.0]]),), weights=place)
+    assert InProcess(lambda _: doubled(nn.Linear(2, 2))).ask(ask).value.tolist() == [[8.0, 8.0]]
+
+
+class Thin(nn.Module):
+    """A layer whose second factor is always the same, which the first call does not show: the first is zero."""
+
+    def __init__(self, seed: int) -> None:
+        super().__init__()
+        self.layer = nn.Linear(3, 3)
+        self.up = nn.Parameter(torch.zeros(3, 3))
+        generator = torch.Generator().manual_seed(seed) if seed else None
+        self.down = nn.Parameter(torch.randn(3, 3, generator=generator))
+
+    def forward(self, x: Tensor) -> Tensor:
+        return self.layer(x) + x @ self.down @ self.up  # type: ignore[no-any-return]
+
+
+@pytest.mark.parametrize(("seed", "said"), [(0, "begin with different numbers"), (1, "begin with the same numbers")])
+def test_a_weight_that_two_new_modules_have_in_common_is_told(seed: int, said: str) -> None:
+    ask = Ask((torch.ones(1, 3),), build={"seed": seed}, take="random numbers")
+    assert InProcess(Thin).ask(ask).value["two new modules"] == said
+
+
+def test_a_part_of_a_module_is_asked_by_itself() -> None:
+    class Steps(nn.Module):
+        def __init__(self, width: int) -> None:
+            super().__init__()
+            self.first, self.last = nn.Linear(width, width, bias=False), nn.Identity()
+
+    weights = {"first.weight": 2 * torch.eye(2)}
+    ask = Ask((torch.ones(1, 2),), build={"width": 2}, weights=weights, take="part", part="first")
+    assert torch.equal(InProcess(Steps).ask(ask).value, 2 * torch.ones(1, 2))
