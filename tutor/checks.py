@@ -19,10 +19,10 @@ from IPython.core.getipython import get_ipython
 
 from tutor import kernel, overview
 from tutor.checking import plain
-from tutor.checking.answers import Ask, InProcess, find
+from tutor.checking.answers import InProcess, Question, find
 from tutor.checking.building import build, build_inputs
 from tutor.checking.judging import Case, Examples, Raised, Sealed, StageCases, judge
-from tutor.checking.takes import built
+from tutor.checking.probes import built
 from tutor.checking.verdict import Verdict
 from tutor.globals_used import globals_used, line_numbers, names_bound
 
@@ -30,7 +30,7 @@ EXAMPLES = Path(__file__).with_name("check_examples")
 EXPERIMENTS = EXAMPLES / "experiments.json"  # the variables of each notebook that only its experiment cells make
 
 
-_asked = list[tuple[Any, Ask]]()  # the answer whose check has shown a question last, and that question
+_asked = list[tuple[Any, Question]]()  # the answer whose check has shown a question last, and that question
 _failures: dict[str, int] = {}  # how often in a row the check of an exercise has failed in this kernel
 
 
@@ -88,7 +88,7 @@ def _decode_examples(name: str, entry: dict[str, Any]) -> Examples:
             stage["tolerance"],
             tuple(
                 Case(
-                    Ask.decode(case["ask"]),
+                    Question.decode(case["ask"]),
                     value(case["wanted"]),
                     {k: value(v) for k, v in case["mistakes"].items()},
                     traces=traces(case.get("traces")),

@@ -58,7 +58,7 @@ def main(connection: Connection, workers: int) -> None:
         connection.send("")
 
         def heard(job: Job, pace: Pace) -> None:
-            connection.send((job.number, pace is Pace.WAITS))
+            connection.send((job.number, pace is Pace.IDLE))
 
         with Pool(workers, Context(fork_server, masters, budget), heard) as working:
             while working.at_work or connection.poll(IDLE):

@@ -12,11 +12,11 @@ from enum import Enum
 from grading.autograder.submission import Master, Work, plan
 from grading.definitions.examiner import examine
 from grading.definitions.exercise import Exercise
-from grading.definitions.reading_time import Allowance, TooDear
+from grading.definitions.reading_time import BudgetExceeded, CpuBudget
 from grading.notebooks.cells import defines, exercise_of
 from grading.sandbox.serve import ChannelError, ProcessEnded
 from grading.sandbox.student_process import ForkServerClient, Pace, Patience, Student
-from tutor.checking.answers import Ask, Reply
+from tutor.checking.answers import Question, Reply
 from tutor.checking.verdict import Verdict
 
 
@@ -57,7 +57,7 @@ class Graded:
 
     verdicts: dict[str, Verdict] = field(default_factory=dict)
     errors: dict[str, str] = field(default_factory=dict)
-    put_right: list[str] = field(default_factory=list)
+    repairs: list[str] = field(default_factory=list)
     seconds: dict[str, float] = field(default_factory=dict)
     spent: dict[str, float] = field(default_factory=dict)
     left: float = math.inf  # of the notebook's time
@@ -71,7 +71,7 @@ class DeadAnswer:
 
     reason: str
 
-    def ask(self, question: Ask, seconds: float) -> Reply:
+    def ask(self, question: Question, seconds: float) -> Reply:
         """Returns the reason in place of a result."""
         return Reply("late", error=self.reason)
 
@@ -95,7 +95,7 @@ def grade(  # noqa: PLR0913 - the whole of what a mark depends on
     """
     patience = Patience(budget.wall, budget.idle, heard)
     grading = _Grading(
-        students, master, work, exercises, seed, budget, patience, Allowance(READ_IN_ALL * budget.reading)
+        students, master, work, exercises, seed, budget, patience, CpuBudget(READ_IN_ALL * budget.reading)
     )
     graded = grading.run(budget.notebook + budget.each * len(exercises))
     used_up = (graded.left <= 0 or patience.wall <= 0) and any(not name for name, _ in work.code)
@@ -124,11 +124,11 @@ def _tell_what_stopped(graded: Graded, work: Work) -> None:
         if outcome == "crashed" or (outcome == "not attempted" and work.is_in_further_cell(name))
     ]
     if stopped and graded.errors.get(""):
-        graded.put_right.append(f"a cell that is no answer's own stopped: {graded.errors['']}")
+        graded.repairs.append(f"a cell that is no answer's own stopped: {graded.errors['']}")
     for name in stopped:
         defined = any(defines(source, name) for _, source in work.code)
         if graded.verdicts[name].error_type == "NameError" and not defined:
-            graded.put_right.append(f"no cell defines {name}: is what it asks for called otherwise?")
+            graded.repairs.append(f"no cell defines {name}: is what it asks for called otherwise?")
 
 
 class Way(Enum):
@@ -156,7 +156,7 @@ def _improve(graded: Graded, grading: _Grading, names: list[str], way: Way, told
     better = [name for name in names if again.verdicts[name].earned > graded.verdicts[name].earned]
     graded.verdicts |= {name: again.verdicts[name] for name in better}
     if better:
-        graded.put_right.append(told.format(", ".join(better)))
+        graded.repairs.append(told.format(", ".join(better)))
     graded.left = again.left
     graded.dear |= again.dear
 
@@ -172,7 +172,7 @@ class _Grading:
     _seed: str
     budget: Budget
     _patience: Patience
-    _reading: Allowance
+    _reading: CpuBudget
     _process: Student | None = None
 
     def run(self, seconds: float, way: Way = Way.ALL, names: Collection[str] | None = None) -> Graded:
@@ -180,7 +180,7 @@ class _Grading:
         self._cells = plan(self._master, self._work, everything=way is not Way.ANSWERS_ALONE)
         self._culprits = Counter[int]()  # cells that have ended the process, and how often
         self._starts = STARTS + 2 * len(self._exercises)
-        self._graded = graded = Graded(put_right=list(self._work.put_right), left=seconds)
+        self._graded = graded = Graded(repairs=list(self._work.repairs), left=seconds)
         self._process, self._ran, self._end = None, 0, len(self._cells)
         asked = [self._exercises[exercise_of(check)] for check in self._master.cells("check")]
         asked = [exercise for exercise in asked if names is None or exercise.name in names]
@@ -216,7 +216,7 @@ class _Grading:
             seconds = min(self.budget.exercise, max(graded.left, 0.1))
             reading = self._reading.limited(self.budget.reading)
             verdict = examine(exercise, answer, self._seed, seconds, reading)
-        except TooDear:
+        except BudgetExceeded:
             graded.dear = True
             self._patience.note(f"the replies to {exercise.name} cost too much to read")
             answer.dead = TOO_DEAR
@@ -281,8 +281,8 @@ class _Grading:
         try:
             with self._reading.limited(self.budget.reading):
                 error = process.run(source, self.budget.cell)
-        except (ChannelError, TooDear) as problem:
-            graded.dear |= isinstance(problem, TooDear)
+        except (ChannelError, BudgetExceeded) as problem:
+            graded.dear |= isinstance(problem, BudgetExceeded)
             self._culprits[index] += 1 if isinstance(problem, ProcessEnded) else 2
             self._note(name, f"the cell ended its process: {problem or TOO_DEAR}")
             self._close()

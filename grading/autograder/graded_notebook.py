@@ -48,13 +48,13 @@ def graded_notebook(master: Master, work: Work, graded: Graded, key: str) -> Not
                 _output(page),
                 _output(mark, output_type="execute_result", execution_count=1),
             ]
-    if graded.put_right:
-        lines = "\n".join(f"- {MARKDOWN.sub(ESCAPED, line)}" for line in graded.put_right)  # a file may have any name
+    if graded.repairs:
+        lines = "\n".join(f"- {MARKDOWN.sub(ESCAPED, line)}" for line in graded.repairs)  # a file may have any name
         note = nbformat.v4.new_markdown_cell(f"**Put right before grading**\n\n{lines}")
         note.id = "put-right"
         notebook.cells.insert(0, note)
     verdicts = {name: _recorded(graded, name) for name in graded.verdicts}
-    notebook.metadata["grading"] = {"key": key, "verdicts": verdicts, "put_right": graded.put_right, "odd": graded.odd}
+    notebook.metadata["grading"] = {"key": key, "verdicts": verdicts, "put_right": graded.repairs, "odd": graded.odd}
     return notebook
 
 

@@ -17,7 +17,7 @@ from grading.folder.errors import CourseError
 from grading.sandbox.fork_server import ForkServer
 
 
-class OneByOne:
+class NbgraderEngine:
     """Grades submissions of a course, one when it is asked for."""
 
     def __init__(self, course: Course, fork_server: ForkServer) -> None:

@@ -20,7 +20,7 @@ class Outcome:
     state: str
     score: float | None = None
     reason: str = ""
-    put_right: list[str] = field(default_factory=list)
+    repairs: list[str] = field(default_factory=list)
     odd: list[str] = field(default_factory=list)
     seconds: dict[str, float] = field(default_factory=dict)
     penalty: float = 0.0
@@ -30,4 +30,4 @@ class Outcome:
         """What a person should know of it, as sentences."""
         late = f"handed in late: {self.penalty:g} points taken off" if self.penalty else ""
         look = [f"LOOK AT IT: {odd}" for odd in self.odd]
-        return [note for note in (self.reason, late, *self.put_right, *look) if note]
+        return [note for note in (self.reason, late, *self.repairs, *look) if note]

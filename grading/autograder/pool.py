@@ -77,7 +77,7 @@ def prepare(fork_server: ForkServer, assignments: Iterable[str]) -> None:
     torch.set_num_threads(1)  # a fork of a process that has used two threads would hang
     known = [exercise for name in assignments for exercise in exercises.load(name).values()]
     asks = [case.ask for one in known for stage in one.public_examples().stages for case in stage.cases]
-    given = [[ask.inputs, ask.keywords, ask.build, ask.weights, ask.then] for ask in asks]
+    given = [[ask.inputs, ask.keywords, ask.build, ask.weights, ask.follow_up] for ask in asks]
     fork_server.make_models([plain.encode(recipe) for recipe in models_in(given)])
 
 
@@ -126,7 +126,7 @@ class _Worker:
 
     def start(self, job: Job) -> None:
         """Gives it a job."""
-        self.job, self.pace = job, Pace.WORKS
+        self.job, self.pace = job, Pace.RUNNING
         self.drawn.add(job.questions)
         self._since, self._cpu = time.monotonic(), self._used()
         with contextlib.suppress(BrokenPipeError):  # it has just died, which `result` finds
@@ -259,7 +259,7 @@ class Pool:
     def _start_waiting(self) -> None:
         while (
             self._waiting
-            and sum(one.pace is Pace.WORKS for one in self._busy) < self._workers
+            and sum(one.pace is Pace.RUNNING for one in self._busy) < self._workers
             and len(self._busy) < self._workers * (1 + MORE)
         ):
             others = {one for worker in (*self._idle[:-1], *self._busy) for one in worker.drawn}

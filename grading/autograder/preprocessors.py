@@ -13,8 +13,8 @@ from nbformat import NotebookNode
 from nbgrader.preprocessors import Execute, NbGraderPreprocessor, SaveAutoGrades
 from traitlets import Bool
 
+from grading.autograder.nbgrader_engine import NoSandboxError, engine_process
 from grading.autograder.read_before import Answers
-from grading.autograder.separate import NoSandboxError, separate_grader
 from grading.folder.course import Course
 from grading.folder.errors import CourseError
 from grading.notebooks.cells import grade_id, kind
@@ -34,7 +34,7 @@ def _asked(step: str, resources: Any) -> NotebookNode:
             f"{told['notebook']}.ipynb is no notebook of this course; expected {told['assignment']}.ipynb."
         )
     try:  # nbgrader works in the course folder
-        return separate_grader(Path.cwd()).ask(step, told["assignment"], told["student"])
+        return engine_process(Path.cwd()).ask(step, told["assignment"], told["student"])
     except NoSandboxError as problem:
         raise CourseError(f"{problem} {INSTEAD}") from None
 
@@ -69,7 +69,7 @@ class SandboxedExecute(Execute):  # type: ignore[misc]  # nbgrader has no types
             plain: tuple[NotebookNode, Any] = super().preprocess(nb, resources, km)
             return plain
         graded = _asked("grade", resources)
-        for line in separate_grader(Path.cwd()).protections:
+        for line in engine_process(Path.cwd()).protections:
             self.log.info("protected: %s", line)
         found = {grade_id(cell): cell for cell in graded.cells if grade_id(cell)}
         for cell in nb.cells:

@@ -153,10 +153,10 @@ def summary(outcomes: Sequence[Outcome], seconds: float, known: Mapping[str, str
     """
     known = known or {}
     counts = Counter(one.state for one in outcomes)
-    put_right = sum(bool(one.put_right) for one in outcomes if one.state == GRADED)
+    repairs = sum(bool(one.repairs) for one in outcomes if one.state == GRADED)
     rate = f", {60 * counts['graded'] / seconds:.0f} a minute" if counts[GRADED] and seconds > 0 else ""
     lines = [
-        f"{counts['graded']} graded ({put_right} put right), {counts['unchanged']} unchanged, "
+        f"{counts['graded']} graded ({repairs} put right), {counts['unchanged']} unchanged, "
         f"{counts[FAILED]} {FAILED}, in {seconds:.1f} s{rate}."
     ]
     for one in outcomes:
@@ -175,4 +175,7 @@ def summary(outcomes: Sequence[Outcome], seconds: float, known: Mapping[str, str
 
 def as_json(outcomes: Sequence[Outcome]) -> str:
     """Returns the outcomes as JSON."""
-    return json.dumps([asdict(outcome) for outcome in outcomes], indent=1)
+    made = [asdict(outcome) for outcome in outcomes]
+    for one in made:
+        one["put_right"] = one.pop("repairs")  # as programs of instructors know it
+    return json.dumps(made, indent=1)

@@ -203,7 +203,7 @@ def _write(
             yield Outcome(student, name, FAILED, reason=graded)
         elif isinstance(written, Written):
             graded.seconds["gradebook and files"] = spent
-            told_of = (graded.put_right, graded.odd, graded.seconds, written.penalty)
+            told_of = (graded.repairs, graded.odd, graded.seconds, written.penalty)
             yield Outcome(student, name, GRADED, written.score, "", *told_of)
         else:
             yield Outcome(student, name, FAILED, reason=str(written))

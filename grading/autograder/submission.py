@@ -19,7 +19,7 @@ from typing import Any
 
 from nbformat import NotebookNode
 
-from grading.definitions.reading_time import Allowance, TooDear
+from grading.definitions.reading_time import BudgetExceeded, CpuBudget
 from grading.folder.files import read_bounded
 from grading.folder.text import printable
 from grading.notebooks.answers import OTHER_NAME, Reading, read_cells
@@ -46,13 +46,13 @@ class Work:
     `answers` are sources of solution cells and texts of essays by grade id, `pictures` those of essays by grade id;
     `code` are all code cells of the student in order, with the id of those that have one, and among them what these
     need of experiment cells; `files` are what lies beside the notebook and is named in its cells, in base64 by path;
-    `put_right` are sentences on what was not as it should be.
+    `repairs` are sentences on what was not as it should be.
     """
 
     answers: dict[str, str] = field(default_factory=dict)
     pictures: dict[str, Pictures] = field(default_factory=dict)
     code: list[tuple[str, str]] = field(default_factory=list)
-    put_right: list[str] = field(default_factory=list)
+    repairs: list[str] = field(default_factory=list)
     files: dict[str, str] = field(default_factory=dict)
 
     def ends(self) -> dict[str, int]:
@@ -91,7 +91,7 @@ class Work:
     def digest(self) -> str:
         """Returns a fingerprint of everything that grading looks at."""
         further = [sorted(found.items()) for found in (self.files, self.pictures) if found]
-        data = json.dumps([sorted(self.answers.items()), self.code, self.put_right, *further])
+        data = json.dumps([sorted(self.answers.items()), self.code, self.repairs, *further])
         return hashlib.sha256(data.encode()).hexdigest()
 
 
@@ -121,21 +121,21 @@ def read(folder: Path, master: Master) -> Work:
     found = _load(path)
     cells = [cell for cell in found if isinstance(cell, dict)]
     if len(cells) < len(found):
-        work.put_right.append(f"{len(found) - len(cells)} cells that are no cells were left out")
+        work.repairs.append(f"{len(found) - len(cells)} cells that are no cells were left out")
     reading = read_cells(cells, master.notebook.cells)
     work.code = _with_experiments(reading, master, work)
     work.files = _files_beside(path, [source for _, source in work.code], work)
     retyped = dict.fromkeys(name for name, cell in reading.code if name and cell.get("cell_type") != "code")
-    work.put_right += [f"the cell of {name} is not a code cell; it was run as one" for name in retyped]
+    work.repairs += [f"the cell of {name} is not a code cell; it was run as one" for name in retyped]
     for name in [exercise_of(cell) for cell in master.cells("check")]:
         copies = sum(not is_stub(text(cell), reading.given) for cell in reading.own.get(name, []))
         if copies > 1:
-            work.put_right.append(f"the cell of {name} stands {copies} times; they were run one after the other")
+            work.repairs.append(f"the cell of {name} stands {copies} times; they were run one after the other")
         if name in reading.elsewhere:
-            work.put_right.append(f"{name} was found in another cell than its own")
+            work.repairs.append(f"{name} was found in another cell than its own")
         answer = reading.answer(name)
         if answer is None:
-            work.put_right.append(f"the cell of {name} is missing")
+            work.repairs.append(f"the cell of {name} is missing")
         else:
             work.answers[name] = answer
     for cell in master.cells("essay"):
@@ -146,13 +146,13 @@ def read(folder: Path, master: Master) -> Work:
 def _take_essay(essay: Essay, cell: NotebookNode, work: Work) -> None:
     """Takes a written answer; the cell as it was released where there is none, so that nobody has to read nothing."""
     name = grade_id(cell)
-    work.put_right += [f"{name}: {note}" for note in essay.notes]
+    work.repairs += [f"{name}: {note}" for note in essay.notes]
     if essay.pictures:
         work.pictures[name] = essay.pictures
     if essay.text or essay.has_cell:
         work.answers[name] = essay.text or cell.source
     else:
-        work.put_right.append(f"the cell of {name} is missing")
+        work.repairs.append(f"the cell of {name} is missing")
 
 
 def _with_experiments(reading: Reading, master: Master, work: Work) -> list[tuple[str, str]]:
@@ -166,7 +166,7 @@ def _with_experiments(reading: Reading, master: Master, work: Work) -> list[tupl
     sources = [source for _, source in code]
     too_long = "its cells are too long to see what they need of experiments; nothing of these was run"
     if not are_short([*sources, *(source for _, source, _ in theirs)]):
-        work.put_right.append(too_long)
+        work.repairs.append(too_long)
         return code
     missing = used(sources) - bound([*sources, *setups.values()])
     wanted = missing & bound(source for _, source, _ in [*theirs, *ours])
@@ -174,16 +174,16 @@ def _with_experiments(reading: Reading, master: Master, work: Work) -> list[tupl
     cells = [*(ours if wanted & lost else []), *theirs]
     experiments = [source for _, source, _ in cells]
     try:
-        with Allowance(SECONDS).limited(SECONDS):
+        with CpuBudget(SECONDS).limited(SECONDS):
             slow = _trained(experiments, wanted)
-    except TooDear:
-        work.put_right.append(too_long)
+    except BudgetExceeded:
+        work.repairs.append(too_long)
         return code
     if slow:  # `check` calls no answer right that needs one of them
-        work.put_right.append(f"{_told(slow)} of an experiment would need a training, which was not repeated")
+        work.repairs.append(f"{_told(slow)} of an experiment would need a training, which was not repeated")
     if not (wanted := wanted - slow):
         return code
-    work.put_right.append(f"the student's cells use {_told(wanted)} of experiments; what that needs of them was run")
+    work.repairs.append(f"the student's cells use {_told(wanted)} of experiments; what that needs of them was run")
     parts = needed(experiments, wanted)
     spoiled = bound(parts)  # what a set-up cell binds, and an experiment binds too, is bound again in its place
     again = {name for name, source in setups.items() if bound([source]) & spoiled}
@@ -201,7 +201,7 @@ def _trained(experiments: Sequence[str], wanted: set[str]) -> set[str]:
         TooDear: when there are too many of them, or too much to go through for each.
     """
     if not are_few(experiments, wanted):
-        raise TooDear
+        raise BudgetExceeded
     return {name for name in wanted if trained("\n".join(needed(experiments, [name])))}
 
 
@@ -220,10 +220,10 @@ def _files_beside(notebook: Path, sources: Sequence[str], work: Work) -> dict[st
             try:
                 data = read_bounded(path, room + 1)
             except OSError as problem:
-                work.put_right.append(f"{printable(place)!r} beside the notebook cannot be read ({problem.strerror})")
+                work.repairs.append(f"{printable(place)!r} beside the notebook cannot be read ({problem.strerror})")
                 continue
             if len(data) > room:
-                work.put_right.append(
+                work.repairs.append(
                     f"{printable(place)!r} was left out: files beside a notebook may have {MAX_BESIDE >> 20} MB in all"
                 )
                 continue
@@ -262,7 +262,7 @@ def _notebook_file(folder: Path, assignment: str, work: Work) -> Path:
     if expected in found:
         return expected
     if len(found) == 1:
-        work.put_right.append(f"{OTHER_NAME} {printable(found[0].name)!r} in place of {expected.name!r}")
+        work.repairs.append(f"{OTHER_NAME} {printable(found[0].name)!r} in place of {expected.name!r}")
         return found[0]
     others = sorted(path.name for path in folder.iterdir() if path.name != "timestamp.txt")
     names = ", ".join(repr(printable(name)) for name in others)[:200]

@@ -319,8 +319,8 @@ def _notes(notebook: Any) -> tuple[str, ...]:
     """Returns what grading has noted about a notebook, without the name of its file: it may be that of its author."""
     metadata = notebook.get("metadata")
     told = metadata.get("grading") if isinstance(metadata, dict) else None
-    put_right, odd = (told.get(part, []) if isinstance(told, dict) else [] for part in ("put_right", "odd"))
-    lines = ["its file had another name" if line.startswith(OTHER_NAME) else line for line in map(str, put_right)]
+    repairs, odd = (told.get(part, []) if isinstance(told, dict) else [] for part in ("put_right", "odd"))
+    lines = ["its file had another name" if line.startswith(OTHER_NAME) else line for line in map(str, repairs)]
     return (*lines, *(f"{LOOK}{line}" for line in map(str, odd)))
 
 

@@ -16,13 +16,13 @@ import torch
 from torch import Tensor
 
 from tutor.checking import plain
-from tutor.checking.answers import Ask, Reply
+from tutor.checking.answers import Question, Reply
 from tutor.checking.compare import difference
 from tutor.checking.judging import INPUTS_STAY as INPUTS_STAY
 from tutor.checking.judging import Case, Examples, Raised, StageCases
 from tutor.checking.plain import Other
+from tutor.checking.probes import DIFFER, TWO_NEW, is_differentiable
 from tutor.checking.recipes import DATA, Model
-from tutor.checking.takes import DIFFER, TWO_NEW, is_differentiable
 
 
 class Exercise(Protocol):
@@ -41,14 +41,14 @@ class Exercise(Protocol):
         """Names of circumstances that are not asked."""
 
     @property
-    def large(self) -> Sequence[Ask]:
+    def large(self) -> Sequence[Question]:
         """Questions of a size that no table made for small ones covers."""
 
     @property
     def trains(self) -> bool:
         """Whether gradients must pass through a function."""
 
-    def reply(self, ask: Ask) -> Reply:
+    def reply(self, ask: Question) -> Reply:
         """Returns what the reference replies."""
 
 
@@ -71,7 +71,7 @@ class Circumstance:
 
     name: str
     look: str
-    asks: Callable[[Exercise, Sequence[Ask]], Iterator[Ask]]
+    asks: Callable[[Exercise, Sequence[Question]], Iterator[Question]]
     of_any_call: bool = False
 
 
@@ -79,12 +79,12 @@ def _is_class(exercise: Exercise) -> bool:
     return isinstance(exercise.reference, type)
 
 
-def _richest(calls: Sequence[Ask]) -> Ask:
+def _richest(calls: Sequence[Question]) -> Question:
     """Returns the last of the calls that give most."""
     return max(enumerate(calls), key=lambda one: (sum(value is not None for value in one[1].inputs), one[0]))[1]
 
 
-def _gradients(exercise: Exercise, calls: Sequence[Ask]) -> Iterator[Ask]:
+def _gradients(exercise: Exercise, calls: Sequence[Question]) -> Iterator[Question]:
     """Yields the call through which most gradients pass: where a softmax has one winner, none does.
 
     One where all inputs are finite numbers, and one where an input is not, as a mask of minus infinity.
@@ -92,16 +92,16 @@ def _gradients(exercise: Exercise, calls: Sequence[Ask]) -> Iterator[Ask]:
     if exercise.trains or _is_class(exercise):
         most = max(sum(value is not None for value in ask.inputs) for ask in calls)
         rich = [ask for ask in reversed(calls) if sum(value is not None for value in ask.inputs) == most]
-        alike = dict[tuple[bool, ...], list[Ask]]()
+        alike = dict[tuple[bool, ...], list[Question]]()
         for ask in [ask for ask in rich if not any(map(_is_odd, ask.inputs))] or rich:
-            alike.setdefault(tuple(map(is_differentiable, ask.inputs)), []).append(replace(ask, take="gradients"))
+            alike.setdefault(tuple(map(is_differentiable, ask.inputs)), []).append(replace(ask, probe="gradients"))
         for asks in alike.values():
             tried = [(ask, exercise.reply(ask).value) for ask in asks[:TRIED]]
             richest = sorted(tried, key=lambda pair: _passing(pair[1]), reverse=True)
             yield next((ask for ask, found in richest if _is_smooth(exercise, ask, found)), richest[0][0])
 
 
-def _is_smooth(exercise: Exercise, ask: Ask, here: Any) -> bool:
+def _is_smooth(exercise: Exercise, ask: Question, here: Any) -> bool:
     """Says whether gradients, `here`, change evenly when all numbers become a little larger and a little smaller.
 
     At the corner of a ReLU, where round numbers add up to 0, they do not, and right answers have different ones.
@@ -112,7 +112,7 @@ def _is_smooth(exercise: Exercise, ask: Ask, here: Any) -> bool:
     return difference(here, {name: (above[name] + below[name]) / 2 for name in here}) is None
 
 
-def _moved(ask: Ask, by: float) -> Ask:
+def _moved(ask: Question, by: float) -> Question:
     """Returns the question with each number of inputs and weights a little larger or smaller."""
 
     def moved(value: Any) -> Any:
@@ -129,7 +129,7 @@ def _is_odd(value: Any) -> bool:
     return isinstance(value, Tensor) and value.is_floating_point() and bool((value.isnan() | value.isposinf()).any())
 
 
-def _smallest(calls: Sequence[Ask]) -> Ask:
+def _smallest(calls: Sequence[Question]) -> Question:
     """Returns of the calls that give most the one with the fewest numbers."""
     most = max(sum(value is not None for value in ask.inputs) for ask in calls)
     rich = [ask for ask in calls if sum(value is not None for value in ask.inputs) == most]
@@ -146,25 +146,25 @@ def _passing(gradients: Any) -> int:
     return max((int((tensor.abs() > 1e-6).sum()) for tensor in tensors if isinstance(tensor, Tensor)), default=0)
 
 
-def _in_training(exercise: Exercise, calls: Sequence[Ask]) -> Iterator[Ask]:
+def _in_training(exercise: Exercise, calls: Sequence[Question]) -> Iterator[Question]:
     for ask in _richest_of_each_way(exercise, calls):
-        yield replace(ask, take="in training")
+        yield replace(ask, probe="in training")
 
 
-def _richest_of_each_way(exercise: Exercise, calls: Sequence[Ask]) -> list[Ask]:
+def _richest_of_each_way(exercise: Exercise, calls: Sequence[Question]) -> list[Question]:
     """Returns a call of a module built in each way: with and without an argument that may be left out."""
-    ways = dict[frozenset[str], list[Ask]]()
+    ways = dict[frozenset[str], list[Question]]()
     for ask in calls if _is_class(exercise) else ():
         ways.setdefault(frozenset(ask.build or {}), []).append(ask)
     return [_richest(alike) for alike in ways.values()]
 
 
-def _in_double(exercise: Exercise, calls: Sequence[Ask]) -> Iterator[Ask]:
+def _in_double(exercise: Exercise, calls: Sequence[Question]) -> Iterator[Question]:
     if exercise.trains or _is_class(exercise):
-        yield replace(_richest(calls), take="in double")
+        yield replace(_richest(calls), probe="in double")
 
 
-def _again(exercise: Exercise, calls: Sequence[Ask]) -> Iterator[Ask]:
+def _again(exercise: Exercise, calls: Sequence[Question]) -> Iterator[Question]:
     """Yields a call with another one in between, and the other way round; of a module ones with the same arguments.
 
     The other one may be the same but for an input that may be None: what is kept of it would take its place. And it
@@ -182,24 +182,26 @@ def _again(exercise: Exercise, calls: Sequence[Ask]) -> Iterator[Ask]:
     elif others:
         alike_most = max(others, key=lambda inputs: _in_common(inputs, ask.inputs))
         if alike_most is not others[0]:
-            yield replace(ask, take="again", then=others[0])
+            yield replace(ask, probe="again", follow_up=others[0])
         others = [alike_most]
     for place in _optional(exercise, ask):
         by_axes = {_axes(one.inputs[place]): one for one in [*calls, ask] if _gives(one, place)}
         for one in by_axes.values():
-            yield replace(one, take="again", then=(*one.inputs[:place], None, *one.inputs[place + 1 :]))
+            yield replace(one, probe="again", follow_up=(*one.inputs[:place], None, *one.inputs[place + 1 :]))
     if _is_class(exercise):
-        yield from (replace(one, take="gradients again") for one in _gradients(exercise, calls))
+        yield from (replace(one, probe="gradients again") for one in _gradients(exercise, calls))
         others.append(_turned(ask.inputs))
         ways = _richest_of_each_way(exercise, calls)
-        yield from (replace(one, take="again", then=_turned(one.inputs)) for one in ways if _is_other_way(one, ask))
+        yield from (
+            replace(one, probe="again", follow_up=_turned(one.inputs)) for one in ways if _is_other_way(one, ask)
+        )
     other_model = next(_with_another_model(ask.inputs), None)
     for inputs in others or [ask.inputs]:
-        yield replace(ask, take="again", then=other_model or inputs)
-        yield replace(ask, inputs=inputs, take="again", then=ask.inputs)
+        yield replace(ask, probe="again", follow_up=other_model or inputs)
+        yield replace(ask, inputs=inputs, probe="again", follow_up=ask.inputs)
 
 
-def _is_other_way(one: Ask, other: Ask) -> bool:
+def _is_other_way(one: Question, other: Question) -> bool:
     return set(one.build or {}) != set(other.build or {})
 
 
@@ -219,7 +221,7 @@ def _turned(inputs: Sequence[Any]) -> tuple[Any, ...]:
     )
 
 
-def _optional(exercise: Exercise, ask: Ask) -> list[int]:
+def _optional(exercise: Exercise, ask: Question) -> list[int]:
     """Returns the places of the inputs that are given here and have the default None."""
     forward = getattr(exercise.reference, "forward", None)
     called = inspect.signature(forward if forward and _is_class(exercise) else exercise.reference).parameters
@@ -228,7 +230,7 @@ def _optional(exercise: Exercise, ask: Ask) -> list[int]:
     return [place for place, (value, default) in enumerate(pairs) if default is None and value is not None]
 
 
-def _gives(ask: Ask, place: int) -> bool:
+def _gives(ask: Question, place: int) -> bool:
     return len(ask.inputs) > place and ask.inputs[place] is not None
 
 
@@ -245,7 +247,7 @@ def _same(one: Any, other: Any) -> bool:
     return one is other or bool(plain.encode(one) == plain.encode(other))
 
 
-def _modes(exercise: Exercise, calls: Sequence[Ask]) -> Iterator[Ask]:
+def _modes(exercise: Exercise, calls: Sequence[Question]) -> Iterator[Question]:
     """Yields a call with a model in training mode; that it changes nothing else in the model is asked elsewhere."""
     for ask in reversed(calls):
         for place, value in enumerate(ask.inputs):
@@ -253,11 +255,11 @@ def _modes(exercise: Exercise, calls: Sequence[Ask]) -> Iterator[Ask]:
             if isinstance(value, Model) and value.name not in DATA and not (value.state or value.meta or meant):
                 inputs = (*ask.inputs[:place], replace(value, training=True), *ask.inputs[place + 1 :])
                 changes = tuple({*ask.changes, place})
-                yield replace(ask, inputs=inputs, take="mode", then=None, entries=(), changes=changes)
+                yield replace(ask, inputs=inputs, probe="mode", follow_up=None, entries=(), changes=changes)
                 return
 
 
-def _defaults(exercise: Exercise, calls: Sequence[Ask]) -> Iterator[Ask]:
+def _defaults(exercise: Exercise, calls: Sequence[Question]) -> Iterator[Question]:
     """Yields a call without each argument that has a default: one in which it matters that it is left out.
 
     Where it matters in none of a few, one is yielded if the stages never leave the argument out.
@@ -283,7 +285,9 @@ def _without(name: str, values: Mapping[str, Any]) -> dict[str, Any]:
     return {key: value for key, value in values.items() if key != name}
 
 
-def _telling(exercise: Exercise, given: Sequence[Ask], left: Sequence[Ask], *, always: bool) -> Iterator[Ask]:
+def _telling(
+    exercise: Exercise, given: Sequence[Question], left: Sequence[Question], *, always: bool
+) -> Iterator[Question]:
     """Yields the last of a few calls to which the reference replies otherwise when an argument is left out.
 
     None where a new module is asked that begins with numbers of its own.
@@ -292,7 +296,7 @@ def _telling(exercise: Exercise, given: Sequence[Ask], left: Sequence[Ask], *, a
     for ask, without in reversed(pairs):
         found = [exercise.reply(one) for one in (ask, without)]
         if all(one.outcome == "value" for one in found) and not _same(*(one.value for one in found)):
-            drawn = exercise.reply(replace(without, take="random numbers", then=None))
+            drawn = exercise.reply(replace(without, probe="random numbers", follow_up=None))
             if without.weights is not None or not _draws_weights(drawn.value):
                 yield without
                 return
@@ -300,19 +304,19 @@ def _telling(exercise: Exercise, given: Sequence[Ask], left: Sequence[Ask], *, a
         yield left[-1]
 
 
-def _large(exercise: Exercise, calls: Sequence[Ask]) -> Iterator[Ask]:
+def _large(exercise: Exercise, calls: Sequence[Question]) -> Iterator[Question]:
     """Yields the large questions, and what gradients pass through the first."""
     yield from exercise.large
     if exercise.trains or _is_class(exercise):
-        yield from (replace(ask, take="gradients") for ask in exercise.large[:1] if ask.take == "result")
+        yield from (replace(ask, probe="gradients") for ask in exercise.large[:1] if ask.probe == "result")
 
 
-def _random_numbers(exercise: Exercise, calls: Sequence[Ask]) -> Iterator[Ask]:
+def _random_numbers(exercise: Exercise, calls: Sequence[Question]) -> Iterator[Question]:
     """Yields a small call; of a class the richest, or one of a module that draws its first weights, if there is any."""
     chosen = [_richest(calls) if _is_class(exercise) else _smallest(calls)]
     if _is_class(exercise):
-        chosen += [ask for ask in calls[:TRIED] if ask.take == "result"]
-    asks = [replace(ask, take="random numbers", then=None, entries=()) for ask in chosen]
+        chosen += [ask for ask in calls[:TRIED] if ask.probe == "result"]
+    asks = [replace(ask, probe="random numbers", follow_up=None, entries=()) for ask in chosen]
     yield next((ask for ask in asks if _draws_weights(exercise.reply(ask).value)), asks[0])
 
 
@@ -412,12 +416,12 @@ def stages(exercise: Exercise, main: Sequence[StageCases], public: Examples | No
 def _is_plain_call(stage: StageCases, case: Case) -> bool:
     """Says whether a question is a call whose result is compared as it is."""
     ask = case.ask
-    as_it_is = ask.take == "result" and ask.then is None and not ask.at and not stage.measure
+    as_it_is = ask.probe == "result" and ask.follow_up is None and not ask.at and not stage.measure
     return as_it_is and bool(ask.inputs) and not isinstance(case.wanted, Raised)
 
 
-def _says_something(ask: Ask, wanted: Any) -> bool:
+def _says_something(ask: Question, wanted: Any) -> bool:
     """Says whether there is anything to compare in what the reference gives."""
-    if ask.take == "in double":
+    if ask.probe == "in double":
         return str(wanted).startswith("torch.float")
     return not (wanted is None or isinstance(wanted, Other) or (isinstance(wanted, dict) and not wanted))

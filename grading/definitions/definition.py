@@ -28,9 +28,9 @@ from dataclasses import dataclass
 from typing import Any, TypeVar, overload
 
 from grading.folder.errors import CourseError
-from tutor.checking.answers import Ask
+from tutor.checking.answers import Question
 
-Draw = Callable[[random.Random], Iterable[Ask]]
+Draw = Callable[[random.Random], Iterable[Question]]
 Answer = TypeVar("Answer", bound=Callable[..., Any])
 Drawing = TypeVar("Drawing", bound=Draw)
 
@@ -63,7 +63,7 @@ class Stage:
     name: str
     points: float
     look: str
-    public: Sequence[Ask]
+    public: Sequence[Question]
     draw: Draw
     view: str = "values"
     tolerance: float = 1e-4
@@ -100,7 +100,7 @@ class Definition:
         self.references: list[Callable[..., Any]] = []
         self.stages: list[Stage] = []
         self.mistakes: list[Mistake] = []
-        self.large: list[Ask] = []
+        self.large: list[Question] = []
         self.exceptions, self.trains = exceptions, trains
 
     def reference(self, answer: Answer) -> Answer:
@@ -113,7 +113,7 @@ class Definition:
         name: str,
         *,
         points: float,
-        public: Sequence[Ask] | None = None,
+        public: Sequence[Question] | None = None,
         seed: int | None = None,
         view: str = "values",
         tolerance: float = 1e-4,

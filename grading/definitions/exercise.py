@@ -1,6 +1,6 @@
 """What an exercise is: a reference, stages with points, and the mistakes that a check must name.
 
-A definition says nothing of where an answer runs: all it ever does is put an `Ask` and compare the plain reply.
+A definition says nothing of where an answer runs: all it ever does is put an `Question` and compare the plain reply.
 """
 
 from __future__ import annotations
@@ -15,7 +15,7 @@ from typing import Any, cast
 
 from grading.definitions import catalogue, contracts, reading_time
 from grading.definitions.definition import Definition, ExerciseError, Mistake, Stage, hints_of
-from tutor.checking.answers import Ask, InProcess, Reply
+from tutor.checking.answers import InProcess, Question, Reply
 from tutor.checking.judging import Case, Examples, Raised, StageCases, trace_of, words
 from tutor.checking.measures import INPUTS_KEPT, measured
 
@@ -39,7 +39,7 @@ class Exercise:
     stages: Sequence[Stage]
     mistakes: Sequence[Mistake]
     exceptions: tuple[str, ...] = field(default=(), kw_only=True)
-    large: Sequence[Ask] = field(default=(), kw_only=True)
+    large: Sequence[Question] = field(default=(), kw_only=True)
     trains: bool = field(default=False, kw_only=True)
     hints: tuple[str, ...] = field(default=(), kw_only=True)
 
@@ -138,7 +138,7 @@ class Exercise:
             self._public,
         )
 
-    def _drawn(self, stage: Stage, seed: str) -> Sequence[Ask]:
+    def _drawn(self, stage: Stage, seed: str) -> Sequence[Question]:
         return tuple(stage.draw(random.Random(f"{self.name}|{stage.name}|{seed}")))
 
     def variant(self, seed: str) -> Examples:
@@ -177,14 +177,14 @@ class Exercise:
             kept=0.0 if own_stage or contracts.INPUTS_STAY in self.exceptions else contracts.cost(self.points),
         )
 
-    def _cases(self, stage: Stage, asks: Sequence[Ask]) -> tuple[Case, ...]:
+    def _cases(self, stage: Stage, asks: Sequence[Question]) -> tuple[Case, ...]:
         return tuple(Case(ask, self._wanted(stage, ask), _Results(self, ask, stage.measure)) for ask in asks)
 
-    def reply(self, ask: Ask) -> Reply:
+    def reply(self, ask: Question) -> Reply:
         """Returns what the reference replies; on a busy machine it may not lose to the clock."""
         return InProcess(self.reference, clock="cpu").ask(ask, 20)
 
-    def _wanted(self, stage: Stage, ask: Ask) -> Any:
+    def _wanted(self, stage: Stage, ask: Question) -> Any:
         reply = self.reply(ask)
         result = outcome(measured(stage.measure, ask, reply))
         if (result.error_type if isinstance(result, Raised) else "") != stage.raises:
@@ -195,7 +195,7 @@ class Exercise:
 class _Results(Mapping[str, Any]):
     """What each known mistake makes of one question, computed when first looked at."""
 
-    def __init__(self, exercise: Exercise, ask: Ask, measure: str) -> None:
+    def __init__(self, exercise: Exercise, ask: Question, measure: str) -> None:
         self._mistakes = {mistake.name: mistake for mistake in exercise.mistakes}
         self._ask, self._measure = ask, measure
         self._replies, self._outcomes = dict[str, Reply](), dict[str, Any]()

@@ -15,11 +15,11 @@ from typing import Any
 AGAIN = 0.2  # seconds after which the alarm rings once more, should the first one have been swallowed
 
 
-class TooDear(BaseException):
+class BudgetExceeded(BaseException):
     """What a submission has sent costs too much to read. Not an `Exception`, so that nothing takes it for its own."""
 
 
-class Allowance:
+class CpuBudget:
     """The processor seconds that the examiner still has for what one submission sends."""
 
     def __init__(self, seconds: float) -> None:
@@ -27,7 +27,7 @@ class Allowance:
 
     @contextlib.contextmanager
     def limited(self, most: float) -> Iterator[None]:
-        """Raises `TooDear` in the body when that takes more than `most` seconds, or more than are left in all.
+        """Raises `BudgetExceeded` in the body when that takes more than `most` seconds, or more than are left in all.
 
         Of the process's main thread only, and not within itself; where there is no such alarm, as on Windows, nothing
         is counted.
@@ -64,7 +64,7 @@ class _Clock:
 
     def ring(self, number: int, frame: Any) -> None:
         if self.spent + time.process_time() - self._since >= self._granted:
-            raise TooDear
+            raise BudgetExceeded
 
 
 _clocks: list[_Clock] = []  # the one that runs, if any does

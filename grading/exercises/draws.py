@@ -5,9 +5,9 @@ from __future__ import annotations
 import random
 from collections.abc import Callable
 
-from tutor.checking.answers import Ask
+from tutor.checking.answers import Question
 
-Draw = Callable[[random.Random], list[Ask]]
+Draw = Callable[[random.Random], list[Question]]
 
 
 def seed_from(rng: random.Random) -> int:
@@ -20,6 +20,6 @@ def both(*draws: Draw) -> Draw:
     return lambda rng: [ask for draw in draws for ask in draw(rng)]
 
 
-def fixed(draw: Draw, *seeds: int) -> list[Ask]:
+def fixed(draw: Draw, *seeds: int) -> list[Question]:
     """Returns drawn questions for the student's own check, always the same."""
     return [ask for seed in seeds for ask in draw(random.Random(seed))]

@@ -162,7 +162,7 @@ def make_page(notebook: NotebookNode, marks: Mapping[str, Any]) -> str:
         max_score=float(marks.get("max_score") or 0),
         late_penalty=float(marks.get("late_penalty") or 0),
         unread=sum(section.unread for section in sections),
-        put_right=[str(line) for line in notebook.metadata.get("grading", {}).get("put_right", [])],
+        repairs=[str(line) for line in notebook.metadata.get("grading", {}).get("put_right", [])],
         sections=sections,
         no_verdict=NO_VERDICT,
     )

@@ -37,7 +37,7 @@ class Submission:
     student: str
     verdicts: Mapping[str, RecordedVerdict]
     sources: Mapping[str, str]
-    put_right: bool = False
+    repairs: bool = False
     seconds: Mapping[str, float] = field(default_factory=dict)
     names: tuple[str, ...] = ()
 
@@ -129,7 +129,7 @@ def _read_submission(path: Path, exercises: Sequence[str], people: Mapping[str, 
         path.parts[-3],
         verdicts,
         {name: answers.get(name, "") for name in exercises},
-        put_right=bool(_entry(grading, "put_right")),
+        repairs=bool(_entry(grading, "put_right")),
         seconds={name: float(value) for name, value in seconds.items() if isinstance(value, int | float)},
         names=(person.first, person.last) if person else (),
     )
@@ -225,7 +225,7 @@ def make_page(
         tenths=count_tenths(shares),
         exercises=exercises,
         outcomes=OUTCOMES,
-        put_right=sum(one.put_right for one in submissions),
+        repairs=sum(one.repairs for one in submissions),
         slow={one.name: sum(value > SLOW for value in one.seconds) for one in exercises},
         limits={"slow": SLOW, "flat": FLAT},
     )

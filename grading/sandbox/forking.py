@@ -66,7 +66,7 @@ def warm_up(limits: sandbox.Limits, *, protected: bool) -> Warm:
     import torch
 
     from grading.sandbox import serve
-    from tutor.checking.answers import Ask, InProcess
+    from tutor.checking.answers import InProcess, Question
 
     mpl.use("agg")
     import matplotlib.pyplot as plt
@@ -84,7 +84,7 @@ def warm_up(limits: sandbox.Limits, *, protected: bool) -> Warm:
         system_calls.build_filter(debug=_debug())
     shell = serve.make_shell()
     serve.run_cell(shell, "", seconds=10.0)
-    question = Ask((torch.eye(2),))
+    question = Question((torch.eye(2),))
     serve.encode_reply(InProcess(lambda x: torch.softmax(x, dim=-1), clock="cpu").ask(question, seconds=10.0))
     return Warm(shell, policy(limits) if protected else None)
 

@@ -26,11 +26,11 @@ from pathlib import Path
 from typing import Any
 
 from tutor.checking import plain
-from tutor.checking.answers import LATE, NOT_ATTEMPTED, PLACE, UNREADABLE, Ask, InProcess, Reply, find
+from tutor.checking.answers import LATE, NOT_ATTEMPTED, PLACE, UNREADABLE, InProcess, Question, Reply, find
 from tutor.checking.clock import TooSlow, time_limit
 from tutor.checking.limits import output_kept
 from tutor.checking.model_probes import CHANGES
-from tutor.checking.texts import is_latin_name, spoken
+from tutor.checking.texts import is_latin_name, one_line
 
 MAX_MESSAGE = 45 << 20  # bytes: the largest value that is plain, a tensor, written as text
 MAX_PARTS = 200_000  # the most that a plain value can have is 20,000, of a few signs each
@@ -170,7 +170,7 @@ OUTCOMES = ("value", "not attempted", "crashed", "late", "unreadable")
 
 
 def _text(value: Any, longest: int) -> str:
-    return spoken(value, longest) if isinstance(value, str) else ""
+    return one_line(value, longest) if isinstance(value, str) else ""
 
 
 def in_the_words_of_the_course(reply: Reply) -> bool:
@@ -294,4 +294,4 @@ def _asked(shell: Any, request: dict[str, Any], here: Path) -> dict[str, Any]:
         name = request["ask"]
         told = f"NameError: after all cells nothing is called {name}: its cell failed, or it is deleted or renamed"
         return encode_reply(Reply("crashed", error=told, error_types=("NameError",)))
-    return encode_reply(answer.ask_once(Ask.decode(request["question"]), request["seconds"]))
+    return encode_reply(answer.ask_once(Question.decode(request["question"]), request["seconds"]))

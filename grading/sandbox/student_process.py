@@ -32,8 +32,8 @@ from grading.sandbox.serve import (
 )
 from grading.sandbox.supervision import at_work
 from tutor.checking import plain
-from tutor.checking.answers import UNREADABLE, Ask, Reply
-from tutor.checking.texts import spoken
+from tutor.checking.answers import UNREADABLE, Question, Reply
+from tutor.checking.texts import one_line
 
 SLOWEST = 8.0  # a reply may take this many times its processor time, on a busy machine
 STANDSTILL = 10.0  # seconds in which an asked process does next to nothing: then no reply will come
@@ -123,8 +123,8 @@ def _exactly(channel: socket.socket, size: int) -> bytes:
 class Pace(Enum):
     """What a process that was asked something does: it works, or it stands still."""
 
-    WORKS = "works"
-    WAITS = "waits"
+    RUNNING = "works"
+    IDLE = "waits"
 
 
 @dataclass
@@ -220,7 +220,7 @@ class Student:
         if set(reply) != GENUINE_OF_A_CELL:
             self.patience.note("a reply to a cell is not one that the course's own code sends")
         error = reply.get("error")
-        return spoken(error) if isinstance(error, str) and reply.get("ok") is not True else ""
+        return one_line(error) if isinstance(error, str) and reply.get("ok") is not True else ""
 
     def put(self, file: str, data: str) -> str:
         """Writes a file where the process is at work, from its content in base64; returns "" or the error.
@@ -229,7 +229,7 @@ class Student:
             ChannelError: when the process has ended, or took too long.
         """
         reply = self._talk({"file": file, "data": data}, WAITING)
-        return "" if reply.get("ok") is True else spoken(str(reply.get("error")))
+        return "" if reply.get("ok") is True else one_line(str(reply.get("error")))
 
     def answer(self, name: str) -> RemoteAnswer:
         """Returns the answer with this name, to be asked."""
@@ -268,7 +268,7 @@ class _Standstill:
         if now - self._start >= noticed and self._done(now - noticed) < HALF * noticed:
             if not self._told:
                 self._told = self._patience.has_waited = True
-                self._patience.heard(Pace.WAITS)
+                self._patience.heard(Pace.IDLE)
         else:
             self.end()
         while self._looks[0][0] < now - self._seconds:
@@ -286,7 +286,7 @@ class _Standstill:
         """Says that the process is no longer waited for, to whom the opposite was said."""
         if self._told:
             self._told = False
-            self._patience.heard(Pace.WORKS)
+            self._patience.heard(Pace.RUNNING)
 
 
 class RemoteAnswer:
@@ -301,7 +301,7 @@ class RemoteAnswer:
         """Whether a reply was made up: the process may answer no question any more, or answer an earlier one."""
         return self._made_up is not None
 
-    def ask(self, question: Ask, seconds: float) -> Reply:
+    def ask(self, question: Question, seconds: float) -> Reply:
         """Returns the reply to one question, after at most about `seconds` of processor time."""
         if self.dead:
             return Reply("late", error=self.dead)

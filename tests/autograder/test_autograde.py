@@ -122,11 +122,11 @@ def test_honest_oddities_keep_full_marks(outcomes: dict[str, Outcome], student: 
 
 
 def test_what_was_put_right_is_told(outcomes: dict[str, Outcome], course: Path) -> None:
-    assert outcomes["other_name"].put_right == [
+    assert outcomes["other_name"].repairs == [
         "the file is called 'my homework (1).ipynb' in place of '01_causal_mask.ipynb'"
     ]
-    assert "stands 2 times" in outcomes["copied"].put_right[0]
-    assert outcomes["own_helper"].put_right == []  # a student's own cells are part of the world of the answers
+    assert "stands 2 times" in outcomes["copied"].repairs[0]
+    assert outcomes["own_helper"].repairs == []  # a student's own cells are part of the world of the answers
     graded = course / "gradebook" / "autograded" / "other_name" / ASSIGNMENT / f"{ASSIGNMENT}.ipynb"
     assert "my homework (1).ipynb" in nbformat.read(graded, as_version=4).cells[0].source
 

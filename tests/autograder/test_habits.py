@@ -318,7 +318,7 @@ def test_what_check_calls_right_is_right_in_grading(
     result = graded(students, put(tmp_path / "ada" / ASSIGNMENT, name))
     told = {one: str(verdict) for one, verdict in result.verdicts.items()}
     lost = [one for one in RIGHT if result.verdicts[one].outcome != "right"]
-    assert not lost, (told, result.errors, result.put_right)
+    assert not lost, (told, result.errors, result.repairs)
     right = {one for one, text in said[name]["said"].items() if "all checks passed" in text}
     assert right >= set(RIGHT) or name in RED_BY_RUN_ALL, (said[name], right)
 
@@ -348,7 +348,7 @@ def test_what_grading_cannot_do_is_told(students: ForkServerClient, tmp_path: Pa
     change, sentence = TOLD[name]
     result = graded(students, changed(tmp_path / "ada" / ASSIGNMENT, change))
     assert result.verdicts["causal_mask"].earned == 0
-    assert any(line.startswith(sentence) for line in result.put_right), result.put_right
+    assert any(line.startswith(sentence) for line in result.repairs), result.repairs
     assert result.verdicts["padding_mask"].outcome == "right"
 
 

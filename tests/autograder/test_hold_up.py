@@ -108,12 +108,12 @@ def test_others_may_work_in_the_place_of_who_hardly_works(monkeypatch: pytest.Mo
     said: list[Pace] = []
     patience = Patience(idle=20.0, heard=said.append)
     assert waited_for(monkeypatch, works(0.06), STANDSTILL, patience) < 30
-    assert said == [Pace.WAITS]
+    assert said == [Pace.IDLE]
     assert patience.has_waited
     waited_for(monkeypatch, lambda now: Work(now, now > 20, False), WAITING, Patience(heard=said.append))
-    assert said == [Pace.WAITS]  # it works all the time
+    assert said == [Pace.IDLE]  # it works all the time
     waited_for(monkeypatch, lambda now: Work(max(0, now - 9), now > 9, False), WAITING, Patience(heard=said.append))
-    assert said == [Pace.WAITS, Pace.WAITS, Pace.WORKS]
+    assert said == [Pace.IDLE, Pace.IDLE, Pace.RUNNING]
 
 
 def test_the_time_that_is_counted_is_what_was_used(monkeypatch: pytest.MonkeyPatch) -> None:

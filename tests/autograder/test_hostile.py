@@ -47,7 +47,7 @@ from tests.hostile import replies
 from tests.hostile.case import VARIANTS, Case, World
 from tests.tiers import all_only
 from tutor.checking import plain
-from tutor.checking.answers import Ask, Reply
+from tutor.checking.answers import Question, Reply
 from tutor.checking.judging import judge
 
 CLASSES = (
@@ -436,7 +436,7 @@ class _Fixed:
     def __init__(self, reply: Reply) -> None:
         self._reply = reply
 
-    def ask(self, question: Ask, seconds: float) -> Reply:
+    def ask(self, question: Question, seconds: float) -> Reply:
         return self._reply
 
     def spent(self) -> float:

@@ -99,7 +99,7 @@ def test_every_name_that_an_experiment_makes_may_be_used(
     result = graded(students, notebook, cells, tmp_path / "ada", asked)
     assert result.verdicts.keys() == defined.keys()
     assert not lost(result)
-    assert any("what that needs of them was run" in line for line in result.put_right)
+    assert any("what that needs of them was run" in line for line in result.repairs)
 
 
 @pytest.mark.sandbox
@@ -130,7 +130,7 @@ def test_a_further_cell_that_spoils_an_answer_costs_nothing(students: ForkServer
     cells.cells.append(nbformat.v4.new_code_cell("def causal_mask(size):\n    return 'an old attempt'\n"))
     result = graded(students, "01_causal_mask", cells, tmp_path / "ada")
     assert not lost(result)
-    assert "a further cell changes what an answer uses; marked without it: causal_mask" in result.put_right
+    assert "a further cell changes what an answer uses; marked without it: causal_mask" in result.repairs
 
 
 def test_a_check_says_what_only_an_experiment_makes(capsys: pytest.CaptureFixture[str]) -> None:
@@ -234,7 +234,7 @@ def test_a_training_is_not_repeated_for_a_cell_that_looks_at_it(students: ForkSe
     cells.cells.append(nbformat.v4.new_code_cell("print(losses)"))
     result = graded(students, "01_causal_mask", cells, tmp_path / "ada")
     assert not lost(result)
-    assert result.put_right == ["`losses` of an experiment would need a training, which was not repeated"]
+    assert result.repairs == ["`losses` of an experiment would need a training, which was not repeated"]
 
 
 def test_globals_are_found_through_functions_of_the_same_notebook() -> None:

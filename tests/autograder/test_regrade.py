@@ -177,7 +177,7 @@ OUTCOMES = [
         ASSIGNMENT,
         "graded",
         7.5,
-        put_right=["the file is called\x1b[2J 'x'"],
+        repairs=["the file is called\x1b[2J 'x'"],
         seconds={"cells": 0.25, "fork": 0.5},
     ),
     Outcome("ada", ASSIGNMENT, "unchanged"),

@@ -7,10 +7,10 @@ from pathlib import Path
 import nbformat
 import pytest
 
-from grading.autograder import separate
+from grading.autograder import nbgrader_engine
 from grading.autograder.nbgrader_commands import nbgrader
+from grading.autograder.nbgrader_engine import EngineProcess
 from grading.autograder.preprocessors import SandboxedExecute, TakeAnswers
-from grading.autograder.separate import SeparateGrader
 from grading.classroom import demo
 from grading.folder import processes
 from grading.folder.course import Course
@@ -38,15 +38,15 @@ def course(made: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Itera
     copy = tmp_path / "course"
     shutil.copytree(made, copy)
     monkeypatch.chdir(copy)
-    monkeypatch.setattr(separate, "_graders", {})
+    monkeypatch.setattr(nbgrader_engine, "_graders", {})
     yield copy
-    for grader in separate._graders.values():
+    for grader in nbgrader_engine._graders.values():
         grader.close()
 
 
 @pytest.mark.sandbox
 def test_a_process_is_kept_and_replaced_when_it_must_be(course: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    grader = SeparateGrader(course)
+    grader = EngineProcess(course)
     notebook = grader.ask("rebuild", ASSIGNMENT, "ada_perfect")
     assert cell(notebook, "causal_mask").source == cell(perfect(), "causal_mask").source
     assert any("system calls" in line for line in grader.protections)
@@ -59,7 +59,7 @@ def test_a_process_is_kept_and_replaced_when_it_must_be(course: Path, monkeypatc
     grader.ask("rebuild", ASSIGNMENT, "ada_perfect")
     second = grader._process
     assert second is not first
-    monkeypatch.setattr(separate, "_newest_source", lambda: 0)  # an exercise was changed meanwhile
+    monkeypatch.setattr(nbgrader_engine, "_newest_source", lambda: 0)  # an exercise was changed meanwhile
     grader.ask("rebuild", ASSIGNMENT, "ada_perfect")
     assert grader._process is not second
     grader.close()
@@ -69,13 +69,13 @@ def test_a_process_is_kept_and_replaced_when_it_must_be(course: Path, monkeypatc
 @pytest.mark.sandbox
 def test_what_cannot_be_read_or_fits_no_gradebook_is_told(course: Path) -> None:
     with pytest.raises(CourseError, match=r"damaged: it is not a notebook \(not valid JSON\)"):
-        separate.separate_grader(course).ask("rebuild", ASSIGNMENT, "emile_broken_file")
+        nbgrader_engine.engine_process(course).ask("rebuild", ASSIGNMENT, "emile_broken_file")
     path = Course(course).solution(ASSIGNMENT)
     changed = nbformat.read(path, as_version=4)
     cell(changed, "causal_mask_check").source += "\n# a new line"
     nbformat.write(changed, path)
     with pytest.raises(CourseError, match=r"does not have 01_causal_mask as solutions/ has it now; run `nbgrader gen"):
-        separate.separate_grader(course).ask("rebuild", ASSIGNMENT, "ada_perfect")
+        nbgrader_engine.engine_process(course).ask("rebuild", ASSIGNMENT, "ada_perfect")
 
 
 def test_without_a_sandbox_one_sentence_names_the_setting(course: Path, monkeypatch: pytest.MonkeyPatch) -> None:

@@ -43,7 +43,7 @@ def examined(folder: Path, content: str | bytes, name: str = NAME) -> tuple[doct
     mended.parent.mkdir()
     made.rename(mended)
     work = read(mended.parent, load_master(Course(), ASSIGNMENT))
-    assert work.put_right == []
+    assert work.repairs == []
     return found, work
 
 
@@ -425,7 +425,7 @@ def test_what_is_run_of_the_mended_copy_is_what_is_run_of_the_original(
     doctor.write_copy(path, doctor.diagnose(path).notebook).replace(path)
     mended = read(tmp_path, master)
     stubs = {cells.grade_id(one): one.source.strip("\n") for one in master.cells("solution")}
-    assert mended.put_right == []
+    assert mended.repairs == []
     for name, stub in stubs.items():
         mine = [cells.text(one) for one in notebook.cells if cells.grade_id(one) == name]
         wanted = original.answers.get(name, stub).strip("\n")

@@ -32,7 +32,7 @@ from grading.definitions import exercise
 from grading.definitions.catalogue import FOLDER as DEFINITIONS
 from grading.folder.course import ROOT
 from tutor.checking import building
-from tutor.checking.answers import Ask, InProcess, Reply
+from tutor.checking.answers import InProcess, Question, Reply
 from tutor.checking.judging import Examples, judge
 from tutor.checking.verdict import Verdict
 from tutor.files import write_whole
@@ -93,10 +93,10 @@ def definition(notebook: str) -> str:
     return _digest([_shared(), _content((DEFINITIONS / notebook).glob("*.py"))])
 
 
-_encoded = dict[int, tuple[Ask, str]]()
+_encoded = dict[int, tuple[Question, str]]()
 
 
-def _in_text(question: Ask) -> str:
+def _in_text(question: Question) -> str:
     """Returns a question as text. Each is put to many answers, and encoded once: none of them gets its very inputs."""
     known = _encoded.get(id(question))
     if known is None or known[0] is not question:  # it is kept, so that no other one gets its identity
@@ -111,7 +111,7 @@ class AskedOnce(InProcess):
         super().__init__(answer, CLOCK, alone=True)
         self._replies: dict[str, Reply] = {}
 
-    def ask(self, question: Ask, seconds: float = 2.0) -> Reply:
+    def ask(self, question: Question, seconds: float = 2.0) -> Reply:
         """Returns the reply, made now or when the same question was asked before."""
         key = _in_text(question)
         if key not in self._replies:
@@ -126,7 +126,7 @@ class Replayed:
     replies: list[Reply]
     given: int = 0
 
-    def ask(self, question: Ask, seconds: float) -> Reply:
+    def ask(self, question: Question, seconds: float) -> Reply:
         """Returns the reply to the next question; with copies of its inputs a mistake was asked none."""
         if question.apart:
             return Reply("unreadable", error="it was not asked with copies of its inputs")

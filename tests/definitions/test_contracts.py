@@ -12,7 +12,7 @@ from torch import Tensor, nn
 
 from grading.definitions import catalogue, contracts, exercise
 from grading.definitions.exercise import Exercise, Stage
-from tutor.checking.answers import Ask, InProcess
+from tutor.checking.answers import InProcess, Question
 from tutor.checking.judging import INPUTS_STAY, KEEPS, judge
 from tutor.checking.plain import Model
 from tutor.checking.verdict import Verdict
@@ -38,13 +38,13 @@ class Scale(nn.Module):
 
 
 def function_exercise(**options: Any) -> Exercise:
-    asks = [Ask((X, 2.0)), Ask((torch.ones(4), 3.0))]
-    return Exercise(doubled, [Stage("all", 2, "look", asks, lambda rng: [Ask((X + 1, 2.0))])], [], **options)
+    asks = [Question((X, 2.0)), Question((torch.ones(4), 3.0))]
+    return Exercise(doubled, [Stage("all", 2, "look", asks, lambda rng: [Question((X + 1, 2.0))])], [], **options)
 
 
 def module_exercise() -> Exercise:
-    def ask(x: Tensor) -> Ask:
-        return Ask((x,), build={"start": 1.0}, weights={"factor": torch.tensor(3.0)})
+    def ask(x: Tensor) -> Question:
+        return Question((x,), build={"start": 1.0}, weights={"factor": torch.tensor(3.0)})
 
     return Exercise(Scale, [Stage("all", 2, "look", [ask(X), ask(X[:1])], lambda rng: [ask(X + 1)])], [])
 
@@ -133,7 +133,7 @@ def in_place_and_cut_off(x: Tensor, factor: float = 2.0) -> Tensor:
 
 
 def test_two_faults_cost_two_tenths_and_what_follows_from_one_costs_nothing() -> None:
-    long = {"large": [Ask((torch.ones(300), 2.0))], "trains": True}
+    long = {"large": [Question((torch.ones(300), 2.0))], "trains": True}
     assert lost(function_exercise(**long), detached) == [GRADIENT]  # and no gradient of a long input
     assert lost(function_exercise(**long), in_place) == [INPUTS_STAY]
     assert lost(function_exercise(**long), in_place_and_seeded) == [INPUTS_STAY, RANDOM]
@@ -153,7 +153,7 @@ def spoiled(change: Any) -> Verdict:
         change(setting, words, x, net)
         return size
 
-    asks = [Ask(({"lr": 0.1, "name": "a"}, ["le", "chat"], torch.tensor([[7, 5, 4]]), model))]
+    asks = [Question(({"lr": 0.1, "name": "a"}, ["le", "chat"], torch.tensor([[7, 5, 4]]), model))]
     defined = Exercise(wanted, [Stage("all", 2, "look", asks, lambda rng: asks)], [])
     graded = judge(defined.drawn_examples("ada"), InProcess(answer), hidden=True)
     assert graded.outcome == "wrong"
@@ -208,8 +208,8 @@ def powers(count: int, base: int = 2) -> Tensor:
 
 
 def powers_exercise() -> Exercise:
-    asks = [Ask((5, 2)), Ask((3, 3))]
-    return Exercise(powers, [Stage("all", 2, "look", asks, lambda rng: [Ask((4, 2))])], [])
+    asks = [Question((5, 2)), Question((3, 3))]
+    return Exercise(powers, [Stage("all", 2, "look", asks, lambda rng: [Question((4, 2))])], [])
 
 
 def test_what_is_kept_of_an_earlier_call_costs_a_tenth() -> None:
@@ -256,9 +256,9 @@ class SignedByClass(Signed):
 
 
 def test_what_is_kept_on_a_class_costs_a_tenth() -> None:
-    def ask(negative: bool) -> Ask:
+    def ask(negative: bool) -> Question:
         build = {"start": 1.0, "negative": negative}
-        return Ask((X,), build=build, weights={"factor": torch.tensor(3.0)})
+        return Question((X,), build=build, weights={"factor": torch.tensor(3.0)})
 
     defined = Exercise(Signed, [Stage("all", 2, "look", [ask(True), ask(False)], lambda rng: [ask(True)])], [])
     assert lost(defined, Signed) == []
@@ -276,7 +276,7 @@ def test_a_mode_that_is_left_changed_costs_a_tenth(mode: bool) -> None:
     models = [Model("TransformerBase", shape | {"n_layers": layers}) for layers in (1, 2)]
     defined = Exercise(
         size_of,
-        [Stage("all", 2, "look", [Ask((models[0],))], lambda rng: [Ask((models[1],))])],
+        [Stage("all", 2, "look", [Question((models[0],))], lambda rng: [Question((models[1],))])],
         [],
         exceptions=(AGAIN,),
     )
@@ -307,7 +307,7 @@ def test_a_long_input_is_asked_of_an_answer_that_is_right_for_short_ones() -> No
     def cut(x: Tensor, factor: float = 2.0) -> Tensor:
         return torch.cat([x[:64] * factor, x[64:]])
 
-    large = function_exercise(large=[Ask((torch.ones(300), 2.0))])
+    large = function_exercise(large=[Question((torch.ones(300), 2.0))])
     assert lost(large, cut) == [LARGE]
     assert lost(large, doubled) == lost(function_exercise(), cut) == []
 
@@ -410,7 +410,7 @@ def test_a_list_is_not_handed_out_twice() -> None:
         return [*words, "end"]
 
     known: dict[str, list[str]] = {}
-    asks = [Ask((["a"],)), Ask((["b", "c"],))]
+    asks = [Question((["a"],)), Question((["b", "c"],))]
     defined = Exercise(fresh, [Stage("all", 2, "look", asks, lambda rng: asks)], [])
     assert lost(defined, fresh) == []
     assert lost(defined, lambda words: known.setdefault(str(words), [*words, "end"])) == [AGAIN]
@@ -452,7 +452,7 @@ def test_every_exercise_has_a_stage_that_decides(notebook: str) -> None:
 
 
 def test_without_the_stage_that_decides_there_is_half_of_the_points() -> None:
-    asks = [Ask((X, 2.0))]
+    asks = [Question((X, 2.0))]
     shape = Stage("shape", 3, "look", asks, lambda rng: asks, view="shape")
     values = Stage("values", 1, "look", asks, lambda rng: asks, decisive=True)
     said = judge(Exercise(doubled, [shape, values], []).drawn_examples("ada"), InProcess(torch.add), hidden=True)

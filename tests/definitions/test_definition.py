@@ -7,7 +7,7 @@ import pytest
 
 from grading.definitions.definition import Definition, ExerciseError, Mistake, Stage, hints_of
 from grading.definitions.exercise import Exercise
-from tutor.checking.answers import Ask
+from tutor.checking.answers import Question
 
 
 def defined() -> Definition:
@@ -23,15 +23,15 @@ def defined() -> Definition:
 def test_parts_are_kept_in_their_order() -> None:
     exercise = defined()
 
-    @exercise.stage("small", points=0.5, public=[Ask((1,))])
+    @exercise.stage("small", points=0.5, public=[Question((1,))])
     def _(rng):  # type: ignore[no-untyped-def]
         """Twice what is given."""
-        return [Ask((rng.randint(2, 9),))]
+        return [Question((rng.randint(2, 9),))]
 
     @exercise.stage("large", points=1, seed=3, view="shape", decisive=True)
-    def draw_large(rng: random.Random) -> Sequence[Ask]:
+    def draw_large(rng: random.Random) -> Sequence[Question]:
         """Numbers may be large."""
-        return [Ask((rng.randint(200, 900),))]
+        return [Question((rng.randint(200, 900),))]
 
     @exercise.mistake("squared")
     def _(number):  # type: ignore[no-untyped-def]
@@ -44,7 +44,12 @@ def test_parts_are_kept_in_their_order() -> None:
     assert (made.name, made.trains, made.points, made.hints) == ("doubled", True, 1.5, ("a hint",))
     assert made.reference(4) == 8
     small, large = made.stages
-    assert (small.name, small.points, small.look, small.public) == ("small", 0.5, "Twice what is given.", [Ask((1,))])
+    assert (small.name, small.points, small.look, small.public) == (
+        "small",
+        0.5,
+        "Twice what is given.",
+        [Question((1,))],
+    )
     wanted = Stage(
         "large", 1, "Numbers may be large.", draw_large(random.Random(3)), draw_large, view="shape", decisive=True
     )

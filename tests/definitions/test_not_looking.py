@@ -12,7 +12,7 @@ from torch import Tensor
 from grading.definitions import catalogue, exercise
 from tests.definitions import kept
 from tutor.checking import plain
-from tutor.checking.answers import Ask, Reply
+from tutor.checking.answers import Question, Reply
 from tutor.checking.judging import Case, Raised, Sealed, judge
 from tutor.checks import public_examples
 
@@ -20,29 +20,29 @@ pytestmark = pytest.mark.all
 
 MOST = 15 / 231  # of the points of all notebooks together: what one such answer may earn
 Known = list[Case]
-Strategy = Callable[[Known, Ask, int], Any]
+Strategy = Callable[[Known, Question, int], Any]
 
 
-def shapes(ask: Ask) -> str:
+def shapes(ask: Question) -> str:
     """Returns what may be told of a question at a glance: kinds and sizes of its inputs."""
-    return str([tuple(v.shape) if isinstance(v, Tensor) else type(v).__name__ for v in ask.inputs]) + ask.take
+    return str([tuple(v.shape) if isinstance(v, Tensor) else type(v).__name__ for v in ask.inputs]) + ask.probe
 
 
-def replay(known: Known, question: Ask, number: int) -> Any:
+def replay(known: Known, question: Question, number: int) -> Any:
     """Returns the public result of the same question, else of one of the same shapes, else of the next one."""
     same = [one.wanted for one in known if one.ask.encode() == question.encode()]
     alike = [one.wanted for one in known if shapes(one.ask) == shapes(question)]
     return (same or alike or [known[number % len(known)].wanted])[0]
 
 
-def constant(known: Known, question: Ask, number: int) -> Any:
+def constant(known: Known, question: Question, number: int) -> Any:
     """Returns the commonest of the public results."""
     by_text = {str(plain.encode(one.wanted)): one.wanted for one in known}
     (text, _), *_ = Counter(str(plain.encode(one.wanted)) for one in known).most_common(1)
     return by_text[text]
 
 
-def filled(known: Known, question: Ask, number: int) -> Any:
+def filled(known: Known, question: Question, number: int) -> Any:
     """Returns a tensor as large as the first input, or as the public result, filled with the commonest value."""
     tensors = [one.wanted for one in known if isinstance(one.wanted, Tensor) and one.wanted.numel()]
     if not tensors:
@@ -69,7 +69,7 @@ class Cheat:
     strategy: Strategy
     asked: int = field(default=0)
 
-    def ask(self, question: Ask, seconds: float) -> Reply:
+    def ask(self, question: Question, seconds: float) -> Reply:
         self.asked += 1
         value = self.strategy(self.known, question, self.asked - 1)
         if isinstance(value, Raised):

@@ -82,7 +82,7 @@ RUNS_CODE = {
     "grading.autograder.one_submission",
     "grading.autograder.pool",
     "grading.autograder.run",
-    "grading.autograder.separate_process",
+    "grading.autograder.nbgrader_engine_process",
 }
 
 

@@ -447,7 +447,7 @@ def test_the_graded_notebook_has_text_and_pictures_in_the_essay_s_own_cell(tmp_p
     below(notebook, new_markdown_cell(f"{TEXT} ![d](attachment:d.png)"))
     notebook.cells[place(notebook) + 1].attachments = {"d.png": {"image/png": PNG}}
     work = work_of(notebook, tmp_path)
-    assert work.put_right == [f"{ESSAY}: written in the cell below its own"]
+    assert work.repairs == [f"{ESSAY}: written in the cell below its own"]
     made = rebuilt(master(), work)
     nbformat.validate(made)
     assert determine_grade(cell(made, ESSAY)) == (None, 2)
@@ -467,7 +467,7 @@ def test_a_missing_cell_is_told_and_looked_at(tmp_path: Path) -> None:
     notebook = released()
     notebook.cells.remove(cell(notebook, ESSAY))
     work = work_of(notebook, tmp_path)
-    assert work.put_right == [f"the cell of {ESSAY} is missing"]
+    assert work.repairs == [f"the cell of {ESSAY} is missing"]
     assert determine_grade(cell(rebuilt(master(), work), ESSAY)) == (None, 2)
 
 

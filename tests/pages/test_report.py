@@ -176,7 +176,7 @@ def test_the_report_reads_what_the_examiner_writes(course: Course) -> None:
     assert list(ada.verdicts) == ["weights", "mask"]
     assert (ada.verdicts["weights"].earned, ada.verdicts["weights"].mistake) == (0, "odd")
     assert ada.sources == {"weights": "def weights(): return 1", "mask": "def mask(): return 1"}
-    assert (ada.share, ada.seconds, ada.put_right) == (0.5, {"mask": 0.25}, False)
+    assert (ada.share, ada.seconds, ada.repairs) == (0.5, {"mask": 0.25}, False)
     page = report.write_report(course, "01_x").read_text(encoding="utf-8")
     assert page.startswith("<!DOCTYPE html>")
     assert "not measured" in page  # of `weights` nobody knows the processor time

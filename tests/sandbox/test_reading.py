@@ -17,12 +17,12 @@ from grading.autograder import submission
 from grading.autograder.submission import Master
 from grading.definitions import exercise
 from grading.definitions.examiner import examine
-from grading.definitions.reading_time import Allowance, TooDear, paused
+from grading.definitions.reading_time import BudgetExceeded, CpuBudget, paused
 from grading.notebooks import cells, names
 from grading.notebooks.answers import read_cells
 from grading.sandbox.serve import decode_reply
 from tutor.checking import plain
-from tutor.checking.answers import Ask, Reply
+from tutor.checking.answers import Question, Reply
 from tutor.checking.compare import difference
 from tutor.checking.measures import measured
 from tutor.checking.plain import NotPlain
@@ -99,7 +99,7 @@ def test_what_may_be_sent_may_be_read() -> None:
 def test_a_list_of_colliding_numbers_is_made_no_set() -> None:
     told = difference({1, 2, 3}, COLLIDING)
     assert told == "expected a set of 3 values, got a list of 20000"
-    reply = measured("variety", Ask(), Reply("value", COLLIDING))
+    reply = measured("variety", Question(), Reply("value", COLLIDING))
     assert reply.outcome == "unreadable"
 
 
@@ -150,7 +150,7 @@ def test_names_of_which_each_needs_all_before_are_not_followed_one_by_one(monkey
     work = submission.Work()
     code = submission._with_experiments(read_cells([experiment, use], []), Master("x", NotebookNode(cells=[])), work)
     assert code == [("", use["source"])]
-    assert "too long" in work.put_right[0]
+    assert "too long" in work.repairs[0]
 
 
 # --- the clock --------------------------------------------------------------------------------------------------------
@@ -163,26 +163,26 @@ def _work(seconds: float) -> None:
 
 
 def test_work_beyond_the_allowance_is_broken_off() -> None:
-    allowance = Allowance(10)
-    with pytest.raises(TooDear), allowance.limited(0.2):
+    allowance = CpuBudget(10)
+    with pytest.raises(BudgetExceeded), allowance.limited(0.2):
         _work(60)
     assert 9 < allowance.left < 10
     _work(0.5)  # outside nothing is counted
 
 
 def test_what_is_left_in_all_counts_too() -> None:
-    allowance = Allowance(0.3)
+    allowance = CpuBudget(0.3)
     with allowance.limited(5):
         _work(0.2)
-    with pytest.raises(TooDear), allowance.limited(5):
+    with pytest.raises(BudgetExceeded), allowance.limited(5):
         _work(60)
     assert allowance.left <= 0
-    with pytest.raises(TooDear), allowance.limited(5):
+    with pytest.raises(BudgetExceeded), allowance.limited(5):
         _work(60)
 
 
 def test_the_examiners_own_work_is_not_counted() -> None:
-    allowance = Allowance(0.5)
+    allowance = CpuBudget(0.5)
     with allowance.limited(0.5), paused():
         _work(1.0)
     assert allowance.left > 0.3
@@ -196,7 +196,7 @@ def test_nobody_swallows_the_alarm() -> None:
             with contextlib.suppress(Exception):  # as a careless library does
                 _work(60)
 
-    with pytest.raises(TooDear), Allowance(0.2).limited(0.2):
+    with pytest.raises(BudgetExceeded), CpuBudget(0.2).limited(0.2):
         stubborn()
 
 
@@ -206,7 +206,7 @@ def test_known_mistakes_are_not_charged_to_the_student(monkeypatch: pytest.Monke
 
     ask = InProcess.ask
 
-    def slow(self: Any, question: Ask, seconds: float = 2.0) -> Reply:
+    def slow(self: Any, question: Question, seconds: float = 2.0) -> Reply:
         _work(0.3)
         return ask(self, question, seconds)
 
@@ -216,7 +216,7 @@ def test_known_mistakes_are_not_charged_to_the_student(monkeypatch: pytest.Monke
     assert len(wanted) > 5
 
     class Wrong:
-        def ask(self, question: Ask, seconds: float) -> Reply:
+        def ask(self, question: Question, seconds: float) -> Reply:
             return Reply("value", 7)
 
         def spent(self) -> float:
@@ -224,7 +224,7 @@ def test_known_mistakes_are_not_charged_to_the_student(monkeypatch: pytest.Monke
 
     monkeypatch.setattr(type(defined), "variant", lambda self, seed: drawn)
     monkeypatch.setattr(InProcess, "ask", slow)
-    allowance = Allowance(1.0)
+    allowance = CpuBudget(1.0)
     assert examine(defined, Wrong(), "ada", reading=allowance.limited(1.0)).earned == 0
     assert allowance.left > 0.2
 
@@ -236,13 +236,13 @@ def test_measuring_a_known_mistake_is_not_charged_and_done_once(monkeypatch: pyt
     asked = next(case for stage in examples.stages if stage.measure for case in stage.cases if case.hidden)
     done = []
 
-    def slow(measure: str, ask: Ask, reply: Reply) -> Reply:
+    def slow(measure: str, ask: Question, reply: Reply) -> Reply:
         done.append(measure)
         _work(0.05)
         return measured(measure, ask, reply)
 
     monkeypatch.setattr(exercise, "measured", slow)
-    allowance = Allowance(0.5)
+    allowance = CpuBudget(0.5)
     with allowance.limited(0.5):
         first = {name: asked.mistakes[name] for name in asked.mistakes if name in asked.mistakes}
         assert len(done) == len(first) == len(defined.mistakes) > 10
@@ -303,7 +303,7 @@ def test_what_is_needed_of_experiments_stands_in_its_place() -> None:
     work = submission.Work()
     found = submission._with_experiments(read_cells(cells, []), Master("x", NotebookNode(cells=[])), work)
     assert [source for _, source in found] == ["1", "b = 1", "c = b", "c"]
-    assert work.put_right == ["the student's cells use `c` of experiments; what that needs of them was run"]
+    assert work.repairs == ["the student's cells use `c` of experiments; what that needs of them was run"]
 
 
 def test_names_that_a_student_has_chosen_are_told_shortly() -> None:
@@ -382,4 +382,4 @@ def test_files_beside_a_notebook_come_along_where_its_cells_name_them(tmp_path: 
     found = submission._files_beside(tmp_path / "notebook.ipynb", [named], work)
     assert sorted(found) == ["mine.py", "other.py", "parts/masks.py", "table.csv"]
     assert base64.b64decode(found["table.csv"]) == b"table.csv"
-    assert work.put_right == ["'large.py' was left out: files beside a notebook may have 4 MB in all"]
+    assert work.repairs == ["'large.py' was left out: files beside a notebook may have 4 MB in all"]

@@ -23,7 +23,7 @@ from grading.sandbox.serve import ChannelError
 from grading.sandbox.student_process import ForkServerClient, Pace, Patience
 from tests.sandbox.sandboxed import inside
 from tests.tiers import all_only
-from tutor.checking.answers import Ask
+from tutor.checking.answers import Question
 
 pytestmark = pytest.mark.sandbox
 
@@ -325,9 +325,9 @@ def test_a_forged_reply_on_the_socket_is_no_mark(students: ForkServerClient) -> 
 def test_a_reply_too_large_or_late_is_a_wrong_answer(students: ForkServerClient) -> None:
     student = students.student()
     assert student.run("def big(): return 'x' * 10**7\ndef slow():\n    while True: pass", 5) == ""
-    assert student.answer("big").ask(Ask(), 5).outcome == "unreadable"
-    assert student.answer("slow").ask(Ask(), 0.5).outcome == "late"
-    assert student.answer("nothing").ask(Ask(), 5).error_types == ("NameError",)
+    assert student.answer("big").ask(Question(), 5).outcome == "unreadable"
+    assert student.answer("slow").ask(Question(), 0.5).outcome == "late"
+    assert student.answer("nothing").ask(Question(), 5).error_types == ("NameError",)
     assert "stopped after" in student.run("while True: pass", 0.5)
     assert "ZeroDivisionError" in student.run("1 / 0", 5)
     student.close()
@@ -339,7 +339,7 @@ def test_who_sleeps_is_not_waited_for(students: ForkServerClient, monkeypatch: p
     monkeypatch.setattr(student_process, "STANDSTILL", 2.0)
     student, start = students.student(), time.monotonic()
     assert student.run("import time\ndef sleeps():\n    time.sleep(600)", 5) == ""
-    reply = student.answer("sleeps").ask(Ask(), 60)  # else it would be waited for eight times as long
+    reply = student.answer("sleeps").ask(Question(), 60)  # else it would be waited for eight times as long
     assert (reply.outcome, "does nothing" in reply.error) == ("late", True)
     assert time.monotonic() - start < 240
     student.close()
@@ -359,7 +359,7 @@ def test_who_works_is_waited_for(students: ForkServerClient, body: str, monkeypa
     student = students.student()
     child = "def end():\n    while time.process_time() < 4: pass\n    os._exit(0)\n"
     assert student.run(f"import os, time\n{child}def works():\n    {body}\n    return 1", 5) == ""
-    reply = student.answer("works").ask(Ask(), 20)
+    reply = student.answer("works").ask(Question(), 20)
     assert (reply.outcome, reply.value) == ("value", 1)
     student.close()
 
@@ -401,7 +401,7 @@ def test_who_hardly_works_is_not_waited_for(
     monkeypatch.setattr(student_process, "STANDSTILL", 4.0)
     student, start = students.student(), time.monotonic()
     assert student.run(LAZY, 5) == ""
-    reply = student.answer(name).ask(Ask(), 600)
+    reply = student.answer(name).ask(Question(), 600)
     assert (reply.outcome, "does nothing" in reply.error) == ("late", True)
     assert time.monotonic() - start < 600
     student.close()
@@ -422,8 +422,8 @@ def test_who_takes_no_question_is_not_waited_for(students: ForkServerClient, mon
     monkeypatch.setattr(student_process, "STANDSTILL", 2.0)
     student = students.student()
     assert student.run(LAZY, 5) == ""
-    assert student.answer("takes_no_more_questions").ask(Ask(), 600).outcome == "unreadable"
-    reply = student.answer("lazy").ask(Ask((torch.zeros(2_000_000),)), 600)  # more than a socket holds
+    assert student.answer("takes_no_more_questions").ask(Question(), 600).outcome == "unreadable"
+    reply = student.answer("lazy").ask(Question((torch.zeros(2_000_000),)), 600)  # more than a socket holds
     assert (reply.outcome, "does nothing" in reply.error) == ("late", True)
 
 
@@ -433,8 +433,8 @@ def test_what_comes_before_it_was_asked_is_no_reply(students: ForkServerClient) 
     assert student.run(LAZY, 5) == ""
     forged = b"[b'', os.write(3, b'\\0\\0\\0\\2{}' * 9)][0]"
     assert student.run(f"def early():\n    return {forged.decode()}", 5) == ""
-    assert student.answer("early").ask(Ask(), 5).outcome == "unreadable"
-    reply = student.answer("early").ask(Ask(), 5)
+    assert student.answer("early").ask(Question(), 5).outcome == "unreadable"
+    reply = student.answer("early").ask(Question(), 5)
     assert (reply.outcome, "before it was asked" in reply.error) == ("late", True)
     assert any("course's own code" in told for told in patience.odd)
     assert any("before it was asked" in told for told in patience.odd)
@@ -451,18 +451,18 @@ def test_the_processes_of_a_submission_share_their_patience(
     for _ in range(2):
         student = students.student(patience)
         assert student.run(LAZY + "\ndef works():\n    return 1", 5) == ""
-        assert student.answer("works").ask(Ask(), 5).value == 1  # who works is waited for
-        reply = student.answer("lazy").ask(Ask(), 600)
+        assert student.answer("works").ask(Question(), 5).value == 1  # who works is waited for
+        reply = student.answer("lazy").ask(Question(), 600)
         assert (reply.outcome, "have done so too" in reply.error) == ("late", True)
     assert patience.idle < 0 < patience.wall < 600
-    assert (told[:2], told[-1]) == ([Pace.WAITS, Pace.WORKS], Pace.WORKS)
+    assert (told[:2], told[-1]) == ([Pace.IDLE, Pace.RUNNING], Pace.RUNNING)
 
 
 def test_a_submission_is_waited_for_only_so_long(students: ForkServerClient) -> None:
     patience = Patience(wall=3.0)
     student = students.student(patience)
     assert student.run("def works():\n    while True: pass", 5) == ""
-    reply = student.answer("works").ask(Ask(), 600)
+    reply = student.answer("works").ask(Question(), 600)
     assert (reply.outcome, "no reply in time" in reply.error) == ("late", True)
     assert patience.wall <= 0
 
@@ -482,7 +482,7 @@ def test_genuine_replies_are_nothing_odd(students: ForkServerClient) -> None:
     assert student.run("import numpy, sympy, torch", 5) == ""
     for number, value in enumerate(values):
         assert student.run(f"def value_{number}():\n    return {value}", 5) == ""
-        student.answer(f"value_{number}").ask(Ask(), 5)
+        student.answer(f"value_{number}").ask(Question(), 5)
         assert patience.odd == [], value
     student.close()
 

@@ -33,7 +33,7 @@ from grading.sandbox.serve import decode_reply, encode_reply, in_own_words, in_t
 from grading.sandbox.student_process import ForkServerClient
 from tests.sandbox.sandboxed import inside
 from tests.tiers import all_only
-from tutor.checking.answers import Ask, Reply
+from tutor.checking.answers import Question, Reply
 
 NOTEBOOK = "01_causal_mask"
 
@@ -143,7 +143,7 @@ class _Answer:
         self._known = {str(case.ask.encode()): case for case in cases if not case.hidden}
         self._reply, self.told = reply, list[str]()
 
-    def ask(self, question: Ask, seconds: float) -> Reply:
+    def ask(self, question: Question, seconds: float) -> Reply:
         case = self._known.get(str(question.encode()))
         if case is not None:
             return Reply("value", case.wanted)
@@ -208,7 +208,7 @@ def test_nothing_is_told_from_which_a_hidden_input_could_be_read(leak: str) -> N
 
 def test_of_a_public_question_all_is_told_as_before() -> None:
     class Wrong:
-        def ask(self, question: Ask, seconds: float) -> Reply:
+        def ask(self, question: Question, seconds: float) -> Reply:
             return _crash(("MyError", "ValueError"))("3")
 
         def spent(self) -> float:
@@ -284,7 +284,7 @@ def _value(students: ForkServerClient, body: str, before: str = "") -> Any:
     student = students.student()
     lines = body.replace("\n", "\n    ")
     assert student.run(f"import os\nfrom pathlib import Path\n{before}\ndef answer():\n    {lines}", 20) == ""
-    reply = student.answer("answer").ask(Ask(), 20)
+    reply = student.answer("answer").ask(Question(), 20)
     student.close()
     return reply.value if reply.outcome == "value" else reply.error
 
@@ -311,7 +311,7 @@ def test_a_cell_that_checks_itself_runs_to_its_end(students: ForkServerClient) -
     student = students.student()
     cell = "from tutor.checks import check\ndef causal_mask(size): return 1\ncheck(causal_mask)\ndef after(): return 2"
     assert student.run(cell, 20) == ""
-    assert student.answer("after").ask(Ask(), 20).value == 2
+    assert student.answer("after").ask(Question(), 20).value == 2
     student.close()
 
 
@@ -427,7 +427,7 @@ ESC = ["eve\x1b[31m", "eve\x9b2J", "eve\u202e", "eve\x07", "eve\r"]
 @pytest.mark.parametrize("name", ESC, ids=range(len(ESC)))
 def test_a_name_cannot_steer_a_terminal(name: str, tmp_path: Path) -> None:
     outcomes = [
-        Outcome(name, name, GRADED, 3.0, put_right=[name], odd=[name]),
+        Outcome(name, name, GRADED, 3.0, repairs=[name], odd=[name]),
         Outcome(name, name, FAILED, reason=name),
     ]
     with Log(tmp_path, "autograde") as log:

@@ -10,7 +10,7 @@ from torch import Tensor, nn
 from grading.definitions.exercise import Exercise, Stage
 from helpers.models import Classifier
 from tutor.checking import plain
-from tutor.checking.answers import Ask, InProcess
+from tutor.checking.answers import InProcess, Question
 from tutor.checking.judging import judge
 from tutor.checking.plain import Model
 from tutor.checking.verdict import Verdict
@@ -30,7 +30,7 @@ def number_exercise() -> Exercise:
     def answer() -> float:
         return 0.1 + 0.2
 
-    asks = [Ask()]
+    asks = [Question()]
     return Exercise(answer, [Stage("value", 1, "add", asks, lambda rng: asks)], [])
 
 
@@ -44,7 +44,7 @@ TOKENS = torch.tensor([[1, 4, 5]])
 
 def asked(answer: Any, *inputs: Any, **settings: Any) -> Any:
     """Returns the value of a reply that has crossed a process boundary in its encoded form."""
-    question = Ask.decode(json.loads(json.dumps(Ask(inputs, **settings).encode())))
+    question = Question.decode(json.loads(json.dumps(Question(inputs, **settings).encode())))
     reply = InProcess(answer).ask(question)
     assert reply.outcome == "value", reply.error
     return plain.decode(json.loads(json.dumps(plain.encode(reply.value))))

@@ -9,7 +9,7 @@ import torch
 
 from tests.tutor.checking import right_mask
 from tutor import checks
-from tutor.checking.answers import Ask
+from tutor.checking.answers import Question
 from tutor.checking.building import build, build_inputs
 from tutor.checking.calls import as_code
 from tutor.checking.model_probes import state_of
@@ -100,7 +100,7 @@ def test_what_was_asked_can_be_pasted_into_a_cell(notebook: str, monkeypatch: py
 
 def test_a_module_is_asked_with_the_weights_of_the_check(monkeypatch: pytest.MonkeyPatch) -> None:
     weights = {"weight": torch.full((2, 3), 2.0), "bias": torch.ones(2)}
-    question = Ask((torch.ones(1, 3),), build={"in_features": 3, "out_features": 2}, weights=weights)
+    question = Question((torch.ones(1, 3),), build={"in_features": 3, "out_features": 2}, weights=weights)
     call = as_code("Linear", question)
     assert call == (
         "check.given(0)(torch.tensor([[1.0, 1.0, 1.0]]))  # check.given(0) is Linear(in_features=3, out_features=2) "
@@ -117,6 +117,6 @@ def test_a_module_is_asked_with_the_weights_of_the_check(monkeypatch: pytest.Mon
 
 def test_of_a_long_list_the_beginning_and_the_end_are_told() -> None:
     losses = [5.0 - n / 100 for n in range(90)]
-    told = as_code("diagnose", Ask((losses, "a 'quoted' text " * 30)))
+    told = as_code("diagnose", Question((losses, "a 'quoted' text " * 30)))
     assert told.startswith("diagnose(check.given(1), check.given(2))  # check.given(1) is 90 entries, first 5.0, 4.99")
     assert "and last 4.13, 4.12, 4.11; check.given(2) is a text of 480 characters that begins with" in told

@@ -22,7 +22,7 @@ from helpers.batches import IGNORE, Batch
 from helpers.vocabulary import Vocabulary
 from tests.tutor.checking import LANGUAGE_MODEL, asked, classifier_of, right_mask, verdict
 from tutor.checking import building, clock, plain
-from tutor.checking.answers import Ask, InProcess
+from tutor.checking.answers import InProcess, Question
 from tutor.checking.clock import BUSY, KeptWaiting, Timer, TooSlow, time_limit
 from tutor.checking.judging import judge
 from tutor.checking.model_probes import state_of
@@ -89,7 +89,7 @@ def test_an_answer_that_was_kept_waiting_once_is_right() -> None:
 
 
 def test_waiting_for_longer_than_the_cpu_time_allowed_is_no_fault() -> None:
-    assert InProcess(lambda: time.sleep(0.8)).ask(Ask(), seconds=0.5).outcome == "value"
+    assert InProcess(lambda: time.sleep(0.8)).ask(Question(), seconds=0.5).outcome == "value"
 
 
 def test_what_other_threads_do_is_not_the_answers_time() -> None:
@@ -107,7 +107,7 @@ def test_what_other_threads_do_is_not_the_answers_time() -> None:
         return 1
 
     start = time.process_time()
-    assert InProcess(works_in_threads).ask(Ask(), seconds=0.5).outcome == "value"
+    assert InProcess(works_in_threads).ask(Question(), seconds=0.5).outcome == "value"
     assert time.process_time() - start > 0.5
 
 
@@ -193,7 +193,7 @@ def test_an_answer_runs_on_one_thread_and_the_caller_keeps_its_own() -> None:
     before = torch.get_num_threads()
     try:
         torch.set_num_threads(2)
-        assert InProcess(torch.get_num_threads).ask(Ask()).value == 1
+        assert InProcess(torch.get_num_threads).ask(Question()).value == 1
         assert torch.get_num_threads() == 2
     finally:
         torch.set_num_threads(before)
@@ -258,7 +258,7 @@ def test_check_leaves_random_state_and_settings_as_they_were() -> None:
 
 def test_a_model_comes_by_its_recipe_and_fresh_each_time() -> None:
     base = Model("TransformerBase", {"vocab_size": 7, "d_model": 8, "n_layers": 1, "n_heads": 2}, seed=3)
-    ask = Ask((Model("LanguageModel", {"base": base}, seed=3),))
+    ask = Question((Model("LanguageModel", {"base": base}, seed=3),))
     seen = []
 
     def spoil(model: nn.Module) -> Tensor:
@@ -286,10 +286,10 @@ def test_an_input_that_must_stay_as_it_was() -> None:
     def careful(model: Any) -> nn.Module:
         raise ValueError("it does not fit")
 
-    assert InProcess(freezing).ask(Ask((LANGUAGE_MODEL,))).changed_inputs
-    assert not InProcess(freezing).ask(Ask((LANGUAGE_MODEL,), changes=(0,))).changed_inputs
-    assert InProcess(spoiling).ask(Ask((LANGUAGE_MODEL,))).changed_inputs
-    asks = [Ask((LANGUAGE_MODEL,))]
+    assert InProcess(freezing).ask(Question((LANGUAGE_MODEL,))).changed_inputs
+    assert not InProcess(freezing).ask(Question((LANGUAGE_MODEL,), changes=(0,))).changed_inputs
+    assert InProcess(spoiling).ask(Question((LANGUAGE_MODEL,))).changed_inputs
+    asks = [Question((LANGUAGE_MODEL,))]
     kept = Stage("kept", 1, "copy", asks, lambda rng: asks, measure="inputs kept")
     examples = Exercise(classifier_of, [kept], []).public_examples()
     assert judge(examples, InProcess(classifier_of)).outcome == "right"
@@ -322,13 +322,13 @@ def test_a_vocabulary_that_has_learned_a_word_is_changed() -> None:
     def learning(words: Vocabulary) -> int:
         return words.numbers.setdefault("new", len(words.tokens))
 
-    ask = Ask((Model("Vocabulary", {"words": ["le", "chat"]}),))
+    ask = Question((Model("Vocabulary", {"words": ["le", "chat"]}),))
     assert InProcess(learning).ask(ask).changed_inputs
     assert not InProcess(lambda words: words.encode("le chien")).ask(ask).changed_inputs
 
 
 def test_a_tensor_that_asks_for_a_gradient_afterwards_is_changed() -> None:
-    ask = Ask((torch.ones(2),))
+    ask = Question((torch.ones(2),))
     assert InProcess(lambda x: x.requires_grad_().sum().detach()).ask(ask).changed_inputs
     assert not InProcess(lambda x: x.detach().requires_grad_().sum().detach()).ask(ask).changed_inputs
 
@@ -344,11 +344,11 @@ def test_spread_moves_every_parameter_and_the_same_way_each_time() -> None:
 
 
 def test_a_generator_comes_by_its_seed_and_is_no_changed_input() -> None:
-    ask = Ask((plain.Generator(5),))
+    ask = Question((plain.Generator(5),))
     reply = InProcess(lambda generator: torch.rand(3, generator=generator)).ask(ask)
     assert torch.equal(reply.value, torch.rand(3, generator=torch.Generator().manual_seed(5)))
     assert not reply.changed_inputs
-    assert Ask.decode(json.loads(json.dumps(ask.encode()))) == ask
+    assert Question.decode(json.loads(json.dumps(ask.encode()))) == ask
 
 
 def test_a_vocabulary_comes_by_its_words() -> None:

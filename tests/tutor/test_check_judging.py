@@ -15,7 +15,7 @@ from grading.authoring.examples import encode
 from grading.definitions.exercise import Exercise, ExerciseError, Mistake, Stage
 from tests.tutor.checking import LANGUAGE_MODEL, number_exercise, right_mask, verdict
 from tutor import checks
-from tutor.checking.answers import STUB, Ask, InProcess
+from tutor.checking.answers import STUB, InProcess, Question
 from tutor.checking.judging import judge
 
 
@@ -116,7 +116,7 @@ def formula_exercise(sealed: bool) -> Exercise:
         n = sympy.Symbol("n")
         return (n + 1) ** 2
 
-    asks = [Ask(at={"n": 3}), Ask(at={"n": 10})]
+    asks = [Question(at={"n": 3}), Question(at={"n": 10})]
     return Exercise(formula, [Stage("everywhere", 1, "square", asks, lambda rng: asks, sealed=sealed)], [])
 
 
@@ -168,7 +168,7 @@ def test_a_reference_that_fails_is_a_fault_of_the_exercise() -> None:
     def broken(size: int) -> int:
         raise ValueError("oh")
 
-    asks = [Ask((1,))]
+    asks = [Question((1,))]
     with pytest.raises(ExerciseError, match=r"the reference gives .ValueError: oh"):
         Exercise(broken, [Stage("value", 1, "", asks, lambda rng: asks)], []).public_examples()
 
@@ -182,14 +182,14 @@ def test_a_wanted_exception() -> None:
     def silent(size: int) -> int:
         raise ValueError
 
-    asks = [Ask((-1,))]
+    asks = [Question((-1,))]
     stage = Stage("raises", 1, "", asks, lambda rng: asks, raises="ValueError")
     examples = Exercise(picky, [stage], []).public_examples()
     assert judge(examples, InProcess(picky)).outcome == "right"
     assert judge(examples, InProcess(silent)).outcome == "right"
-    spoken = Exercise(picky, [replace(stage, measure="says why")], []).public_examples()
-    assert judge(spoken, InProcess(picky)).outcome == "right"
-    assert "the ValueError says nothing" in str(judge(spoken, InProcess(silent)))
+    one_line = Exercise(picky, [replace(stage, measure="says why")], []).public_examples()
+    assert judge(one_line, InProcess(picky)).outcome == "right"
+    assert "the ValueError says nothing" in str(judge(one_line, InProcess(silent)))
     assert "expected a ValueError" in str(judge(examples, InProcess(lambda size: size)))
     assert judge(examples, InProcess(lambda size: [][size])).outcome != "right"
     assert "it was returned, not raised" in str(judge(examples, InProcess(lambda size: ValueError("negative"))))
@@ -206,7 +206,7 @@ def test_a_mistake_that_fails_the_same_way_but_spoils_its_input_is_told_apart() 
         model.head.bias.data += 1
         raise RuntimeError("too late")
 
-    asks = [Ask((LANGUAGE_MODEL,))]
+    asks = [Question((LANGUAGE_MODEL,))]
     mistakes = [Mistake("spoils", "Look first.", spoiling), Mistake("crashes", "Say why.", crashing)]
     stage = Stage("kept", 1, "look first", asks, lambda rng: asks, measure="inputs kept", raises="ValueError")
     examples = Exercise(careful, [stage], mistakes).public_examples()
@@ -222,7 +222,7 @@ def test_a_known_mistake_that_was_stopped_by_the_clock_is_in_no_check(monkeypatc
         while True:
             number += 1
 
-    asks = [Ask((3,))]
+    asks = [Question((3,))]
     made = Exercise(
         double, [Stage("value", 1, "add", asks, lambda rng: asks)], [Mistake("counts on", "Stop.", endless)]
     )
@@ -235,7 +235,7 @@ def test_what_is_right_where_a_mistake_is_wrong_did_not_make_it() -> None:
     def tail(numbers: Tensor, start: int) -> Tensor:
         return numbers[start:]
 
-    one, other = [Ask((torch.arange(5), 3))], [Ask((torch.arange(6), 2))]
+    one, other = [Question((torch.arange(5), 3))], [Question((torch.arange(6), 2))]
     stages = [Stage("short", 1, "cut", one, lambda rng: one), Stage("long", 1, "cut", other, lambda rng: other)]
     mistake = Mistake("the last two", "Use start.", lambda numbers, start: numbers[-2:].flip(0))
     examples = Exercise(tail, stages, [mistake]).public_examples()
@@ -250,7 +250,7 @@ def test_a_small_coincidence_gets_no_name() -> None:
     def layers(size: int, window: int) -> int:
         return -(-(size - 1) // (window - 1))
 
-    full, rest = [Ask((5, 3)), Ask((7, 3))], [Ask((6, 3)), Ask((9, 4))]
+    full, rest = [Question((5, 3)), Question((7, 3))], [Question((6, 3)), Question((9, 4))]
     stages = [Stage("full", 1, "count", full, lambda rng: full), Stage("rest", 1, "round up", rest, lambda rng: rest)]
     mistake = Mistake("one place too many", "There are size - 1.", lambda size, window: -(-size // (window - 1)))
     examples = Exercise(layers, stages, [mistake]).public_examples()
@@ -262,7 +262,7 @@ def test_a_name_needs_agreement_in_the_further_questions_of_a_check_too() -> Non
     def average(numbers: list[float]) -> float:
         return sum(numbers) / len(numbers)
 
-    public, drawn = [Ask(([1.0, 6.0],)), Ask(([2.0, 3.0],))], [Ask(([1.0, 2.0, 4.0, 8.0],))]
+    public, drawn = [Question(([1.0, 6.0],)), Question(([2.0, 3.0],))], [Question(([1.0, 2.0, 4.0, 8.0],))]
     stages = [Stage("mean", 1, "divide", public, lambda rng: drawn)]
     exercise = Exercise(average, stages, [Mistake("the largest", "Use all.", max), Mistake("the sum", "Divide.", sum)])
     asked = checks._decode_examples("average", json.loads(json.dumps(encode(exercise))))
@@ -285,7 +285,7 @@ def test_a_further_question_where_a_mistake_is_right_takes_its_name_from_an_answ
     def half(number: int) -> int:
         return number // 2
 
-    public, drawn = [Ask((3,)), Ask((5,))], [Ask((4,)), Ask((9,))]
+    public, drawn = [Question((3,)), Question((5,))], [Question((4,)), Question((9,))]
     stages = [Stage("half", 1, "round down", public, lambda rng: drawn)]
     exercise = Exercise(half, stages, [Mistake("rounded up", "Down.", lambda number: -(-number // 2))])
     asked = checks._decode_examples("half", json.loads(json.dumps(encode(exercise))))
@@ -298,7 +298,7 @@ def test_a_mistake_that_passes_a_stage_in_its_own_way_is_still_named() -> None:
     def zeros(size: int) -> Tensor:
         return torch.zeros(size, size)
 
-    three, two = [Ask((3,))], [Ask((2,))]
+    three, two = [Question((3,))], [Question((2,))]
     stages = [
         Stage("shape", 1, "two axes", three, lambda rng: three, view="shape"),
         Stage("values", 1, "all zero", two, lambda rng: two),
@@ -313,7 +313,7 @@ def test_two_crashes_are_told_apart_by_what_python_says() -> None:
     def first(numbers: Tensor) -> Tensor:
         return numbers[:1]
 
-    asks = [Ask((torch.zeros(2, 3),)), Ask((torch.zeros(7, 9),))]
+    asks = [Question((torch.zeros(2, 3),)), Question((torch.zeros(7, 9),))]
     beyond = Mistake("one too far", "Count from 0.", lambda numbers: numbers[len(numbers)])
     examples = Exercise(first, [Stage("rows", 1, "", asks, lambda rng: asks)], [beyond]).public_examples()
     assert judge(examples, InProcess(lambda numbers: numbers[len(numbers) + 4])).mistake == "one too far"
@@ -334,7 +334,7 @@ def test_pictures_of_a_module_are_named_for_its_inputs() -> None:
         def forward(self, x: Tensor) -> Tensor:
             return x
 
-    asks = [Ask((torch.ones(2, 3),), build={"width": 3})]
+    asks = [Question((torch.ones(2, 3),), build={"width": 3})]
     said = judge(
         Exercise(Twice, [Stage("all", 1, "look", asks, lambda rng: asks)], []).public_examples(), InProcess(Once)
     )

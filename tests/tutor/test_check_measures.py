@@ -15,14 +15,14 @@ from grading.definitions.exercise import Exercise, Mistake, Stage
 from tests.tutor.checking import LANGUAGE_MODEL, classifier_of, number_exercise
 from tutor import checks
 from tutor.checking import measures, plain
-from tutor.checking.answers import Ask, InProcess, Reply
+from tutor.checking.answers import InProcess, Question, Reply
 from tutor.checking.judging import judge
 from tutor.checking.measures import ONE_BY_ONE, measured
 from tutor.checking.plain import Generator
 
 
 def test_rows_may_be_asked_to_be_alike() -> None:
-    asks = [Ask((LANGUAGE_MODEL,), then=(torch.tensor([[1, 4, 0], [1, 4, 5]]), torch.tensor([2, 2])))]
+    asks = [Question((LANGUAGE_MODEL,), follow_up=(torch.tensor([[1, 4, 0], [1, 4, 5]]), torch.tensor([2, 2])))]
     stage = Stage("padding", 1, "read the last real token", asks, lambda rng: asks, measure="rows alike")
     examples = Exercise(classifier_of, [stage], []).public_examples()
     assert judge(examples, InProcess(classifier_of)).outcome == "right"
@@ -37,8 +37,8 @@ def measured_exercise() -> Exercise:
 
     keys = torch.tensor([[0.6, 0.8, 0.0], [-0.8, 0.6, 0.0]])
     drawn = keys.repeat(2, 1, 1) * torch.tensor([1.0, 2.0])[:, None, None]
-    asks = [Ask((keys, 2.0))]
-    more = [Ask((keys, 2.0), beside={"keys": drawn, "values": torch.tensor([[3.0], [7.0]])})]
+    asks = [Question((keys, 2.0))]
+    more = [Question((keys, 2.0), extra={"keys": drawn, "values": torch.tensor([[3.0], [7.0]])})]
     return Exercise(
         query,
         [
@@ -97,16 +97,16 @@ def test_a_value_that_cannot_be_measured_gets_one_sentence(value: Any, sentence:
 
 
 def test_what_lies_beside_a_question_does_not_reach_the_answer() -> None:
-    asked: list[Ask] = []
+    asked: list[Question] = []
 
     class Spy(InProcess):
-        def ask(self, question: Ask, seconds: float = 2.0) -> Any:
+        def ask(self, question: Question, seconds: float = 2.0) -> Any:
             asked.append(question)
             return super().ask(question, seconds)
 
     judge(measured_exercise().public_examples(), Spy(lambda keys, scale: keys[0]))
     assert len(asked) == 2
-    assert not any(question.beside for question in asked)
+    assert not any(question.extra for question in asked)
 
 
 def test_a_measure_survives_the_file_of_examples() -> None:
@@ -122,13 +122,13 @@ def test_a_measure_survives_the_file_of_examples() -> None:
 
 @pytest.mark.parametrize("value", [torch.zeros(2, 4), (torch.zeros(4), torch.zeros(4)), [torch.zeros(4)] * 2])
 def test_two_heads_may_come_as_one_tensor_or_one_by_one(value: Any) -> None:
-    ask = Ask((torch.eye(3, 4), 0, 1, 20.0))
+    ask = Question((torch.eye(3, 4), 0, 1, 20.0))
     weights = measures.measured("two heads", ask, Reply("value", value)).value
     assert torch.allclose(weights, torch.full((3,), 1 / 3, dtype=torch.float64))
 
 
 def test_a_wrong_number_of_matrices_gets_one_sentence() -> None:
-    ask = Ask(tuple(4 * row for row in torch.eye(4)))
+    ask = Question(tuple(4 * row for row in torch.eye(4)))
     reply = measures.measured("self-attention", ask, Reply("value", (torch.eye(4), torch.eye(4))))
     assert (reply.outcome, reply.error) == ("unreadable", "expected 3 tensors of shape (4, 4), got a tuple")
     reply = measures.measured("self-attention", ask, Reply("value", (torch.eye(4), torch.eye(4), torch.eye(3))))
@@ -136,7 +136,7 @@ def test_a_wrong_number_of_matrices_gets_one_sentence() -> None:
 
 
 def test_a_matrix_is_measured_by_what_it_makes_of_rows() -> None:
-    ask = Ask((1, 2), beside={"rows": torch.tensor([[1.0, 0.0], [0.0, 2.0], [1.0, 1.0]])})
+    ask = Question((1, 2), extra={"rows": torch.tensor([[1.0, 0.0], [0.0, 2.0], [1.0, 1.0]])})
     shifted = measures.measured("shifted rows", ask, Reply("value", torch.tensor([[1.0, 2.0], [3.0, 4.0]]))).value
     assert shifted.tolist() == [[1.0, 3.0], [4.0, 8.0], [3.0, 7.0]]
     reply = measures.measured("shifted rows", ask, Reply("value", torch.zeros(2)))
@@ -144,7 +144,7 @@ def test_a_matrix_is_measured_by_what_it_makes_of_rows() -> None:
 
 
 def test_queries_and_keys_are_measured_by_their_scores() -> None:
-    ask = Ask((torch.zeros(3, 1, 1, 2, 2),))
+    ask = Question((torch.zeros(3, 1, 1, 2, 2),))
     value = torch.tensor([[[1.0, 0.0], [0.0, 1.0]], [[1.0, 2.0], [3.0, 4.0]], [[9.0, 9.0], [9.0, 9.0]]])
     scores = measures.measured("scores", ask, Reply("value", value.view(3, 1, 1, 2, 2))).value
     assert scores.tolist() == [[[[1.0, 3.0], [2.0, 4.0]]]]
@@ -212,7 +212,7 @@ def test_the_masking_of_words_is_measured(of: str, keywords: dict[str, Any], wan
     read[0, 1:12] = 4  # <mask>
     read[0, 12:18] = torch.tensor([9, 50, 3, 7, 8, 10])  # of which 50 and 3 are no words
     read[0, 30] = 6
-    ask = Ask((TEXT, 45), keywords, beside={"of": of, "specials": 5})
+    ask = Question((TEXT, 45), keywords, extra={"of": of, "specials": 5})
     assert measures.measured("masking", ask, Reply("value", (read, target))).value == wanted
 
 
@@ -235,7 +235,7 @@ def test_the_masking_of_words_is_measured(of: str, keywords: dict[str, Any], wan
 def test_the_share_of_chosen_words_is_told(share: float, scored: int, said: str) -> None:
     target = torch.full_like(TEXT, -100)
     target[0, 1 : 1 + scored] = TEXT[0, 1 : 1 + scored]
-    ask = Ask((TEXT, 45), {"share": share}, beside={"of": "what is chosen", "specials": 5})
+    ask = Question((TEXT, 45), {"share": share}, extra={"of": "what is chosen", "specials": 5})
     assert measured("masking", ask, Reply("value", (TEXT, target))).value["words"] == said
 
 
@@ -251,7 +251,7 @@ def test_the_share_of_chosen_words_is_told(share: float, scored: int, said: str)
 def test_which_places_are_scored_is_told_where_all_words_are_chosen(
     target: Tensor, places: str, stood_there: str
 ) -> None:
-    ask = Ask((TEXT, 45), {"share": 1.0}, beside={"of": "targets", "specials": 5})
+    ask = Question((TEXT, 45), {"share": 1.0}, extra={"of": "targets", "specials": 5})
     told = {"places scored": places, "where scored": stood_there, "where not scored": "as it was"}
     assert measured("masking", ask, Reply("value", (TEXT, target))).value == told
 
@@ -277,7 +277,7 @@ def batch_told(
     put = other(tokens, rng) if other else torch.randint(5, 5 + words, EACH, generator=rng)
     read = tokens.masked_fill(chosen & (draw < 0.8), 4)
     pair = torch.where(chosen & (draw >= 0.9), put.expand(EACH), read), tokens.masked_fill(~chosen, -100)
-    ask = Ask((tokens, 5 + words), {"share": share}, beside={"of": of, "specials": 5})
+    ask = Question((tokens, 5 + words), {"share": share}, extra={"of": of, "specials": 5})
     return measured("masking", ask, Reply("value", pair)).value
 
 
@@ -348,7 +348,7 @@ def test_whether_mask_is_drawn_as_another_word_is_told() -> None:
 
 
 def test_only_input_and_target_can_be_measured_as_masking() -> None:
-    ask = Ask((TEXT, 45), beside={"of": "targets", "specials": 5})
+    ask = Question((TEXT, 45), extra={"of": "targets", "specials": 5})
     for value, sentence in [
         (TEXT, "expected two tensors of shape (1, 43), the input and the target"),
         ((TEXT, TEXT[0]), "expected two tensors of shape (1, 43)"),
@@ -370,12 +370,12 @@ def test_only_input_and_target_can_be_measured_as_masking() -> None:
     ],
 )
 def test_variety_is_measured(value: Any, varied: bool) -> None:
-    assert measures.measured("variety", Ask(), Reply("value", value)).value is varied
+    assert measures.measured("variety", Question(), Reply("value", value)).value is varied
 
 
 @pytest.mark.parametrize("value", ["le roman", [4, "roman"], torch.ones(2)])
 def test_only_whole_numbers_have_variety(value: Any) -> None:
-    reply = measures.measured("variety", Ask(), Reply("value", value))
+    reply = measures.measured("variety", Question(), Reply("value", value))
     assert reply.outcome == "unreadable"
     assert reply.error.startswith("expected a list of whole numbers, got")
 
@@ -391,7 +391,7 @@ def test_only_whole_numbers_have_variety(value: Any) -> None:
 )
 def test_the_shift_of_a_target_is_told(y: list[int], said: str) -> None:
     x = torch.tensor([5, 6, 4, 9, 4, 0])
-    ask = Ask((torch.arange(5, 11), plain.Generator(0), 6), beside={"of": "shift", "mask": 4, "padding": 0})
+    ask = Question((torch.arange(5, 11), plain.Generator(0), 6), extra={"of": "shift", "mask": 4, "padding": 0})
     assert measures.measured("spans", ask, Reply("value", (x, torch.tensor(y)))).value == {"y": said}
 
 
@@ -402,8 +402,8 @@ WORDS = torch.arange(5, 11)
 def spans_told(of: str, *wholes: list[int]) -> Any:
     """Returns what is said of draws with these numbers, each cut into x and y."""
     draws = [(torch.tensor(whole[:-1]), torch.tensor(whole[1:])) for whole in wholes]
-    beside = {"of": of, "mask": MASK, "padding": PAD}
-    ask = Ask((WORDS, Generator(0), len(wholes[0]) - 1), take="draws", beside=beside)
+    extra = {"of": of, "mask": MASK, "padding": PAD}
+    ask = Question((WORDS, Generator(0), len(wholes[0]) - 1), probe="draws", extra=extra)
     told = measured("spans", ask, Reply("value", draws)).value
     if len(set(map(len, wholes))) == 1:
         stacked = tuple(torch.stack(column) for column in zip(*draws, strict=True))
@@ -535,7 +535,7 @@ def test_whether_the_place_goes_with_how_much_is_kept_is_told() -> None:
 
 def test_the_shift_is_told() -> None:
     x = torch.tensor([5, 6, 4, 9])
-    ask = Ask((WORDS, Generator(0), 4), beside={"of": "shift", "mask": MASK, "padding": PAD})
+    ask = Question((WORDS, Generator(0), 4), extra={"of": "shift", "mask": MASK, "padding": PAD})
     for y, said in (([6, 4, 9, 4], "x one place ahead"), ([5, 6, 4, 9], "x itself"), ([1, 5, 6, 4], "something else")):
         assert measured("spans", ask, Reply("value", (x, torch.tensor(y)))).value == {"y": said}
 
@@ -544,7 +544,7 @@ def test_the_shift_is_told() -> None:
     "value", [3, (torch.zeros(4),), (torch.zeros(4), torch.zeros(4)), (torch.zeros(3).long(),) * 2]
 )
 def test_what_are_no_two_rows_is_said_in_one_sentence(value: Any) -> None:
-    ask = Ask((WORDS, Generator(0), 4), beside={"of": "shift", "mask": MASK, "padding": PAD})
+    ask = Question((WORDS, Generator(0), 4), extra={"of": "shift", "mask": MASK, "padding": PAD})
     reply = measured("spans", ask, Reply("value", value))
     assert reply.outcome == "unreadable"
     assert reply.error.startswith("expected two")
@@ -552,13 +552,13 @@ def test_what_are_no_two_rows_is_said_in_one_sentence(value: Any) -> None:
 
 @pytest.mark.parametrize("value", [3, [1], [["train_one", []]], [["train_one", ["a"]]], [["train_one", [{}]]], {}])
 def test_a_log_that_is_none_cannot_be_measured_or_tells_nothing(value: Any) -> None:
-    ask = Ask(([], None, {}), take="log", beside={"of": "trained"})
+    ask = Question(([], None, {}), probe="log", extra={"of": "trained"})
     reply = measured("sweep", ask, Reply("value", value))
     assert reply.outcome == "unreadable" or reply.value == []
 
 
 def sweep_told(of: str, value: Any) -> Any:
-    return measured("sweep", Ask(([], None, {"old": 1}, None), beside={"of": of}), Reply("value", value)).value
+    return measured("sweep", Question(([], None, {"old": 1}, None), extra={"of": of}), Reply("value", value)).value
 
 
 def test_a_sweep_is_told_by_its_calls() -> None:
@@ -593,16 +593,16 @@ def test_the_rows_that_a_sweep_returns_are_compared_as_they_are(rows: Any) -> No
     ],
 )
 def test_numbers_may_come_in_any_order(value: Any, said: Any) -> None:
-    assert measured("any order", Ask(), Reply("value", value)).value == said
+    assert measured("any order", Question(), Reply("value", value)).value == said
 
 
 def test_a_tensor_has_one_order_only() -> None:
     value = torch.tensor([3, 2])
-    assert measured("any order", Ask(), Reply("value", value)).value.tolist() == [3, 2]
+    assert measured("any order", Question(), Reply("value", value)).value.tolist() == [3, 2]
 
 
 def test_a_large_tensor_is_measured_at_places() -> None:
-    ask = Ask(beside={"places": torch.tensor([[0, 3], [2, 1], [2, 3]]), "shape": (3, 4)})
+    ask = Question(extra={"places": torch.tensor([[0, 3], [2, 1], [2, 3]]), "shape": (3, 4)})
     right = torch.arange(12.0).view(3, 4)
     assert measured("at places", ask, Reply("value", right)).value.tolist() == [3, 9, 11]
     assert measured("at places", ask, Reply("value", right.flip(0))).value.tolist() == [11, 1, 3]
@@ -631,7 +631,7 @@ SINUSOIDS = torch.tensor([[0.0, 1.0], [0.8415, 0.5403], [0.9093, -0.4161]])
     ],
 )
 def test_what_a_new_table_holds_is_told(rows: list[list[float]], said: str) -> None:
-    ask = Ask((torch.zeros(1, 3, 2),), beside={"sinusoids": SINUSOIDS})
+    ask = Question((torch.zeros(1, 3, 2),), extra={"sinusoids": SINUSOIDS})
     assert measured("random start", ask, Reply("value", torch.tensor([rows]))).value == said
 
 
@@ -639,7 +639,7 @@ def test_what_a_new_table_holds_is_told(rows: list[list[float]], said: str) -> N
     "value", [torch.zeros(3, 2), torch.zeros(1, 4, 2), [], "table", {"table": torch.zeros(1, 3, 2)}]
 )
 def test_what_is_no_table_has_no_start(value: Any) -> None:
-    ask = Ask((torch.zeros(1, 3, 2),), beside={"sinusoids": SINUSOIDS})
+    ask = Question((torch.zeros(1, 3, 2),), extra={"sinusoids": SINUSOIDS})
     reply = measured("random start", ask, Reply("value", value))
     assert reply.outcome == "unreadable"
     assert reply.error.startswith("expected ")
@@ -648,7 +648,7 @@ def test_what_is_no_table_has_no_start(value: Any) -> None:
 def test_the_weights_at_the_start_are_told() -> None:
     def told(of: str, rows: Tensor) -> str:
         (said,) = measured(
-            "start", Ask((torch.eye(8)[None],), beside={"of": of}), Reply("value", rows[None])
+            "start", Question((torch.eye(8)[None],), extra={"of": of}), Reply("value", rows[None])
         ).value.values()
         return str(said)
 
@@ -658,7 +658,7 @@ def test_the_weights_at_the_start_are_told() -> None:
     assert [told("alike", rows) for rows in (alike, graded, peaked)] == ["yes", "no", "no"]
     assert [told("sharp", rows) for rows in (alike, graded, peaked)] == ["no", "no", "yes"]
     assert told("sharp", torch.cat([peaked[:4], alike[4:]])) == "no"  # the first rows have few places to choose from
-    reply = measured("start", Ask((torch.eye(8)[None],), beside={"of": "alike"}), Reply("value", alike))
+    reply = measured("start", Question((torch.eye(8)[None],), extra={"of": "alike"}), Reply("value", alike))
     assert (reply.outcome, reply.error) == ("unreadable", "expected a tensor of shape (1, 8, 8), got (8, 8)")
 
 
@@ -677,7 +677,7 @@ def test_the_weights_at_the_start_are_told() -> None:
     ],
 )
 def test_shapes_are_told(value: Any, said: dict[str, str]) -> None:
-    assert measured("shapes", Ask(), Reply("value", value)).value == said
+    assert measured("shapes", Question(), Reply("value", value)).value == said
 
 
 @pytest.mark.parametrize(
@@ -685,7 +685,7 @@ def test_shapes_are_told(value: Any, said: dict[str, str]) -> None:
     [((2, 3), "the tuple (2, 3)"), ("shapes", "a str"), (torch.zeros(2), "a floating point tensor of shape (2,)")],
 )
 def test_only_a_dict_has_shapes(value: Any, name: str) -> None:
-    reply = measured("shapes", Ask(), Reply("value", value))
+    reply = measured("shapes", Question(), Reply("value", value))
     assert (reply.outcome, reply.error) == ("unreadable", f"expected a dict, got {name}")
 
 
@@ -707,7 +707,7 @@ OLD_SCORES = torch.tensor([[1.0, 2.0, 3.0, 4.0], [8.0, 6.0, 7.0, 5.0]])  # of tw
     ],
 )
 def test_where_a_head_comes_from_is_told(value: Any, said: str) -> None:
-    ask = Ask(beside={"old": OLD_SCORES})
+    ask = Question(extra={"old": OLD_SCORES})
     assert measured("new head", ask, Reply("value", value)).value == said
 
 
@@ -725,14 +725,14 @@ def test_where_a_head_comes_from_is_told(value: Any, said: str) -> None:
 @pytest.mark.parametrize("kind", [list, tuple, torch.tensor])
 def test_how_often_the_likeliest_words_are_drawn_is_told(likely: int, said: str, kind: Any) -> None:
     numbers = [7, 7, 7] + [7, 8] * (likely // 2) + [8] * (likely % 2) + [9] * (60 - likely)
-    ask = Ask(beside={"given": 3, "likeliest": [7, 8]})
+    ask = Question(extra={"given": 3, "likeliest": [7, 8]})
     told = measured("chances", ask, Reply("value", kind(numbers))).value
     assert told == {"of the drawn words": f"{said} are of the likeliest"}
 
 
 @pytest.mark.parametrize("value", ["roman", 3, [7, 8.0], ["le", 7], torch.ones(4), torch.ones(2, 4).long(), {7: 8}])
 def test_only_whole_numbers_have_chances(value: Any) -> None:
-    reply = measured("chances", Ask(beside={"given": 1, "likeliest": [7]}), Reply("value", value))
+    reply = measured("chances", Question(extra={"given": 1, "likeliest": [7]}), Reply("value", value))
     assert reply.outcome == "unreadable"
     assert reply.error.startswith("expected a list of whole numbers, got")
 
@@ -741,7 +741,7 @@ def test_only_whole_numbers_have_chances(value: Any) -> None:
     "value", [(torch.tensor([1, 5]), torch.tensor([5, 2], dtype=torch.int32)), torch.tensor([3]), [3], "tokens", 7]
 )
 def test_whole_numbers_stay_as_they_are(value: Any) -> None:
-    assert measured("whole numbers", Ask(), Reply("value", value)).value is value
+    assert measured("whole numbers", Question(), Reply("value", value)).value is value
 
 
 @pytest.mark.parametrize(
@@ -754,7 +754,7 @@ def test_whole_numbers_stay_as_they_are(value: Any) -> None:
 )
 def test_tokens_that_are_no_whole_numbers_get_one_sentence(wrong: Tensor, name: str) -> None:
     for value in (wrong, (torch.tensor([1]), wrong), [wrong]):
-        reply = measured("whole numbers", Ask(), Reply("value", value))
+        reply = measured("whole numbers", Question(), Reply("value", value))
         error = f"expected whole numbers, got {name}: tokens are looked up by their number"
         assert (reply.outcome, reply.error) == ("unreadable", error)
 

@@ -6,14 +6,14 @@ from typing import Any
 import pytest
 
 from tutor.checking import plain
-from tutor.checking.answers import Ask, InProcess, Reply
+from tutor.checking.answers import InProcess, Question, Reply
 
 DOUBLE = plain.Recorded("double", [([1], 2), ([{"x": 2}], [4])])
 ANYTHING = plain.Recorded("note")
 
 
 def reply_to(answer: Any, *inputs: Any, **options: Any) -> Reply:
-    return InProcess(answer).ask(Ask(inputs, **options), 20)
+    return InProcess(answer).ask(Question(inputs, **options), 20)
 
 
 def test_a_recorded_function_survives_encoding() -> None:
@@ -45,7 +45,7 @@ def test_the_log_holds_the_calls_in_order_with_the_arguments_as_they_were() -> N
             kept.append(double(1))
             note(kept)
 
-    log = reply_to(answer, DOUBLE, ANYTHING, take="log").value
+    log = reply_to(answer, DOUBLE, ANYTHING, probe="log").value
     assert log == [["double", [1]], ["note", [[2]]], ["double", [1]], ["note", [[2, 2]]]]
 
 
@@ -56,4 +56,4 @@ def test_an_interruption_ends_the_log_and_passes_except_exception() -> None:
                 double(1)
 
     stopped = plain.Recorded("double", DOUBLE.results, stop_at=2)
-    assert reply_to(answer, stopped, take="log").value == [["double", [1]], ["double", [1]], ["interrupted", []]]
+    assert reply_to(answer, stopped, probe="log").value == [["double", [1]], ["double", [1]], ["interrupted", []]]

@@ -13,10 +13,10 @@ from helpers import models
 from helpers.models import Classifier
 from tests.tutor.checking import LANGUAGE_MODEL, TOKENS, asked, classifier_of
 from tutor.checking import plain
-from tutor.checking.answers import Ask, InProcess
+from tutor.checking.answers import InProcess, Question
 from tutor.checking.judging import judge
 from tutor.checking.plain import Generator, Model
-from tutor.checking.takes import DRAWS
+from tutor.checking.probes import DRAWS
 
 
 class Scale(nn.Module):
@@ -44,8 +44,8 @@ class Frozen(Scale):
 
 
 def module_exercise() -> Exercise:
-    asks = [Ask((torch.ones(2, 3),), build={"width": 3}, weights={"weight": torch.tensor([1.0, 2.0, 4.0])})]
-    parameters = [Ask(build={"width": 3}, take="parameters")]
+    asks = [Question((torch.ones(2, 3),), build={"width": 3}, weights={"weight": torch.tensor([1.0, 2.0, 4.0])})]
+    parameters = [Question(build={"width": 3}, probe="parameters")]
     return Exercise(
         Scale,
         [
@@ -68,9 +68,9 @@ def test_a_module_is_built_given_weights_and_called() -> None:
 
 def test_an_unknown_take_is_refused() -> None:
     with pytest.raises(ValueError, match="there is no take 'resutl'; expected one of: result, names, "):
-        Ask((1,), take="resutl")
+        Question((1,), probe="resutl")
     with pytest.raises(ValueError, match="there is no take 'all'"):
-        Ask.decode({"take": "all"})
+        Question.decode({"take": "all"})
 
 
 def test_a_call_of_a_module_tells_how_it_was_built() -> None:
@@ -87,10 +87,10 @@ def sharing_classifier_of(model: Any) -> nn.Module:
 
 
 def test_a_returned_model_is_called_whole_or_in_part() -> None:
-    assert asked(classifier_of, LANGUAGE_MODEL, then=(TOKENS,)).shape == (1, 3)
-    hidden = asked(classifier_of, LANGUAGE_MODEL, then=(TOKENS,), part="base")
-    assert torch.equal(hidden, asked(lambda model: model.base, LANGUAGE_MODEL, then=(TOKENS,)))
-    assert asked(classifier_of, LANGUAGE_MODEL, take="parameters", part="head") == {
+    assert asked(classifier_of, LANGUAGE_MODEL, follow_up=(TOKENS,)).shape == (1, 3)
+    hidden = asked(classifier_of, LANGUAGE_MODEL, follow_up=(TOKENS,), part="base")
+    assert torch.equal(hidden, asked(lambda model: model.base, LANGUAGE_MODEL, follow_up=(TOKENS,)))
+    assert asked(classifier_of, LANGUAGE_MODEL, probe="parameters", part="head") == {
         "weight": ((3, 8), True),
         "bias": ((3,), True),
     }
@@ -104,21 +104,21 @@ def test_the_origin_of_each_weight_is_told() -> None:
             weight.data = weights[name] if "layers" in name else weight.data + 1 if "head" in name else weight.data
         return model
 
-    told = asked(mixed, LANGUAGE_MODEL, other, take="origins")
+    told = asked(mixed, LANGUAGE_MODEL, other, probe="origins")
     assert told["base.layers.0.attention_norm.weight"] == "as in input 2"
     assert told["base.embedding.weight"] == "as in input 1"
     assert told["head.bias"] == "new"
     same = replace(LANGUAGE_MODEL, state=True)
-    told = asked(lambda model, weights: model, LANGUAGE_MODEL, same, take="origins", entries=("head.*",))
+    told = asked(lambda model, weights: model, LANGUAGE_MODEL, same, probe="origins", entries=("head.*",))
     assert told == {"head.weight": "as in input 1 and 2", "head.bias": "as in input 1 and 2"}
 
 
 def test_shared_memory_is_told() -> None:
-    assert asked(classifier_of, LANGUAGE_MODEL, take="shared") == set()
-    names = asked(sharing_classifier_of, LANGUAGE_MODEL, take="shared")
+    assert asked(classifier_of, LANGUAGE_MODEL, probe="shared") == set()
+    names = asked(sharing_classifier_of, LANGUAGE_MODEL, probe="shared")
     assert "base.embedding.weight" in names
     assert "head.weight" not in names
-    assert asked(sharing_classifier_of, LANGUAGE_MODEL, take="shared", changes=(0,)) == set()
+    assert asked(sharing_classifier_of, LANGUAGE_MODEL, probe="shared", changes=(0,)) == set()
 
 
 def test_only_what_a_gradient_reaches_learns() -> None:
@@ -126,18 +126,18 @@ def test_only_what_a_gradient_reaches_learns() -> None:
         model.base.requires_grad_(False)
         return model
 
-    assert asked(flagged, LANGUAGE_MODEL, take="learns", then=(TOKENS,)) == {"head.weight": 48, "head.bias": 6}
-    assert asked(lambda m: m.requires_grad_(False), LANGUAGE_MODEL, take="learns", then=(TOKENS,)) == {}
-    assert len(asked(lambda m: m.eval(), LANGUAGE_MODEL, take="learns", then=(TOKENS,))) == 19
+    assert asked(flagged, LANGUAGE_MODEL, probe="learns", follow_up=(TOKENS,)) == {"head.weight": 48, "head.bias": 6}
+    assert asked(lambda m: m.requires_grad_(False), LANGUAGE_MODEL, probe="learns", follow_up=(TOKENS,)) == {}
+    assert len(asked(lambda m: m.eval(), LANGUAGE_MODEL, probe="learns", follow_up=(TOKENS,))) == 19
 
 
 @pytest.mark.parametrize(("given", "sentence"), [({"head.weight": 1}, "expected a model (an nn.Module), got a dict")])
 def test_what_is_no_model_is_told(given: Any, sentence: str) -> None:
-    reply = InProcess(lambda model: given).ask(Ask((LANGUAGE_MODEL,), take="origins"))
+    reply = InProcess(lambda model: given).ask(Question((LANGUAGE_MODEL,), probe="origins"))
     assert reply.outcome == "crashed"
     assert sentence in reply.error
-    assert InProcess(lambda model: None).ask(Ask((LANGUAGE_MODEL,), take="origins")).value is None
-    reply = InProcess(lambda model: given).ask(Ask((LANGUAGE_MODEL,), take="learns", then=(TOKENS,)))
+    assert InProcess(lambda model: None).ask(Question((LANGUAGE_MODEL,), probe="origins")).value is None
+    reply = InProcess(lambda model: given).ask(Question((LANGUAGE_MODEL,), probe="learns", follow_up=(TOKENS,)))
     assert sentence in reply.error
 
 
@@ -155,7 +155,7 @@ def from_its_seed(generator: torch.Generator) -> Tensor:
     ],
 )
 def test_whether_chance_comes_from_the_generator_is_seen(answer: Any, again: str, other: str, once_more: str) -> None:
-    seen = InProcess(answer).ask(Ask((plain.Generator(5),), take="seeds")).value
+    seen = InProcess(answer).ask(Question((plain.Generator(5),), probe="seeds")).value
     assert seen == {
         "the same seed again": again,
         "another seed": other,
@@ -164,7 +164,7 @@ def test_whether_chance_comes_from_the_generator_is_seen(answer: Any, again: str
 
 
 def test_what_a_returned_loss_can_teach_is_seen() -> None:
-    ask = Ask((LANGUAGE_MODEL, torch.tensor([[1, 2]])), take="learns")
+    ask = Question((LANGUAGE_MODEL, torch.tensor([[1, 2]])), probe="learns")
     learned = InProcess(lambda model, tokens: model(tokens).mean()).ask(ask)
     assert learned.value["head.weight"] == 6 * 8
     assert not learned.changed_inputs
@@ -188,12 +188,14 @@ def one_step(model: Any, batch: Any, optimizer: torch.optim.Optimizer, clear: bo
 
 
 def test_what_a_call_has_made_of_a_model_is_looked_at() -> None:
-    before = asked(lambda model: None, LANGUAGE_MODEL, take="after")
-    after = asked(one_step, LANGUAGE_MODEL, BATCH, plain.Optimizer("SGD", 0.1), changes=(0,), take="after")
+    before = asked(lambda model: None, LANGUAGE_MODEL, probe="after")
+    after = asked(one_step, LANGUAGE_MODEL, BATCH, plain.Optimizer("SGD", 0.1), changes=(0,), probe="after")
     assert before.keys() == after.keys()
     assert not torch.equal(before["head.bias"], after["head.bias"])
     outputs = [
-        asked(one_step, left, BATCH, plain.Optimizer("SGD", 0.1), clear, changes=(0,), take="after", then=(TOKENS,))
+        asked(
+            one_step, left, BATCH, plain.Optimizer("SGD", 0.1), clear, changes=(0,), probe="after", follow_up=(TOKENS,)
+        )
         for clear in (True, False)
         for left in (LANGUAGE_MODEL, replace(LANGUAGE_MODEL, gradients=0.5))
     ]
@@ -206,8 +208,8 @@ def test_a_model_comes_in_the_mode_that_is_asked_for_and_its_mode_is_told() -> N
     training = replace(LANGUAGE_MODEL, training=True)
     assert asked(lambda model: model.training, training) is True
     assert asked(lambda model: model.training, LANGUAGE_MODEL) is False
-    assert asked(lambda model: model.eval(), training, take="mode") == "evaluation mode"
-    assert asked(lambda model: None, training, take="mode") == "training mode"
+    assert asked(lambda model: model.eval(), training, probe="mode") == "evaluation mode"
+    assert asked(lambda model: None, training, probe="mode") == "training mode"
 
 
 def test_a_part_in_another_mode_than_the_model_is_named() -> None:
@@ -216,16 +218,16 @@ def test_a_part_in_another_mode_than_the_model_is_named() -> None:
         return model
 
     training = replace(LANGUAGE_MODEL, training=True)
-    as_it_came = asked(lambda model: model, training, take="modes")
+    as_it_came = asked(lambda model: model, training, probe="modes")
     assert as_it_came == {"mode": "training mode", "parts in the other mode": set()}
-    assert asked(one_part_in_evaluation, training, take="modes")["parts in the other mode"] == {"base.norm"}
+    assert asked(one_part_in_evaluation, training, probe="modes")["parts in the other mode"] == {"base.norm"}
 
 
 def test_runs_of_a_part_of_a_model_are_counted() -> None:
     """Of a model among the inputs or of one that is built; and weights may come as a recipe."""
     sizes = {"source_vocab_size": 7, "target_vocab_size": 7, "d_model": 8, "n_layers": 1, "n_heads": 2}
     recipe, tokens = Model("EncoderDecoder", sizes, seed=3), torch.tensor([[4, 5]])
-    question = Ask((recipe, tokens), take="calls", part="encoder")
+    question = Question((recipe, tokens), probe="calls", part="encoder")
 
     def runs(answer: Callable[..., Any]) -> Any:
         return InProcess(answer).ask(question).value
@@ -239,7 +241,7 @@ def test_runs_of_a_part_of_a_model_are_counted() -> None:
     assert InProcess(models.EncoderDecoder).ask(built).value == "once"
     weights = Model("EncoderDecoder", sizes, seed=3, spread=0.2, state=True)
     first, second = (
-        InProcess(models.EncoderDecoder).ask(Ask((tokens, tokens), build=sizes, weights=given)).value
+        InProcess(models.EncoderDecoder).ask(Question((tokens, tokens), build=sizes, weights=given)).value
         for given in (weights, replace(weights, seed=4))
     )
     assert not torch.equal(first, second)
@@ -247,7 +249,7 @@ def test_runs_of_a_part_of_a_model_are_counted() -> None:
 
 def test_it_is_seen_whether_gradients_are_recorded() -> None:
     tokens = torch.tensor([[4, 5]])
-    question = Ask((LANGUAGE_MODEL, tokens), take="recording", part="head")
+    question = Question((LANGUAGE_MODEL, tokens), probe="recording", part="head")
 
     def seen(answer: Callable[..., Any]) -> Any:
         return InProcess(answer).ask(question).value
@@ -265,15 +267,15 @@ def test_draws_are_calls_in_a_row_with_one_generator() -> None:
     def answer(rng: torch.Generator) -> Tensor:
         return torch.randint(0, 1000, (3,), generator=rng)
 
-    reply = InProcess(answer).ask(Ask((Generator(3),), take="draws"), 20)
+    reply = InProcess(answer).ask(Question((Generator(3),), probe="draws"), 20)
     rng = torch.Generator().manual_seed(3)
     assert len(reply.value) == DRAWS
     wanted = torch.stack([answer(rng) for _ in range(DRAWS)])
     assert torch.equal(torch.stack(reply.value), wanted)
-    pairs = InProcess(lambda rng: (answer(rng), torch.zeros(2))).ask(Ask((Generator(3),), take="draws"), 20)
+    pairs = InProcess(lambda rng: (answer(rng), torch.zeros(2))).ask(Question((Generator(3),), probe="draws"), 20)
     assert torch.equal(pairs.value[0], wanted)  # stacked
     assert pairs.value[1].shape == (DRAWS, 2)
-    uneven = InProcess(lambda rng: (answer(rng)[answer(rng) > 500],)).ask(Ask((Generator(3),), take="draws"), 20)
+    uneven = InProcess(lambda rng: (answer(rng)[answer(rng) > 500],)).ask(Question((Generator(3),), probe="draws"), 20)
     assert len(uneven.value) == DRAWS  # one by one
 
 
@@ -292,7 +294,7 @@ class DoubledItself(Doubled):
 
 def test_a_merged_layer_is_looked_at_and_what_is_left_of_the_first() -> None:
     weights = {"weight": torch.tensor([[3.0]]), "bias": torch.tensor([1.0])}
-    ask = Ask((torch.ones(1, 1),), build={"in_features": 1, "out_features": 1}, weights=weights, take="merged")
+    ask = Question((torch.ones(1, 1),), build={"in_features": 1, "out_features": 1}, weights=weights, probe="merged")
     kept, changed = (InProcess(kind).ask(ask).value for kind in (Doubled, DoubledItself))
     assert kept["the merged layer"]["weight"].item() == changed["the merged layer"]["weight"].item() == 6
     assert kept["the layer itself, afterwards"].item() == 4
@@ -328,14 +330,14 @@ class Table(nn.Module):
     ],
 )
 def test_the_first_numbers_of_a_module_are_told(way: str, said: dict[str, Any]) -> None:
-    found = InProcess(Table).ask(Ask(build={"way": way}, take="first numbers")).value
+    found = InProcess(Table).ask(Question(build={"way": way}, probe="first numbers")).value
     usual = {"mean": 0.0, "standard deviation": 1.0, "share within one standard deviation": 0.7}
     usual |= {"rows": "different", "of two new modules": "other numbers"}
     assert found == {f"weight: {name}": told for name, told in (usual | said).items()}
 
 
 def test_rows_that_begin_alike_are_told() -> None:
-    ask = Ask(build={"way": "one row"}, take="first numbers", entries=("*: rows",))
+    ask = Question(build={"way": "one row"}, probe="first numbers", entries=("*: rows",))
     assert InProcess(Table).ask(ask).value == {"weight: rows": "all alike"}
 
 
@@ -344,7 +346,7 @@ def test_a_model_that_comes_back_may_get_weights_before_it_is_asked() -> None:
         return nn.Sequential(model, nn.Linear(2, 2, bias=False))
 
     place = {"0.weight": torch.eye(2), "0.bias": torch.tensor([1.0, 0.0]), "1.weight": 2 * torch.eye(2)}
-    ask = Ask((1,), then=(torch.tensor([[3.0, 4.0]]),), weights=place)
+    ask = Question((1,), follow_up=(torch.tensor([[3.0, 4.0]]),), weights=place)
     assert InProcess(lambda _: doubled(nn.Linear(2, 2))).ask(ask).value.tolist() == [[8.0, 8.0]]
 
 
@@ -364,7 +366,7 @@ class Thin(nn.Module):
 
 @pytest.mark.parametrize(("seed", "said"), [(0, "begin with different numbers"), (1, "begin with the same numbers")])
 def test_a_weight_that_two_new_modules_have_in_common_is_told(seed: int, said: str) -> None:
-    ask = Ask((torch.ones(1, 3),), build={"seed": seed}, take="random numbers")
+    ask = Question((torch.ones(1, 3),), build={"seed": seed}, probe="random numbers")
     assert InProcess(Thin).ask(ask).value["two new modules"] == said
 
 
@@ -375,5 +377,5 @@ def test_a_part_of_a_module_is_asked_by_itself() -> None:
             self.first, self.last = nn.Linear(width, width, bias=False), nn.Identity()
 
     weights = {"first.weight": 2 * torch.eye(2)}
-    ask = Ask((torch.ones(1, 2),), build={"width": 2}, weights=weights, take="part", part="first")
+    ask = Question((torch.ones(1, 2),), build={"width": 2}, weights=weights, probe="part", part="first")
     assert torch.equal(InProcess(Steps).ask(ask).value, 2 * torch.ones(1, 2))

@@ -189,9 +189,9 @@ def test_a_tower_of_powers_is_refused_at_once() -> None:
 
 
 def test_a_name_of_a_model_is_not_imported() -> None:
-    from tutor.checking.answers import Ask, InProcess
+    from tutor.checking.answers import InProcess, Question
 
-    reply = InProcess(lambda model: 1).ask(Ask((Model("os.system"),)))
+    reply = InProcess(lambda model: 1).ask(Question((Model("os.system"),)))
     assert reply.outcome == "crashed"
     assert "os.system" in reply.error
     assert plain.encode(reply.value) is None

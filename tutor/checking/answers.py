@@ -1,7 +1,7 @@
 """Ask an answer: call what a student wrote with plain inputs, and take plain values back.
 
-An answer is a function, or a class of `nn.Module`. Whoever asks sees only `Ask` and `Reply`, both plain, so the same
-question can be put to code in this process (`InProcess`) or in another one. Asking never changes the student's
+An answer is a function, or a class of `nn.Module`. Whoever asks sees only `Question` and `Reply`, both plain, so the
+same question can be put to code in this process (`InProcess`) or in another one. Asking never changes the student's
 objects: inputs are fresh copies, and random state, gradient mode, warnings and printed output are put back.
 """
 
@@ -25,8 +25,8 @@ from tutor.checking import model_probes, plain
 from tutor.checking.building import build, build_inputs
 from tutor.checking.clock import BUSY, PATIENCE, KeptWaiting, Timer, TooSlow, time_limit
 from tutor.checking.limits import output_kept, state_kept
-from tutor.checking.takes import Ask as Ask
-from tutor.checking.takes import prepare, take
+from tutor.checking.probes import Question as Question
+from tutor.checking.probes import prepare, probe
 
 STUB = "Replace this line by your answer"  # what the unanswered cells of a released notebook raise
 # What replies without a value or an exception say, so that whoever gets them knows them from what an answer makes up.
@@ -64,7 +64,7 @@ class Reply:
 class Answer(Protocol):
     """The one interface between an exercise and an answer, wherever the answer runs."""
 
-    def ask(self, question: Ask, seconds: float) -> Reply:
+    def ask(self, question: Question, seconds: float) -> Reply:
         """Returns the reply to one question, after at most about `seconds`."""
 
     def spent(self) -> float:
@@ -107,7 +107,7 @@ class InProcess:
         """Returns the CPU time used so far, or a part of the time that it took, if that is more; in seconds."""
         return max(self._cpu() - self._start, self._waited / PATIENCE)
 
-    def ask(self, question: Ask, seconds: float = 2.0) -> Reply:
+    def ask(self, question: Question, seconds: float = 2.0) -> Reply:
         """Returns the reply to one question, after at most about `seconds`; whatever the answer does, it is a reply.
 
         Where the answer was kept waiting, it is asked again: once, since an answer may wait for ever.
@@ -121,7 +121,7 @@ class InProcess:
             reply = self.ask_once(question.fresh(), seconds)
         return reply
 
-    def ask_once(self, question: Ask, seconds: float) -> Reply:
+    def ask_once(self, question: Question, seconds: float) -> Reply:
         """Returns the reply as `ask` does, to a question that nobody else holds: what it gives may be changed."""
         printed, inputs, before = StringIO(), list[Any](), list[model_probes.State]()
         try:
@@ -134,7 +134,7 @@ class InProcess:
                 stack.enter_context(_not_compiled())
                 timer = stack.enter_context(time_limit(seconds, self.clock))
                 stack.callback(self._count_waiting, timer)
-                value = plain.fresh(take(prepare(question, self.answer, inputs, keywords)))
+                value = plain.fresh(probe(prepare(question, self.answer, inputs, keywords)))
             changed, sentence = self._changed(question, inputs, before)
             return Reply("value", value, printed=_shortened(printed), changed_inputs=changed, change=sentence)
         except KeptWaiting:
@@ -153,7 +153,7 @@ class InProcess:
                 raise
             return _crash(problem, printed, self._changed(question, inputs, before))
 
-    def _changed(self, question: Ask, inputs: list[Any], before: list[model_probes.State]) -> tuple[str, str]:
+    def _changed(self, question: Question, inputs: list[Any], before: list[model_probes.State]) -> tuple[str, str]:
         """Returns which inputs that must stay as they were are no longer so, as `Reply.changed_inputs` and `change`."""
         found, sentence = list[str](), ""
         for n, (value, was) in enumerate(zip(inputs, before, strict=False)):
@@ -169,7 +169,7 @@ class InProcess:
             found += [f"input {n + 1}: {' and '.join(kinds)}"] if kinds else []
         return "; ".join(found), sentence
 
-    def _name_of_input(self, question: Ask, number: int) -> str:
+    def _name_of_input(self, question: Question, number: int) -> str:
         """Returns what the answer calls an input, counted from 0; of a module its `forward` does."""
         function = self.answer if question.build is None else getattr(self.answer, "forward", self.answer)
         try:
@@ -212,7 +212,7 @@ def _shortened(printed: StringIO) -> str:
     return printed.getvalue()[:500]
 
 
-def timed(answer: Answer, questions: list[Ask], seconds: float) -> Iterator[Reply]:
+def timed(answer: Answer, questions: list[Question], seconds: float) -> Iterator[Reply]:
     """Yields the reply to each question; all of them together get `seconds`. After a late reply the rest are late."""
     end, late = answer.spent() + seconds, False
     for question in questions:

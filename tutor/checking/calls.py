@@ -10,8 +10,8 @@ import torch
 from torch import Tensor
 
 from tutor.checking import plain
+from tutor.checking.probes import Question
 from tutor.checking.recipes import Recipe
-from tutor.checking.takes import Ask
 
 LONGEST = 160  # characters of an argument that is written out
 FEW = 3  # entries at the beginning and at the end of a long list that are told
@@ -20,7 +20,7 @@ USUAL = (torch.float32, torch.int64, torch.bool)  # types that `torch.tensor` gi
 WITHOUT_A_CALL = ("parameters", "first numbers")  # takes of a module that is only built
 
 
-def as_code(name: str, ask: Ask, *, at: bool = False) -> str:
+def as_code(name: str, ask: Question, *, at: bool = False) -> str:
     """Returns the call of a question as Python, with a comment on what cannot stand in it.
 
     What is no literal, or a long one, is `check.given(n)`, input n of the question, counted from 1; `check.given(0)` is
@@ -46,11 +46,11 @@ def as_code(name: str, ask: Ask, *, at: bool = False) -> str:
         if ask.weights is not None or None in built.values():
             function, more = "check.given(0)", " with the weights of this check" if ask.weights is not None else ""
             notes.insert(0, f"{function} is {_built_in_words(name, ask)}{more}")
-    call = function if ask.build is not None and ask.take in WITHOUT_A_CALL else f"{function}({', '.join(given)})"
+    call = function if ask.build is not None and ask.probe in WITHOUT_A_CALL else f"{function}({', '.join(given)})"
     return f"{call}  # {'; '.join(notes)}" if notes else call
 
 
-def told(name: str, ask: Ask) -> str:
+def told(name: str, ask: Question) -> str:
     """Returns the call of a question in words, for a caption."""
     given = [literal(value) or in_words(value) for value in ask.inputs]
     given += [f"{key}={literal(value) or in_words(value)}" for key, value in ask.keywords.items()]
@@ -58,7 +58,7 @@ def told(name: str, ask: Ask) -> str:
     return f"{function}({', '.join(given)})"
 
 
-def _built_in_words(name: str, ask: Ask) -> str:
+def _built_in_words(name: str, ask: Question) -> str:
     arguments = [f"{key}={literal(value) or in_words(value)}" for key, value in (ask.build or {}).items()]
     return f"{name}({', '.join(arguments)})"
 

@@ -11,7 +11,7 @@ from typing import Any
 
 import mpmath
 
-from tutor.checking.texts import spoken
+from tutor.checking.texts import one_line
 
 DIGITS = 50
 MAX_PARTS, MAX_DEPTH, MAX_TEXT = 500, 60, 400
@@ -27,7 +27,7 @@ class NotPlain(ValueError):
     """
 
     def __init__(self, sentence: str) -> None:
-        super().__init__(spoken(sentence))
+        super().__init__(one_line(sentence))
 
 
 @dataclass(frozen=True)
@@ -66,7 +66,7 @@ class Expression:
         Raises:
             NotPlain: when it is no tree of a formula, or too large.
         """
-        names = [spoken(name, 50) for name in bare[:20] if isinstance(name, str)] if isinstance(bare, list) else []
+        names = [one_line(name, 50) for name in bare[:20] if isinstance(name, str)] if isinstance(bare, list) else []
         return cls(_checked_tree(data, [MAX_PARTS + 1]), tuple(names))
 
     def value(self, at: Mapping[str, Any]) -> mpmath.mpf:
@@ -328,7 +328,7 @@ def _checked_leaf(head: str, texts: list[Any]) -> tuple[Any, ...]:
         raise NotPlain("the expression has a number that is not finite")
     if head in ("Integer", "Rational") and 0 in [int(text) for text in texts][1:]:
         raise NotPlain("the expression divides by zero")
-    if spoken(texts[0]) != texts[0]:
+    if one_line(texts[0]) != texts[0]:
         raise NotPlain("the expression has a symbol whose name holds signs that cannot be seen")
     return (head, *texts)
 

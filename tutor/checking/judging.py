@@ -14,7 +14,7 @@ import torch
 from torch import Tensor
 
 from tutor.checking import plain
-from tutor.checking.answers import LATE, UNREADABLE, Answer, Ask, Reply, timed
+from tutor.checking.answers import LATE, UNREADABLE, Answer, Question, Reply, timed
 from tutor.checking.calls import as_code, told
 from tutor.checking.compare import (
     FORGOTTEN,
@@ -26,9 +26,9 @@ from tutor.checking.compare import (
 from tutor.checking.fingerprints import trace
 from tutor.checking.measures import INPUTS_KEPT, MEASURES, SAYS_WHY, measured
 from tutor.checking.model_probes import CHANGES
+from tutor.checking.probes import OTHERS, OWN_WEIGHTS
 from tutor.checking.seals import Sealed as Sealed
 from tutor.checking.seals import sealed_problem
-from tutor.checking.takes import OTHERS, OWN_WEIGHTS
 from tutor.checking.verdict import Verdict
 
 SECONDS = 5.0  # for one check, however many questions it asks; right answers take a tenth on a slow laptop
@@ -86,7 +86,7 @@ class Case:
     A `hidden` one is asked in grading only, and nothing is told of it from which its inputs could be read.
     """
 
-    ask: Ask
+    ask: Question
     wanted: Any
     mistakes: Mapping[str, Any] = field(default_factory=dict)
     hidden: bool = False
@@ -98,9 +98,9 @@ class Case:
         return bool(self.mistakes) or self.traces is not None
 
     @cached_property
-    def sent(self) -> Ask:
+    def sent(self) -> Question:
         """The question as it is sent: without what lies beside it."""
-        return replace(self.ask, beside={}) if self.ask.beside else self.ask
+        return replace(self.ask, extra={}) if self.ask.extra else self.ask
 
 
 @dataclass(frozen=True)
@@ -225,16 +225,16 @@ def _ask(examples: Examples, stages: Sequence[StageCases], answer: Answer, secon
     asked = []
     for (stage, case), answered in zip(pairs, replies, strict=True):
         reply = measured(stage.measure, case.ask, answered)
-        problem = _in_words(case.ask.take, _problem(stage, case, reply, examples.salt))
+        problem = _in_words(case.ask.probe, _problem(stage, case, reply, examples.salt))
         if problem == FORGOTTEN and any(one.wanted is None for every in examples.stages for one in every.cases):
             problem = "it returns None, and here there is something to return"
         asked.append(Asked(stage, case, reply, problem))
     return asked
 
 
-def _in_words(take: str, problem: str | None) -> str | None:
+def _in_words(probe: str, problem: str | None) -> str | None:
     """Returns the problem of a question about gradients in words of learning."""
-    for pattern, said in SAID_OF.get(take, ()):
+    for pattern, said in SAID_OF.get(probe, ()):
         if problem and (found := re.search(pattern, problem)):
             return type(problem)(said.format(*found.groups()))
     return problem
@@ -281,7 +281,7 @@ def _with_inputs_apart(
         return list(asked)
     fails, found = set[int](), list[Asked]()
     for one in asked:
-        of_inputs = one.stage.measure == INPUTS_KEPT or one.case.ask.take == "mode"
+        of_inputs = one.stage.measure == INPUTS_KEPT or one.case.ask.probe == "mode"
         if one.problem is not None and not of_inputs and id(one.stage) not in fails:
             case = replace(one.case, ask=replace(one.case.ask, apart=True))
             (again,) = _ask(examples, [replace(one.stage, cases=(case,))], answer, end - answer.spent())
@@ -301,8 +301,8 @@ def _without_consequences(kept: Sequence[Asked], changed: Failures) -> list[Aske
     a module that changes its own weights stops gradients.
     """
     wrong = [one for one in kept if one.problem is not None]
-    no_gradients = next((one.stage for one in wrong if one.case.ask.take == "gradients"), None)
-    again = [one for one in wrong if one.case.ask.take == "again"]
+    no_gradients = next((one.stage for one in wrong if one.case.ask.probe == "gradients"), None)
+    again = [one for one in wrong if one.case.ask.probe == "again"]
     of_a_function = all(one.case.ask.build is None for one in kept)
     changes_itself = any(
         isinstance(one.reply.value, dict) and one.reply.value.get(OWN_WEIGHTS) == OTHERS for one in again
@@ -310,14 +310,14 @@ def _without_consequences(kept: Sequence[Asked], changed: Failures) -> list[Aske
     mode = any(failure is not None and "mode" in failure.reply.changed_inputs for _, failure in changed)
 
     def is_consequence(one: Asked) -> bool:
-        take = one.case.ask.take
-        if take == "gradients again":
+        probe = one.case.ask.probe
+        if probe == "gradients again":
             return no_gradients is not None
-        if take == "mode":
+        if probe == "mode":
             return mode
-        if of_a_function and again and take not in ("again", "random numbers"):
+        if of_a_function and again and probe not in ("again", "random numbers"):
             return True
-        return take == "gradients" and (changes_itself or one.stage is not no_gradients)
+        return probe == "gradients" and (changes_itself or one.stage is not no_gradients)
 
     return [replace(one, problem=None) if one.problem is not None and is_consequence(one) else one for one in kept]
 

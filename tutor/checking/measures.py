@@ -2,8 +2,8 @@
 
 A stage that names a measure compares what the measure makes of an answer's value: of a query, for example, what
 attention gives out when it is asked with this query. Questions carry what a measure needs beside the inputs
-(`Ask.beside`). A measure takes the question and a plain value, and returns a plain value; it knows the task, not its
-solution.
+(`Question.extra`). A measure takes the question and a plain value, and returns a plain value; it knows the task, not
+its solution.
 """
 
 from __future__ import annotations
@@ -17,7 +17,7 @@ import torch
 from torch import Tensor
 from torch.nn import functional as F
 
-from tutor.checking.answers import Ask, Reply
+from tutor.checking.answers import Question, Reply
 from tutor.checking.compare import dtype_kind, name_of
 
 FAR_APART = 6.5  # standard errors: no right answer is so far from what is even, in any number of classes
@@ -27,7 +27,7 @@ class NotMeasured(ValueError):
     """The value has not the kind or the shape that is measured; the message is one sentence."""
 
 
-def measured(measure: str, ask: Ask, reply: Reply) -> Reply:
+def measured(measure: str, ask: Question, reply: Reply) -> Reply:
     """Returns the reply with its value measured; a value that cannot be measured becomes an unreadable reply.
 
     Args:
@@ -61,12 +61,12 @@ def _numbers(value: Any, shape: tuple[int, ...]) -> Tensor:
     return value.to(torch.float64)
 
 
-def _one_head(ask: Ask, value: Any) -> Tensor:
+def _one_head(ask: Question, value: Any) -> Tensor:
     """Returns the output of attention for one query: see `_outputs`."""
     return _outputs(ask, _numbers(value, (ask.inputs[0].shape[-1],)).unsqueeze(0))
 
 
-def _leads(ask: Ask, value: Any) -> Tensor:
+def _leads(ask: Question, value: Any) -> Tensor:
     """Returns by how much the score of each key, a row of the first input `(n, d)`, is above the lowest one, `(n,)`.
 
     Less than a thousandth is none: that much is left of rounding, which differs from one processor to another.
@@ -76,24 +76,24 @@ def _leads(ask: Ask, value: Any) -> Tensor:
     return F.threshold(scores - scores.min(), 1e-3, 0.0)
 
 
-def _two_heads(ask: Ask, value: Any) -> Tensor:
+def _two_heads(ask: Question, value: Any) -> Tensor:
     """Returns the mean of the outputs of attention for two queries: see `_outputs`."""
     return _outputs(ask, _numbers(value, (2, ask.inputs[0].shape[-1])))
 
 
-def _outputs(ask: Ask, queries: Tensor) -> Tensor:
+def _outputs(ask: Question, queries: Tensor) -> Tensor:
     """Returns the output of attention, the mean over the heads, one query `(d,)` a head.
 
-    Keys are `beside["keys"]` `(n, d)` or `(m, n, d)`, else the first input. Values are `beside["values"]` `(n, w)`,
+    Keys are `extra["keys"]` `(n, d)` or `(m, n, d)`, else the first input. Values are `extra["values"]` `(n, w)`,
     else one-hot, so that the output `(n,)` is the list of weights.
     """
-    keys: Tensor = ask.beside.get("keys", ask.inputs[0]).to(torch.float64)
-    values: Tensor = ask.beside.get("values", torch.eye(keys.shape[-2])).to(torch.float64)
+    keys: Tensor = ask.extra.get("keys", ask.inputs[0]).to(torch.float64)
+    values: Tensor = ask.extra.get("values", torch.eye(keys.shape[-2])).to(torch.float64)
     weights = torch.softmax(keys @ queries.T, dim=-2)  # (..., n, h), the softmax runs over the keys
     return weights.mean(dim=-1) @ values  # (..., w)
 
 
-def _self_attention(ask: Ask, value: Any) -> Tensor:
+def _self_attention(ask: Question, value: Any) -> Tensor:
     """Returns c1 and c2, `(2, d)`, of x1 = u_d + u_b, x2 = u_a, x3 = u_c + u_b, for K, Q and V of shape `(d, d)`."""
     u_a, u_b, u_c, u_d = (vector.to(torch.float64) for vector in ask.inputs)
     width = u_a.shape[0]
@@ -104,26 +104,26 @@ def _self_attention(ask: Ask, value: Any) -> Tensor:
     return outputs[:2]
 
 
-def _shifted(ask: Ask, value: Any) -> Tensor:
-    """Returns what a `(d, d)` matrix makes of the rows of `beside["rows"]` `(m, d)`."""
-    rows: Tensor = ask.beside["rows"].to(torch.float64)
+def _shifted(ask: Question, value: Any) -> Tensor:
+    """Returns what a `(d, d)` matrix makes of the rows of `extra["rows"]` `(m, d)`."""
+    rows: Tensor = ask.extra["rows"].to(torch.float64)
     shifted: Tensor = rows @ _numbers(value, (rows.shape[-1],) * 2).T
     return shifted
 
 
-def _scores(ask: Ask, value: Any) -> Tensor:
+def _scores(ask: Question, value: Any) -> Tensor:
     """Returns the scores `(..., n, n)` of queries `value[0]` and keys `value[1]`, a value as large as the input."""
     queries, keys = _numbers(value, tuple(ask.inputs[0].shape))[:2]
     scores: Tensor = queries @ keys.transpose(-2, -1)
     return scores
 
 
-def _new_head(ask: Ask, value: Any) -> str:
-    """Returns in words whether the scores `(b, C)` are those that rows of the old head give, `beside["old"]` `(b, V)`.
+def _new_head(ask: Question, value: Any) -> str:
+    """Returns in words whether the scores `(b, C)` are those that rows of the old head give, `extra["old"]` `(b, V)`.
 
     The mean of all rows counts as one of them. Up to a bias, which adds the same to a class of all texts.
     """
-    old: Tensor = ask.beside["old"]
+    old: Tensor = ask.extra["old"]
     if not isinstance(value, Tensor) or value.dim() != 2 or len(value) != len(old):
         return "a new head"  # another stage tells the shape
     scores, rows = ((part - part.mean(dim=0)).T for part in (value, old))
@@ -132,7 +132,7 @@ def _new_head(ask: Ask, value: Any) -> str:
     return "rows of the old head" if bool(close.any(dim=1).all()) else "a new head"
 
 
-def _rows_alike(ask: Ask, value: Any) -> bool:
+def _rows_alike(ask: Question, value: Any) -> bool:
     """Returns whether all rows of a tensor `(b, ...)` hold the same numbers, up to rounding; of `(1, n, ...)` the n."""
     if not isinstance(value, Tensor) or value.dim() < 2:
         raise NotMeasured(f"expected a tensor with a row for each text, got {name_of(value)}")
@@ -144,11 +144,11 @@ def _rows_alike(ask: Ask, value: Any) -> bool:
 ONE_BY_ONE = "each by itself"
 
 
-def _masking(ask: Ask, value: Any) -> dict[str, str]:
+def _masking(ask: Question, value: Any) -> dict[str, str]:
     """Returns in words how words were hidden, of `(input, target)` for the first input, tokens `(b, n)`.
 
-    Only `beside["of"]` is told: "what is chosen", "targets", "what happens", "random words" or, for a vocabulary of
-    two words and some 15,000 chosen places, "drawn <mask>". Tokens below `beside["specials"]` are no words (0 is
+    Only `extra["of"]` is told: "what is chosen", "targets", "what happens", "random words" or, for a vocabulary of
+    two words and some 15,000 chosen places, "drawn <mask>". Tokens below `extra["specials"]` are no words (0 is
     padding, the last of them <mask>), the second input is the vocabulary's size, and a target of -100 is not scored.
     Shares are told with a margin of more than four standard errors, so that chance does not change what is said; of a
     "drawn <mask>" nothing is told where only a part of the words was chosen.
@@ -161,8 +161,8 @@ def _masking(ask: Ask, value: Any) -> dict[str, str]:
     if any(dtype_kind(part) != "integer" for part in pair):
         raise NotMeasured(f"expected whole numbers, got {' and '.join(map(name_of, pair))}")
     read, target = (part.to(torch.int64) for part in pair)
-    chosen, words = target != -100, tokens >= ask.beside["specials"]
-    hidden = chosen & (read == ask.beside["specials"] - 1)  # <mask> is the last of the special tokens
+    chosen, words = target != -100, tokens >= ask.extra["specials"]
+    hidden = chosen & (read == ask.extra["specials"] - 1)  # <mask> is the last of the special tokens
     other = chosen & ~hidden & (read != tokens)
     scored = chosen & words  # whether others are chosen is told once
     everything = ask.keywords.get("share") == 1
@@ -192,10 +192,10 @@ def _masking(ask: Ask, value: Any) -> dict[str, str]:
             "place by place": _independent(hidden, scored, tokens),
         },
         "random words": lambda: {
-            "special tokens": "some" if bool((put < ask.beside["specials"]).any()) else "none",
+            "special tokens": "some" if bool((put < ask.extra["specials"]).any()) else "none",
             "beyond the vocabulary": "some" if bool((put >= ask.inputs[1]).any()) else "none",
             "different words": _how_many(put, ask.inputs[1]),
-            "from the whole vocabulary": "yes" if _spread(put, ask.beside["specials"], ask.inputs[1]) else "no",
+            "from the whole vocabulary": "yes" if _spread(put, ask.extra["specials"], ask.inputs[1]) else "no",
             "place by place": _varied(other, read),
             "the word before it": _traces(tokens[other], put) if ask.inputs[1] < 20 else "",
         },
@@ -206,12 +206,12 @@ def _masking(ask: Ask, value: Any) -> dict[str, str]:
             if few
             else "yes"
             if float(hidden[scored].double().mean()) > 0.8 + 1 / 60
-            and not bool((put < ask.beside["specials"]).any())
+            and not bool((put < ask.extra["specials"]).any())
             and _independent(hidden, scored, tokens) == ONE_BY_ONE
             else "no"
         },
     }
-    return about[ask.beside["of"]]()
+    return about[ask.extra["of"]]()
 
 
 def _share(happened: Tensor, wanted: float, margin: float) -> str:
@@ -285,13 +285,13 @@ def _spread(words: Tensor, low: int, high: int) -> bool:
     return float(tenths.min()) > 0.1 - max(0.07, chance) and float(tenths.max()) < 0.1 + max(0.12, chance)
 
 
-def _variety(ask: Ask, value: Any) -> bool:
+def _variety(ask: Question, value: Any) -> bool:
     """Returns whether more than half of the numbers of a list are different ones."""
     numbers = _whole_list(value)
     return 2 * len(set(numbers)) > len(numbers)
 
 
-def _two_calls(ask: Ask, value: Any) -> str:
+def _two_calls(ask: Question, value: Any) -> str:
     """Returns in words whether a list that is drawn is another one when it is drawn again, of what "again" takes."""
     if not isinstance(value, dict):
         raise NotMeasured(f"expected a list, got {name_of(value)}")
@@ -314,41 +314,41 @@ def _whole_list(value: Any) -> list[int]:
     return list(numbers)
 
 
-def _chances(ask: Ask, value: Any) -> dict[str, str]:
-    """Returns in words how many of the words behind the prompt are of `beside["likeliest"]`, a list of numbers.
+def _chances(ask: Question, value: Any) -> dict[str, str]:
+    """Returns in words how many of the words behind the prompt are of `extra["likeliest"]`, a list of numbers.
 
-    The prompt has `beside["given"]` words. Those are meant to come half of the time; of 60 words, between a fifth and
+    The prompt has `extra["given"]` words. Those are meant to come half of the time; of 60 words, between a fifth and
     four fifths of them are about half: chance alone leaves that less than once in a million times. With
-    `beside["rarest"]`, which are meant to come a fifth of the time, it is told whether any comes: none does by chance
+    `extra["rarest"]`, which are meant to come a fifth of the time, it is told whether any comes: none does by chance
     about once in a million times.
     """
     numbers = _whole_list(value)
-    new = numbers[ask.beside["given"] :]
-    if "rarest" in ask.beside:
+    new = numbers[ask.extra["given"] :]
+    if "rarest" in ask.extra:
         is_one = len(set(new)) == 1  # again and again: which one says nothing
-        drawn = not is_one and bool(set(new) & set(ask.beside["rarest"]))
+        drawn = not is_one and bool(set(new) & set(ask.extra["rarest"]))
         return {"of the rare words": "some are drawn" if drawn else "none is drawn"}
-    likeliest = set(ask.beside["likeliest"])
+    likeliest = set(ask.extra["likeliest"])
     share = sum(number in likeliest for number in new) / max(1, len(new))
     told = "hardly any" if share < 0.2 else "nearly all" if share > 0.8 else "about half"
     return {"of the drawn words": f"{told} are of the likeliest"}
 
 
-def _spans(ask: Ask, value: Any) -> dict[str, Any]:
-    """Returns in words how spans were moved behind a text, of `(x, y)` or of many draws of it (`Ask.take`).
+def _spans(ask: Question, value: Any) -> dict[str, Any]:
+    """Returns in words how spans were moved behind a text, of `(x, y)` or of many draws of it (`Question.probe`).
 
     The inputs are a text `(n,)` of numbers that all differ, a generator and a size; x and y are of that size. Only
-    `beside["of"]` is told: "shift", "pattern", "kept", "content" or "place". `beside` also holds the numbers
+    `extra["of"]` is told: "shift", "pattern", "kept", "content" or "place". `extra` also holds the numbers
     of `mask` and `padding`. Means are told with a tolerance of more than six standard errors.
     """
-    text, mask, padding = ask.inputs[0], ask.beside["mask"], ask.beside["padding"]
+    text, mask, padding = ask.inputs[0], ask.extra["mask"], ask.extra["padding"]
     draws = _drawn_pairs(ask, value)
-    if ask.beside["of"] == "shift":
+    if ask.extra["of"] == "shift":
         return {"y": _shift(text, draws, mask, padding)}
     # of the whole, which x and y share; whether its end is padding or -100 is asked by "shift" alone
     last = [padding if number == -100 else number for number in (int(y[-1]) for _, y in draws)]
     parts = [_parts([*x.tolist(), end], mask, padding) for (x, _), end in zip(draws, last, strict=True)]
-    if ask.beside["of"] == "pattern":
+    if ask.extra["of"] == "pattern":
         counts = {len(found) - 1 for found in parts}
         told = {0: "none", 1: "one", 2: "two"}.get(min(counts), "") if len(counts) == 1 else ""
         return {
@@ -358,13 +358,13 @@ def _spans(ask: Ask, value: Any) -> dict[str, Any]:
             "the last number of y": "always <mask>" if all(end == mask for end in last) else "not always <mask>",
         }
     sizes = [sum(map(len, one)) for one in parts]  # how much of the text is kept
-    if ask.beside["of"] == "kept":
+    if ask.extra["of"] == "kept":
         low, high, mean = min(sizes), max(sizes), sum(sizes) / len(sizes)
         at_ends = _more_at_the_ends([(size - low, high - low) for size in sizes])
         even = abs(mean - (low + high) / 2) < 0.1 * mean and abs(at_ends) < FAR_APART
         return {"shortest": low, "longest": high, "all lengths": "equally often" if even else "some more often"}
     thirds = [one for one in parts if len(one) == 3]
-    if ask.beside["of"] == "place":
+    if ask.extra["of"] == "place":
         at = {"the first": 0, "the last": 1}  # where no prefix, or no suffix, is left
         often = {name: any(not one[part] and one[2] for one in thirds) for name, part in at.items()}
         ends = {f"{name} number is in the content": "sometimes" if often[name] else "never" for name in at}
@@ -448,10 +448,10 @@ def _shift(text: Tensor, draws: list[tuple[Tensor, Tensor]], mask: int, padding:
     return next((name for name, fits in found.items() if all(fits(x, y) for x, y in draws)), "something else")
 
 
-def _drawn_pairs(ask: Ask, value: Any) -> list[tuple[Tensor, Tensor]]:
+def _drawn_pairs(ask: Question, value: Any) -> list[tuple[Tensor, Tensor]]:
     """Returns x and y of each draw; of many draws they may come stacked, and then all are as the first one."""
     shape = (ask.inputs[2],)
-    if ask.take != "draws":
+    if ask.probe != "draws":
         return [_pair(value, shape)]
     if isinstance(value, list):
         return [_pair(one, shape) for one in value]
@@ -494,21 +494,21 @@ def _order(text: Tensor, parts: list[list[list[int]]]) -> str:
     return "another"
 
 
-def _sweep(ask: Ask, value: Any) -> Any:
-    """Returns what the log of a sweep (`Ask.take`) tells: calls of `train_one(setting)` and `save(table)`.
+def _sweep(ask: Question, value: Any) -> Any:
+    """Returns what the log of a sweep (`Question.probe`) tells: calls of `train_one(setting)` and `save(table)`.
 
-    With `beside["of"]` "trained": the names of the settings trained, in order. With "saved": the table last saved when
+    With `extra["of"]` "trained": the names of the settings trained, in order. With "saved": the table last saved when
     each training began and when all was over; before the first save that is the third input, the table so far; at the
     end whether the sweep was interrupted. With "rows" it is no log, but what the sweep returns.
     """
-    if ask.beside["of"] == "rows":
+    if ask.extra["of"] == "rows":
         return value
     try:
         calls = [(name, given[0]) for name, given in value if name != "interrupted"]
         trained = [setting["name"] for name, setting in calls if name == "train_one"]
     except (TypeError, ValueError, LookupError):
         raise NotMeasured("expected train_one(setting) and save(table), each with one argument") from None
-    if ask.beside["of"] == "trained":
+    if ask.extra["of"] == "trained":
         return trained
     tables: list[Any] = [ask.inputs[2]]
     for name, table in calls:
@@ -519,7 +519,7 @@ def _sweep(ask: Ask, value: Any) -> Any:
     return [*tables, "interrupted" if any(name == "interrupted" for name, _ in value) else "not interrupted"]
 
 
-def _whole_numbers(ask: Ask, value: Any) -> Any:
+def _whole_numbers(ask: Question, value: Any) -> Any:
     """Returns tensors as they are, if they hold whole numbers: tokens are looked up in a vocabulary."""
     for part in value if isinstance(value, tuple | list) else [value]:
         if isinstance(part, Tensor) and dtype_kind(part) != "integer":
@@ -527,26 +527,26 @@ def _whole_numbers(ask: Ask, value: Any) -> Any:
     return value
 
 
-def _at_places(ask: Ask, value: Any) -> Tensor:
-    """Returns the numbers of a large tensor at `beside["places"]`, indices `(m, axes)`; its shape `beside["shape"]`."""
-    shape = tuple(ask.beside["shape"])
+def _at_places(ask: Question, value: Any) -> Tensor:
+    """Returns the numbers of a large tensor at `extra["places"]`, indices `(m, axes)`; its shape `extra["shape"]`."""
+    shape = tuple(ask.extra["shape"])
     if not isinstance(value, Tensor):
         raise NotMeasured(f"expected a tensor of shape {shape}, got {name_of(value)}")
     if tuple(value.shape) != shape:
         raise NotMeasured(f"expected a tensor of shape {shape}, got {tuple(value.shape)}")
-    return value[ask.beside["places"].unbind(dim=1)]
+    return value[ask.extra["places"].unbind(dim=1)]
 
 
-def _any_order(ask: Ask, value: Any) -> Any:
+def _any_order(ask: Question, value: Any) -> Any:
     """Returns the numbers of a tuple or list, sorted; any other value as it is."""
     numbers = isinstance(value, tuple | list) and all(isinstance(part, int | float) for part in value)
     return sorted(value) if numbers else value
 
 
-def _random_start(ask: Ask, value: Any) -> str:
+def _random_start(ask: Question, value: Any) -> str:
     """Returns in words what was added to zeros `(1, n, d)`: rows of a random table, or of which other one.
 
-    `beside["sinusoids"]` `(n, d)` is the table of sines and cosines.
+    `extra["sinusoids"]` `(n, d)` is the table of sines and cosines.
     """
     rows = _numbers(value, tuple(ask.inputs[0].shape))[0]
     if not bool(rows.isfinite().all()):
@@ -555,13 +555,13 @@ def _random_start(ask: Ask, value: Any) -> str:
         return "some rows are alike"
     if not bool((rows - rows[:, :1]).abs().amax(dim=1).gt(1e-6).all()):
         return "all numbers of a row are alike"
-    if torch.allclose(rows, ask.beside["sinusoids"].to(torch.float64), atol=1e-3):
+    if torch.allclose(rows, ask.extra["sinusoids"].to(torch.float64), atol=1e-3):
         return "sinusoids"
     steps = rows.flatten().diff()
     return "counted numbers" if torch.allclose(steps, steps[:1].expand_as(steps), atol=1e-6) else "random numbers"
 
 
-def _start(ask: Ask, value: Any) -> dict[str, str]:
+def _start(ask: Question, value: Any) -> dict[str, str]:
     """Returns how the weights of a causal attention of one head are shared out, told by its output `(1, n, n)`.
 
     The tokens are one-hot and come out as they go in, so that row i of the output holds the weights of row i.
@@ -570,12 +570,12 @@ def _start(ask: Ask, value: Any) -> dict[str, str]:
     rows = _numbers(value, (1, n, n))[0]
     if not bool(rows.isfinite().all()):
         raise NotMeasured("expected weights that are numbers, got NaN or infinity")
-    if ask.beside["of"] == "alike":
+    if ask.extra["of"] == "alike":
         return {"all weights of a row alike": "yes" if torch.allclose(rows[-1], rows[-1].mean(), atol=1e-6) else "no"}
     return {"one place has nearly all": "yes" if bool(rows[n // 2 :].amax(dim=-1).mean() > 0.9) else "no"}
 
 
-def _shapes(ask: Ask, value: Any) -> dict[str, str]:
+def _shapes(ask: Question, value: Any) -> dict[str, str]:
     """Returns for each entry of a dict whether it is a shape: a tuple or a list of whole numbers."""
     if not isinstance(value, dict):
         raise NotMeasured(f"expected a dict, got {name_of(value)}")
@@ -592,7 +592,7 @@ SAYS_WHY = "says why"  # measures no value, but an exception that is wanted: whe
 INPUTS_KEPT = "inputs kept"  # measures the call and not its value: whether what was given is left as it was
 
 # name -> (what it measures, as a sentence about it begins; the function)
-MEASURES: dict[str, tuple[str, Callable[[Ask, Any], Any]]] = {
+MEASURES: dict[str, tuple[str, Callable[[Question, Any], Any]]] = {
     "attention": ("the output of attention with your query", _one_head),
     "leads": ("by how much each score with your query is above the lowest", _leads),
     "two heads": ("the mean output of attention with your two queries", _two_heads),

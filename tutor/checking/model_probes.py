@@ -1,6 +1,6 @@
 """See a model that an answer returns, in plain values: what it gives, where its weights come from, what of it learns.
 
-The model itself never leaves the process of the answer. `tutor.checking.takes` says what is wanted of it.
+The model itself never leaves the process of the answer. `tutor.checking.probes` says what is wanted of it.
 """
 
 from __future__ import annotations

@@ -27,7 +27,7 @@ from tutor.checking.recipes import Generator as Generator
 from tutor.checking.recipes import Model as Model
 from tutor.checking.recipes import Optimizer as Optimizer
 from tutor.checking.recipes import Recorded as Recorded
-from tutor.checking.texts import clean, spoken
+from tutor.checking.texts import clean, one_line
 
 DTYPES = {
     str(dtype).removeprefix("torch."): dtype
@@ -396,7 +396,7 @@ def _named(key: Any) -> str:
 def _decode_other(data: dict[str, Any], depth: int, budget: _Budget) -> Other:
     if not isinstance(data["other"], str):
         raise NotPlain("the name of a type is damaged")
-    return Other(spoken(data["other"], 80), spoken(str(data.get("text", "")), 200))
+    return Other(one_line(data["other"], 80), one_line(str(data.get("text", "")), 200))
 
 
 _DECODERS: dict[str, Callable[[dict[str, Any], int, _Budget], Any]] = {

@@ -10,7 +10,7 @@ def clean(text: str) -> str:
     return text if text.isascii() else text.encode("utf-8", "replace").decode()
 
 
-def spoken(text: str, longest: int = MOST_TOLD) -> str:
+def one_line(text: str, longest: int = MOST_TOLD) -> str:
     """Returns the beginning of a text as one line without signs that cannot be seen, which could feign other lines."""
     beginning = clean(text[:longest])
     if not beginning.isprintable():

@@ -12,7 +12,7 @@ from torch import Tensor
 
 from helpers.theme import BOXES, colour
 from tutor.checking.compare import difference
-from tutor.checking.takes import Ask
+from tutor.checking.probes import Question
 
 MIME = "application/vnd.course.verdict+json"  # how a graded notebook holds a verdict as data: see `Verdict.as_data`
 SAID = {
@@ -48,7 +48,7 @@ class Verdict:
     pictures: tuple[tuple[str, Tensor], ...] = ()
     call: str = ""
     picture_call: str = ""
-    question: Ask | None = None  # of which `call` tells
+    question: Question | None = None  # of which `call` tells
     error_type: str = ""
     graded: bool = False
 

@@ -5,7 +5,7 @@ from __future__ import annotations
 import random
 
 from grading.definitions.definition import Definition
-from tutor.checking.answers import Ask
+from tutor.checking.answers import Question
 
 exercise = Definition()
 
@@ -15,17 +15,17 @@ def batch_shape(b: int, n: int, d: int) -> tuple[int, int, int]:
     return (b, n, d)
 
 
-def _draw(rng: random.Random) -> list[Ask]:
+def _draw(rng: random.Random) -> list[Question]:
     """Draws sizes that grow, that fall, and with a 1 in each place: no rule on sizes may do in place of the order."""
     low, middle, high = sorted(rng.sample(range(2, 60), 3))
     ones = [rng.sample(range(2, 60), 2) for _ in range(3)]
     asks: list[tuple[int, ...]] = [(low, middle, high), (high, middle, low), (middle, high, low)]
     asks += [(1, *ones[0]), (ones[1][0], 1, ones[1][1]), (*ones[2], 1)]
     rng.shuffle(asks)
-    return [Ask(sizes) for sizes in asks]
+    return [Question(sizes) for sizes in asks]
 
 
-PUBLIC = [Ask((2, 5, 8)), Ask((1, 3, 4)), Ask((7, 4, 2)), Ask((3, 1, 2)), Ask((4, 6, 1))]
+PUBLIC = [Question((2, 5, 8)), Question((1, 3, 4)), Question((7, 4, 2)), Question((3, 1, 2)), Question((4, 6, 1))]
 
 
 @exercise.stage("three whole numbers: b, n and d", points=0.5, public=PUBLIC, measure="any order")

@@ -9,7 +9,7 @@ from torch import Tensor
 
 from grading.definitions.definition import Definition
 from grading.exercises.draws import Draw, both, seed_from
-from tutor.checking.answers import Ask
+from tutor.checking.answers import Question
 
 from ._common import INF, causal_mask
 
@@ -30,19 +30,19 @@ def _scores(*shape: int, seed: int = 0) -> Tensor:
     return scores
 
 
-def _masked(*shape: int, seed: int = 0) -> Ask:
-    return Ask((_scores(*shape, seed=seed), causal_mask(shape[-1])))
+def _masked(*shape: int, seed: int = 0) -> Question:
+    return Question((_scores(*shape, seed=seed), causal_mask(shape[-1])))
 
 
 def _draw_masked(*leading: int) -> Draw:
-    def draw(rng: random.Random) -> list[Ask]:
+    def draw(rng: random.Random) -> list[Question]:
         size = rng.randint(3, 9)
         return [_masked(*leading, size + step, size + step, seed=seed_from(rng)) for step in range(2)]
 
     return draw
 
 
-def _any_mask(*shape: int, seed: int) -> Ask:
+def _any_mask(*shape: int, seed: int) -> Question:
     """Returns a question with a mask that is not causal: random places blocked, one place in each row left open.
 
     The first row sees several tokens, and a later token sees nothing of the past.
@@ -53,11 +53,11 @@ def _any_mask(*shape: int, seed: int) -> Ask:
     blocked[0], blocked[-1] = False, True
     blocked[0, 1], blocked[-1, -1] = True, False
     mask = torch.zeros(size, size).masked_fill(blocked, -INF)
-    return Ask((_scores(*shape, seed=seed), mask))
+    return Question((_scores(*shape, seed=seed), mask))
 
 
 def _draw_any_mask(*leading: int) -> Draw:
-    def draw(rng: random.Random) -> list[Ask]:
+    def draw(rng: random.Random) -> list[Question]:
         size = rng.randint(4, 8)
         return [_any_mask(*leading, size, size, seed=seed_from(rng))]
 
@@ -106,7 +106,7 @@ def _(rng):
     return both(_draw_masked(2, 3), _draw_any_mask(4), _draw_any_mask(2, 1, 3))(rng)
 
 
-def _large_scores(*leading: int, seed: int) -> Ask:
+def _large_scores(*leading: int, seed: int) -> Question:
     """Returns a question of five tokens with rows far above 0 and far below it, and very large scores in the future.
 
     Without taking off the largest score that is seen in a row, exponentials are infinite in some rows or 0 in all.
@@ -117,10 +117,10 @@ def _large_scores(*leading: int, seed: int) -> Ask:
     scores[..., 3, :] -= rng.randint(20_000, 40_000)  # below every number that is taken for minus infinity
     scores[..., 0, 1 + rng.randrange(4)] = rng.randint(300, 3000)
     scores[..., 4, rng.randrange(5)] += rng.choice([8, 9, 10, 11])  # cut at 5, it would be another row
-    return Ask((scores, causal_mask(5)))
+    return Question((scores, causal_mask(5)))
 
 
-def _vast_scores(seed: int) -> Ask:
+def _vast_scores(seed: int) -> Question:
     """Returns a question with rows far above 1e9 and far below -1e30, which some take for minus infinity.
 
     In both rows one key has all of the weight: beside such scores the logarithm of a sum has no decimals left.
@@ -128,7 +128,7 @@ def _vast_scores(seed: int) -> Ask:
     rng, scores = random.Random(seed), _scores(5, 5, seed=seed)
     scores[1] += 10.0 ** rng.randint(10, 15) * torch.arange(1, 6)
     scores[3] -= 10.0 ** rng.randint(31, 36) * torch.arange(1, 6)
-    return Ask((scores, causal_mask(5)))
+    return Question((scores, causal_mask(5)))
 
 
 @exercise.stage(

@@ -10,7 +10,7 @@ from torch import Tensor
 
 from grading.definitions.definition import Definition
 from grading.exercises.draws import seed_from
-from tutor.checking.answers import Ask
+from tutor.checking.answers import Question
 
 from ._common import INF, causal_mask
 
@@ -18,14 +18,14 @@ exercise = Definition()
 exercise.reference(causal_mask)
 
 
-def _draw_sizes(rng: random.Random) -> list[Ask]:
+def _draw_sizes(rng: random.Random) -> list[Question]:
     """Draws a small and a middle size, beside a larger one: what is right up to some size fails for all or for nobody.
 
     A window of 36 places, say, would otherwise hang on whether the size drawn for a student is larger.
     """
     sizes = [rng.randint(2, 6), rng.randint(7, 12), 40]
     rng.shuffle(sizes)
-    return [Ask((size,)) for size in sizes]
+    return [Question((size,)) for size in sizes]
 
 
 def _blocked_by(number: float) -> Callable[[int], Tensor]:
@@ -39,32 +39,34 @@ FINITE = (
 
 
 @exercise.stage(
-    "a floating point tensor of shape (size, size)", points=0.25, public=[Ask((4,)), Ask((9,))], view="shape"
+    "a floating point tensor of shape (size, size)", points=0.25, public=[Question((4,)), Question((9,))], view="shape"
 )
 def _(rng):
     """The mask has one row and one column for each token, and holds floating point numbers."""
     return _draw_sizes(rng)
 
 
-@exercise.stage("one token alone", points=0.25, public=[Ask((1,))])
+@exercise.stage("one token alone", points=0.25, public=[Question((1,))])
 def _(rng):
     """With size 1 the only token looks at itself: what must be added to its score?"""
-    return [Ask((1,))]
+    return [Question((1,))]
 
 
-@exercise.stage("the first row: token 0 sees only itself", points=0.5, public=[Ask((5,)), Ask((9,))], view="first row")
+@exercise.stage(
+    "the first row: token 0 sees only itself", points=0.5, public=[Question((5,)), Question((9,))], view="first row"
+)
 def _(rng):
     """Print the first row: token 0 may look at token 0 and at nothing after it."""
     return _draw_sizes(rng)
 
 
-@exercise.stage("every row", points=1.5, public=[Ask((3,)), Ask((5,)), Ask((8,))], decisive=True)
+@exercise.stage("every row", points=1.5, public=[Question((3,)), Question((5,)), Question((8,))], decisive=True)
 def _(rng):
     """Row i is the token that looks, column j the token looked at: allowed (0) where j <= i."""
     return _draw_sizes(rng)
 
 
-def _large(size: int, seed: int) -> Ask:
+def _large(size: int, seed: int) -> Question:
     """Returns a question that looks at a few places of a large mask, near the diagonal and far from it.
 
     Two loops over its places are a right answer too, and take one or two seconds.
@@ -74,7 +76,7 @@ def _large(size: int, seed: int) -> Ask:
     for _ in range(8):
         low, high = sorted(rng.sample(range(size), 2))
         places += [(low, high), (high, low), (high, high)]
-    return Ask((size,), beside={"shape": [size, size], "places": torch.tensor(places)})
+    return Question((size,), extra={"shape": [size, size], "places": torch.tensor(places)})
 
 
 @exercise.stage("a long text", points=0.5, public=[_large(515, 1)], measure="at places")

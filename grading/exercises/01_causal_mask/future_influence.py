@@ -13,7 +13,7 @@ from torch import Tensor
 
 from grading.definitions.definition import Definition
 from grading.exercises.draws import Draw, seed_from
-from tutor.checking.answers import Ask
+from tutor.checking.answers import Question
 from tutor.checking.building import build
 from tutor.checking.plain import Model
 
@@ -76,7 +76,7 @@ def _tokens(size: int, vocab_size: int, seed: int) -> Tensor:
     return tokens
 
 
-def _changes(ask: Ask) -> tuple[Tensor, Tensor]:
+def _changes(ask: Question) -> tuple[Tensor, Tensor]:
     """Returns what the next word in place of a token does to the outputs, `(n, n, k)`, and the outputs that it changes.
 
     Both are of changed token j and output i, in this order.
@@ -127,11 +127,11 @@ def _asked(
     *,
     tokens: Tensor | None = None,
     **options: Any,
-) -> Ask:
+) -> Question:
     """Returns the first question, from this seed on, whose changes are of this kind: luck decides on no mark."""
     while True:
         words = _tokens(size, vocab_size, seed) if tokens is None else tokens
-        ask = Ask((_model(causal, vocab_size, seed, **options), words, vocab_size))
+        ask = Question((_model(causal, vocab_size, seed, **options), words, vocab_size))
         if kind(*_changes(ask)):
             return ask
         seed += 1
@@ -146,7 +146,7 @@ def _told(
     noise: float = 0.0,
     kind: Callable[[Tensor, Tensor], bool] = _sometimes_less,
     hushed: bool = False,
-) -> Ask:
+) -> Question:
     """Returns a question on a model that is told who `sees` whom, `(n, n)` of output i and token j.
 
     A Transformer that is to do the same needs scores so large that its rounding would count. Of the two words of its
@@ -164,7 +164,7 @@ def _told(
         first = torch.randn(len(step), generator=generator)
         says = torch.stack([first, first + step])
         arguments = {"strengths": strengths * sees, "says": says, "hushed": hushed}
-        ask = Ask((Model("SumOfSomeWords", arguments, noise=noise), _tokens(size, 2, seed), 2))
+        ask = Question((Model("SumOfSomeWords", arguments, noise=noise), _tokens(size, 2, seed), 2))
         if kind(*_changes(ask)):
             return ask
 
@@ -180,7 +180,7 @@ def _irregular_sight(rng: random.Random, size: int) -> Tensor:
             return sees
 
 
-def _some_words(size: int, rng: random.Random, noise: float = 0.0) -> Ask:
+def _some_words(size: int, rng: random.Random, noise: float = 0.0) -> Question:
     """Returns a question on a model in which each output depends on a few words only, whose outputs become smaller."""
     return _told(rng, _irregular_sight(rng, size), torch.tensor([0.75, 0.5]), noise=noise)
 
@@ -232,16 +232,16 @@ def _everything_sometimes_less(changes: Tensor, influence: Tensor) -> bool:
     return bool(influence.all()) and _sometimes_less(changes, influence)
 
 
-def _unmasked(seed: int) -> Ask:
+def _unmasked(seed: int) -> Question:
     return _asked(_plain, False, 14, 4, seed)
 
 
-def _two_words(seed: int) -> Ask:
+def _two_words(seed: int) -> Question:
     """Returns a question on a vocabulary of two words without a mask: both outputs often become smaller."""
     return _asked(_everything_sometimes_less, False, 2, 4, seed, spread=1.0)
 
 
-def _hidden_states(seed: int) -> Ask:
+def _hidden_states(seed: int) -> Question:
     """Returns a question on a model whose numbers of an output add up to 0: so do their changes."""
     ask = _unmasked(seed)
     return replace(ask, inputs=(ask.inputs[0].arguments["base"], *ask.inputs[1:]))
@@ -266,7 +266,7 @@ def _(rng):
     ]
 
 
-def _hushed_words(size: int, rng: random.Random) -> Ask:
+def _hushed_words(size: int, rng: random.Random) -> Question:
     """Returns a question on a model in which a token counts or not, depending on the word before it.
 
     It is seen there that each changed sentence is compared with the original one, and not with the one before.
@@ -278,7 +278,7 @@ def _hushed_words(size: int, rng: random.Random) -> Ask:
             return ask
 
 
-def _one_number(size: int, rng: random.Random) -> Ask:
+def _one_number(size: int, rng: random.Random) -> Question:
     """Returns a question on a model whose outputs are one number each."""
     return _told(rng, _irregular_sight(rng, size), torch.tensor([0.75]))
 
@@ -308,20 +308,20 @@ def _weak(changes: Tensor, influence: Tensor) -> bool:
     return _sure(changes, influence, 2e-4) and weakest < 8e-4 and float(changes[influence].amax(dim=-1).min()) < -1e-3
 
 
-def _weak_words(seed: int) -> Ask:
+def _weak_words(seed: int) -> Question:
     """Returns a question with a weak influence; with seed 1269 (45) one is not seen in the first (last) number."""
     return _asked(_weak, True, 2, 6, seed, spread=0.5)
 
 
-def _few_numbers(seed: int) -> Ask:
+def _few_numbers(seed: int) -> Question:
     """Returns a question in which an influence is seen in four of three hundred numbers of an output.
 
     The mean of the changes is as small as rounding then; the largest of them, and their sum, are not.
     """
-    return Ask((_model(True, 300, seed, faint=0.008), _tokens(4, 300, seed), 300))
+    return Question((_model(True, 300, seed, faint=0.008), _tokens(4, 300, seed), 300))
 
 
-def _rounded_near_zero(seed: int) -> Ask:
+def _rounded_near_zero(seed: int) -> Question:
     """Returns a question with the least rounding, and outputs near 0, of which no rounding is a small share."""
     return _asked(_plain, True, 10, 4, seed, noise=3e-7)
 
@@ -354,13 +354,13 @@ def _(rng):
     ]
 
 
-def _all_words(seed: int) -> Ask:
+def _all_words(seed: int) -> Question:
     """Returns a question on a sentence that holds each of three words once, without a mask."""
     words = torch.randperm(3, generator=torch.Generator().manual_seed(seed))
     return _asked(_plain, False, 3, 3, seed, tokens=words)
 
 
-def _one_word(word: int, size: int, vocab_size: int, seed: int) -> Ask:
+def _one_word(word: int, size: int, vocab_size: int, seed: int) -> Question:
     """Returns a question on a sentence that repeats one word, with the causal mask."""
     return _asked(_plain, True, vocab_size, size, seed, tokens=torch.full((size,), word))
 

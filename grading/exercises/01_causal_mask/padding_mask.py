@@ -9,7 +9,7 @@ from torch import Tensor
 
 from grading.definitions.definition import Definition
 from grading.exercises.draws import Draw
-from tutor.checking.answers import Ask
+from tutor.checking.answers import Question
 
 exercise = Definition()
 
@@ -19,8 +19,8 @@ def padding_mask(lengths: Tensor, size: int) -> Tensor:
     return torch.arange(size) >= lengths.clamp(min=1).unsqueeze(1)
 
 
-def _asked(*lengths: int, size: int) -> Ask:
-    return Ask((torch.tensor(lengths), size))
+def _asked(*lengths: int, size: int) -> Question:
+    return Question((torch.tensor(lengths), size))
 
 
 def _draw_lengths(low: int) -> Draw:
@@ -29,7 +29,7 @@ def _draw_lengths(low: int) -> Draw:
     The last is asked again with its lengths in another order: what is kept by its shape is wrong there.
     """
 
-    def draw(rng: random.Random) -> list[Ask]:
+    def draw(rng: random.Random) -> list[Question]:
         asks = []
         for spare in (0, rng.randint(1, 3)):
             longest = rng.randint(5, 7)
@@ -86,7 +86,7 @@ def _(rng):
     return [*_draw_lengths(0)(rng), _asked(0, size=rng.randint(2, 5)), _asked(0, 1, 0, size=1)]
 
 
-exercise.large += [Ask((torch.tensor([2049, 300]), 2051))]
+exercise.large += [Question((torch.tensor([2049, 300]), 2051))]
 
 
 @exercise.mistake("the mask is inverted")

@@ -6,7 +6,7 @@ import sympy
 
 from grading.definitions.definition import Definition
 from grading.exercises.draws import Draw
-from tutor.checking.answers import Ask
+from tutor.checking.answers import Question
 
 L = sympy.Symbol("L", positive=True, integer=True)
 
@@ -19,22 +19,22 @@ def wasted_scores() -> sympy.Expr:
     return L * (L - 1) / 2
 
 
-@exercise.stage("5 tokens: 10 scores, 2 tokens: 1", points=0.5, public=[Ask(at={"L": 5}), Ask(at={"L": 2})])
+@exercise.stage("5 tokens: 10 scores, 2 tokens: 1", points=0.5, public=[Question(at={"L": 5}), Question(at={"L": 2})])
 def _(rng):
     """Return a formula, not a number. Count the -inf in a mask of 5 tokens by hand, and in one of 2, then put L = 5 and
     L = 2 into your formula.
     """
-    return [Ask(at={"L": 5}), Ask(at={"L": 2})]
+    return [Question(at={"L": 5}), Question(at={"L": 2})]
 
 
 def _at(symbol: str, low: int, high: int, count: int) -> Draw:
-    return lambda rng: [Ask(at={symbol: value}) for value in rng.sample(range(low, high + 1), count)]
+    return lambda rng: [Question(at={symbol: value}) for value in rng.sample(range(low, high + 1), count)]
 
 
 @exercise.stage(
     "any number of tokens",
     points=1.5,
-    public=[Ask(at={"L": 3}), Ask(at={"L": 8}), Ask(at={"L": 31}), Ask(at={"L": 3000})],
+    public=[Question(at={"L": 3}), Question(at={"L": 8}), Question(at={"L": 31}), Question(at={"L": 3000})],
     sealed=True,
     decisive=True,
 )

@@ -9,7 +9,7 @@ from torch import Tensor, nn
 
 from grading.definitions.definition import Definition
 from grading.exercises.draws import Draw, seed_from
-from tutor.checking.answers import Ask
+from tutor.checking.answers import Question
 
 from ._common import _numbers, sinusoidal_encoding
 
@@ -61,22 +61,22 @@ class _Embedded(_Called):
         self.add_module(self.name, table)
 
 
-def _learned(b: int, n: int, d: int, max_len: int, seed: int) -> Ask:
+def _learned(b: int, n: int, d: int, max_len: int, seed: int) -> Question:
     table = _numbers(max_len, d, seed=seed + 1)
-    return Ask((_numbers(b, n, d, seed=seed),), build={"max_len": max_len, "d_model": d}, weights={"table": table})
+    return Question((_numbers(b, n, d, seed=seed),), build={"max_len": max_len, "d_model": d}, weights={"table": table})
 
 
-def _fixed(b: int, n: int, d: int, max_len: int, seed: int) -> Ask:
+def _fixed(b: int, n: int, d: int, max_len: int, seed: int) -> Question:
     table = _numbers(max_len, d, seed=seed + 1)
-    return Ask((_numbers(b, n, d, seed=seed),), build={"max_len": max_len, "d_model": d, "fixed": table})
+    return Question((_numbers(b, n, d, seed=seed),), build={"max_len": max_len, "d_model": d, "fixed": table})
 
 
 def _draw_sizes(make: Any) -> Draw:
     return lambda rng: [make(rng.randint(8, 20), 2 * rng.randint(1, 3))]
 
 
-def _built(max_len: int, d: int) -> Ask:
-    return Ask(build={"max_len": max_len, "d_model": d}, take="parameters")
+def _built(max_len: int, d: int) -> Question:
+    return Question(build={"max_len": max_len, "d_model": d}, probe="parameters")
 
 
 @exercise.stage("max_len x d_model trainable numbers in `table`", points=0.5, public=[_built(10, 4)], view="parameters")
@@ -87,9 +87,9 @@ def _(rng):
     return _draw_sizes(_built)(rng)
 
 
-def _built_fixed(max_len: int, d: int) -> Ask:
+def _built_fixed(max_len: int, d: int) -> Question:
     table = sinusoidal_encoding(max_len, d)
-    return Ask(build={"max_len": max_len, "d_model": d, "fixed": table}, take="parameters")
+    return Question(build={"max_len": max_len, "d_model": d, "fixed": table}, probe="parameters")
 
 
 @exercise.stage("a fixed table: nothing to train", points=0.25, public=[_built_fixed(6, 4)], view="parameters")
@@ -100,10 +100,10 @@ def _(rng):
     return _draw_sizes(_built_fixed)(rng)
 
 
-def _new(max_len: int, d: int) -> Ask:
+def _new(max_len: int, d: int) -> Question:
     """Returns a question that looks at what a new module adds to zeros."""
     table = sinusoidal_encoding(max_len, d)
-    return Ask((torch.zeros(1, max_len, d),), build={"max_len": max_len, "d_model": d}, beside={"sinusoids": table})
+    return Question((torch.zeros(1, max_len, d),), build={"max_len": max_len, "d_model": d}, extra={"sinusoids": table})
 
 
 @exercise.stage("a new table starts at random", points=0.25, public=[_new(5, 4), _new(9, 2)], measure="random start")
@@ -141,9 +141,9 @@ def _(rng):
     ]
 
 
-def _trained(max_len: int, d: int) -> Ask:
+def _trained(max_len: int, d: int) -> Question:
     """Returns a question that looks at which numbers a gradient reaches, for sentences of all places."""
-    return Ask((max_len, d), take="learns", then=(torch.zeros(2, max_len, d),))
+    return Question((max_len, d), probe="learns", follow_up=(torch.zeros(2, max_len, d),))
 
 
 @exercise.stage("training reaches the table", points=0.5, public=[_trained(10, 4)], decisive=True)

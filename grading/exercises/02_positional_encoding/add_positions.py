@@ -11,7 +11,7 @@ from torch import Tensor
 
 from grading.definitions.definition import Definition
 from grading.exercises.draws import Draw, seed_from
-from tutor.checking.answers import Ask
+from tutor.checking.answers import Question
 
 from ._common import _numbers
 
@@ -23,17 +23,17 @@ def add_positions(x: Tensor, encoding: Tensor) -> Tensor:
     return x + encoding[: x.shape[1]]
 
 
-def _placed(b: int, n: int, d: int, max_len: int, seed: int = 0) -> Ask:
+def _placed(b: int, n: int, d: int, max_len: int, seed: int = 0) -> Question:
     """Returns a question in which one word of the first sentence is all zeros, as a word may be."""
     x = _numbers(b, n, d, seed=seed)
     x[0, n - 1] = 0
-    return Ask((x, _numbers(max_len, d, seed=seed + 1)))
+    return Question((x, _numbers(max_len, d, seed=seed + 1)))
 
 
 def _draw_placed(*kinds: tuple[int, int, int]) -> Draw:
     """Draws for each kind (b, n, spare rows) one question, narrower than long; b and n may be 0 for "any"."""
 
-    def draw(rng: random.Random) -> list[Ask]:
+    def draw(rng: random.Random) -> list[Question]:
         asks = []
         for b, n, spare in kinds:
             n = n or rng.randint(3, 6)
@@ -81,12 +81,12 @@ def _(rng):
     return _draw_placed((5, 3, 1), (0, 0, 2), (0, 0, 4))(rng)
 
 
-def _long(n: int, seed: int) -> Ask:
+def _long(n: int, seed: int) -> Question:
     """Returns a question on two long sentences of width 1 that looks at some of their words."""
     rng, ask = random.Random(seed), _placed(2, n, 1, n + 3, seed)
     chosen = [0, 130, 300, 520, n - 2, *(rng.randrange(n) for _ in range(4))]
     places = [(sentence, word, 0) for sentence in range(2) for word in chosen]
-    return replace(ask, beside={"shape": [2, n, 1], "places": torch.tensor(places)})
+    return replace(ask, extra={"shape": [2, n, 1], "places": torch.tensor(places)})
 
 
 @exercise.stage("a long text", points=0.5, public=[_long(600, 1)], measure="at places")

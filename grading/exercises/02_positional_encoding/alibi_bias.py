@@ -10,7 +10,7 @@ from torch import Tensor
 
 from grading.definitions.definition import Definition
 from grading.exercises.draws import Draw, seed_from
-from tutor.checking.answers import Ask
+from tutor.checking.answers import Question
 
 INF = float("inf")
 
@@ -38,13 +38,13 @@ def _sloped(slopes: Tensor, size: int, future: float | None = -INF) -> Tensor:
 
 
 def _draw_heads(*counts: int) -> Draw:
-    return lambda rng: [Ask((count, rng.randint(4, 9))) for count in counts]
+    return lambda rng: [Question((count, rng.randint(4, 9))) for count in counts]
 
 
 @exercise.stage(
     "a floating point tensor of shape (n_heads, size, size)",
     points=0.25,
-    public=[Ask((8, 3)), Ask((3, 1)), Ask((1, 4))],
+    public=[Question((8, 3)), Question((3, 1)), Question((1, 4))],
     view="shape",
 )
 def _(rng):
@@ -55,7 +55,7 @@ def _(rng):
 @exercise.stage(
     "the first row of each head: the future is blocked",
     points=0.25,
-    public=[Ask((8, 4)), Ask((3, 5))],
+    public=[Question((8, 4)), Question((3, 5))],
     view="first row",
 )
 def _(rng):
@@ -63,7 +63,7 @@ def _(rng):
     return _draw_heads(8, 2, 5)(rng)
 
 
-@exercise.stage("8 heads: slopes 1/2, 1/4, ..., 1/256", points=0.75, public=[Ask((8, 4))])
+@exercise.stage("8 heads: slopes 1/2, 1/4, ..., 1/256", points=0.75, public=[Question((8, 4))])
 def _(rng):
     """In head 0 the last row reads ..., -1, -1/2, 0: minus half a point for each step back."""
     return _draw_heads(8)(rng)
@@ -72,7 +72,7 @@ def _(rng):
 @exercise.stage(
     "any number of heads",
     points=1.25,
-    public=[Ask((heads, size)) for heads, size in ((2, 3), (4, 5), (16, 2), (3, 4), (12, 3), (14, 3), (20, 2))],
+    public=[Question((heads, size)) for heads, size in ((2, 3), (4, 5), (16, 2), (3, 4), (12, 3), (14, 3), (20, 2))],
     decisive=True,
 )
 def _(rng):
@@ -82,13 +82,13 @@ def _(rng):
     return _draw_heads(1, 2, 6, 7, 10, 14, 16, 20)(rng)
 
 
-def _long(n_heads: int, size: int, seed: int) -> Ask:
+def _long(n_heads: int, size: int, seed: int) -> Question:
     """Returns a question that looks at some places of a large bias."""
     rng, places = random.Random(seed), [(0, size - 1, 0), (0, 0, size - 1), (n_heads - 1, size - 1, size - 1)]
     for distance in (11, 17, 33, 65, 101, 129, size - 20):
         start = rng.randrange(size - distance)
         places.append((rng.randrange(n_heads), start + distance, start))
-    return Ask((n_heads, size), beside={"shape": [n_heads, size, size], "places": torch.tensor(places)})
+    return Question((n_heads, size), extra={"shape": [n_heads, size, size], "places": torch.tensor(places)})
 
 
 # With 16 heads a word loses more than 103 on the way through the text, and e^-104 is 0 in single precision.

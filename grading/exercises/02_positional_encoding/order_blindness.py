@@ -9,7 +9,7 @@ from torch import Tensor
 
 from grading.definitions.definition import Definition
 from grading.exercises.draws import Draw, both, seed_from
-from tutor.checking.answers import Ask
+from tutor.checking.answers import Question
 from tutor.checking.building import build
 from tutor.checking.plain import Model
 
@@ -49,11 +49,11 @@ def _turning(n: int, seed: int) -> Tensor:
         seed += 1
 
 
-def _blind(b: int, n: int, seed: int, positions: str = "none", causal: bool = False) -> Ask:
-    return Ask((_encoder(seed, positions, causal), _sentences(b, n, seed), _turning(n, seed)))
+def _blind(b: int, n: int, seed: int, positions: str = "none", causal: bool = False) -> Question:
+    return Question((_encoder(seed, positions, causal), _sentences(b, n, seed), _turning(n, seed)))
 
 
-def _differences(ask: Ask) -> Tensor:
+def _differences(ask: Question) -> Tensor:
     """Returns all differences between the two ways, `(b, n, d)`."""
     encoder, (x, permutation) = build(ask.inputs[0]), ask.inputs[1:]
     with torch.no_grad():
@@ -61,7 +61,9 @@ def _differences(ask: Ask) -> Tensor:
     return found
 
 
-def _seeing(b: int, n: int, seed: int, positions: str = "none", causal: bool = False, *, inside: bool = False) -> Ask:
+def _seeing(
+    b: int, n: int, seed: int, positions: str = "none", causal: bool = False, *, inside: bool = False
+) -> Question:
     """Returns a question whose largest difference is negative: `max` without `abs` gives another number.
 
     It is also the difference of a word that moves.
@@ -126,11 +128,11 @@ def _staying(n: int, seed: int) -> Tensor:
     return permutation
 
 
-def _still(b: int, n: int, seed: int) -> Ask:
+def _still(b: int, n: int, seed: int) -> Question:
     """Returns a question under a causal mask whose largest difference is that of a word which keeps its place."""
     while True:
         permutation = _staying(n, seed)
-        ask = Ask((_encoder(seed, causal=True), _sentences(b, n, seed), permutation))
+        ask = Question((_encoder(seed, causal=True), _sentences(b, n, seed), permutation))
         sizes, stays = _differences(ask).abs(), permutation == torch.arange(n)
         if float(sizes[:, stays].max() - sizes[:, ~stays].max()) > 0.05:
             return ask

@@ -12,7 +12,7 @@ from torch import Tensor
 
 from grading.definitions.definition import Definition
 from grading.exercises.draws import Draw, seed_from
-from tutor.checking.answers import Ask
+from tutor.checking.answers import Question
 
 from ._common import _numbers, _speeds
 
@@ -65,8 +65,8 @@ def _places(n: int, rng: random.Random) -> Tensor:
 
 
 def _draw_rotary(*sizes: tuple[int, int, int, int]) -> Draw:
-    def draw(rng: random.Random) -> list[Ask]:
-        return [Ask((_qkv(b, h, n, d, rng.randrange(10**6)), _places(n, rng))) for b, h, n, d in sizes]
+    def draw(rng: random.Random) -> list[Question]:
+        return [Question((_qkv(b, h, n, d, rng.randrange(10**6)), _places(n, rng))) for b, h, n, d in sizes]
 
     return draw
 
@@ -74,7 +74,7 @@ def _draw_rotary(*sizes: tuple[int, int, int, int]) -> Draw:
 @exercise.stage(
     "the shape of x",
     points=0.25,
-    public=[Ask((_qkv(1, 2, 2, 4, 1), torch.tensor([3, 1]))), Ask((_qkv(1, 1, 1, 2, 6), torch.tensor([2])))],
+    public=[Question((_qkv(1, 2, 2, 4, 1), torch.tensor([3, 1]))), Question((_qkv(1, 1, 1, 2, 6), torch.tensor([2])))],
     view="shape",
 )
 def _(rng):
@@ -82,10 +82,12 @@ def _(rng):
     return _draw_rotary((2, 3, 3, 4))(rng)
 
 
-@exercise.stage("at position 0 nothing moves", points=0.25, public=[Ask((_qkv(1, 2, 2, 4, 2), torch.tensor([0, 0])))])
+@exercise.stage(
+    "at position 0 nothing moves", points=0.25, public=[Question((_qkv(1, 2, 2, 4, 2), torch.tensor([0, 0])))]
+)
 def _(rng):
     """An angle of 0 has cosine 1 and sine 0: every pair stays as it is. Do you use the positions you are given?"""
-    return [Ask((_qkv(1, 2, 4, 6, seed_from(rng)), torch.tensor([0, 0, 0, 0])))]
+    return [Question((_qkv(1, 2, 4, 6, seed_from(rng)), torch.tensor([0, 0, 0, 0])))]
 
 
 def _equal_rows(b: int, h: int, n: int, d: int) -> Tensor:
@@ -97,8 +99,8 @@ def _equal_rows(b: int, h: int, n: int, d: int) -> Tensor:
     "the score depends on the distance only",
     points=0.75,
     public=[
-        Ask((_equal_rows(1, 3, 3, 4), torch.tensor([3, 0, 41]))),
-        Ask((_equal_rows(1, 3, 3, 4), torch.tensor([53, 50, 91]))),
+        Question((_equal_rows(1, 3, 3, 4), torch.tensor([3, 0, 41]))),
+        Question((_equal_rows(1, 3, 3, 4), torch.tensor([53, 50, 91]))),
     ],
     measure="scores",
     tolerance=1e-3,
@@ -111,17 +113,17 @@ def _(rng):
     places, step = _places(4, rng), rng.randint(20, 60)
     places[int(places.argmax())] += 40  # so far away that the slow pairs count too; the order stays as it was
     x = _equal_rows(1, 3, 4, 2 * rng.randint(2, 4))
-    return [Ask((x, places)), Ask((x, places + step))]
+    return [Question((x, places)), Question((x, places + step))]
 
 
 @exercise.stage(
     "every number",
     points=1.25,
     public=[
-        Ask((_qkv(1, 1, 2, 2, 3), torch.tensor([1, 2]))),
-        Ask((_qkv(2, 1, 3, 4, 4), torch.tensor([2, 0, 7]))),
-        Ask((_qkv(1, 3, 2, 6, 5), torch.tensor([5, 4]))),
-        Ask((_qkv(1, 3, 3, 4, 7), torch.tensor([9, 4, 9]))),
+        Question((_qkv(1, 1, 2, 2, 3), torch.tensor([1, 2]))),
+        Question((_qkv(2, 1, 3, 4, 4), torch.tensor([2, 0, 7]))),
+        Question((_qkv(1, 3, 2, 6, 5), torch.tensor([5, 4]))),
+        Question((_qkv(1, 3, 3, 4, 7), torch.tensor([9, 4, 9]))),
     ],
     tolerance=1e-3,
     decisive=True,
@@ -141,7 +143,7 @@ def _(rng):
     # Draws places in a long text; two of the five tokens stand at the same one.
     places = [rng.randint(130, 250), rng.randint(2100, 4000), rng.randint(4100, 5000), rng.randint(520, 1000)]
     rng.shuffle(places)
-    return [Ask((_qkv(1, 3, 5, 4, seed_from(rng)), torch.tensor([*places, places[0]])))]
+    return [Question((_qkv(1, 3, 5, 4, seed_from(rng)), torch.tensor([*places, places[0]])))]
 
 
 @exercise.mistake("the values are turned too")

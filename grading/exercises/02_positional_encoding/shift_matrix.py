@@ -9,7 +9,7 @@ from torch import Tensor
 
 from grading.definitions.definition import Definition
 from grading.exercises.draws import Draw
-from tutor.checking.answers import Ask
+from tutor.checking.answers import Question
 
 from ._common import _exponents, _sinusoids, _speeds, sinusoidal_encoding
 
@@ -29,17 +29,17 @@ def _turns(angles: Tensor, signs: tuple[float, float] = (1.0, -1.0)) -> Tensor:
     return matrix.float()
 
 
-def _shift(offset: int, d_model: int) -> Ask:
+def _shift(offset: int, d_model: int) -> Question:
     """Returns a question that looks at what R makes of the encodings of near and far positions."""
     places = torch.tensor([*range(d_model + 1), 100, 1000, 5000], dtype=torch.float64).unsqueeze(1)
     angles = places * _speeds(d_model)
-    return Ask((offset, d_model), beside={"rows": torch.stack([angles.sin(), angles.cos()], dim=-1).flatten(1)})
+    return Question((offset, d_model), extra={"rows": torch.stack([angles.sin(), angles.cos()], dim=-1).flatten(1)})
 
 
 def _draw_offsets(*widths: int) -> Draw:
     """Draws offsets to both sides for each width, none of which turns the columns back to their places."""
 
-    def draw(rng: random.Random) -> list[Ask]:
+    def draw(rng: random.Random) -> list[Question]:
         return [_shift(sign * (width * rng.randint(1, 3) + 1), width) for width in widths for sign in (1, -1)]
 
     return draw

@@ -8,7 +8,7 @@ import torch
 
 from grading.definitions.definition import Definition
 from grading.exercises.draws import Draw, seed_from
-from tutor.checking.answers import Ask
+from tutor.checking.answers import Question
 
 from ._common import _exponents, _sinusoids, sinusoidal_encoding
 
@@ -19,8 +19,10 @@ exercise.reference(sinusoidal_encoding)
 def _draw_tables(*widths: int) -> Draw:
     """Draws for each width a short table and a longer one, of an even and an odd number of rows."""
 
-    def draw(rng: random.Random) -> list[Ask]:
-        return [Ask((size, width)) for width in widths for size in (rng.randint(3, 12), 31 + 2 * rng.randint(0, 5))]
+    def draw(rng: random.Random) -> list[Question]:
+        return [
+            Question((size, width)) for width in widths for size in (rng.randint(3, 12), 31 + 2 * rng.randint(0, 5))
+        ]
 
     return draw
 
@@ -28,7 +30,7 @@ def _draw_tables(*widths: int) -> Draw:
 @exercise.stage(
     "a floating point tensor of shape (max_len, d_model)",
     points=0.25,
-    public=[Ask((5, 4)), Ask((1, 6)), Ask((4, 4))],
+    public=[Question((5, 4)), Question((1, 6)), Question((4, 4))],
     view="shape",
 )
 def _(rng):
@@ -36,13 +38,15 @@ def _(rng):
     return _draw_tables(4, 8)(rng)
 
 
-@exercise.stage("position 0: 0, 1, 0, 1, ...", points=0.25, public=[Ask((3, 6)), Ask((4, 4))], view="first row")
+@exercise.stage(
+    "position 0: 0, 1, 0, 1, ...", points=0.25, public=[Question((3, 6)), Question((4, 4))], view="first row"
+)
 def _(rng):
     """At position 0 every angle is 0: sin 0 = 0 stands in the even columns, cos 0 = 1 in the odd ones."""
     return _draw_tables(4, 10)(rng)
 
 
-@exercise.stage("one pair of columns: sin p, cos p", points=0.5, public=[Ask((4, 2)), Ask((41, 2))])
+@exercise.stage("one pair of columns: sin p, cos p", points=0.5, public=[Question((4, 2)), Question((41, 2))])
 def _(rng):
     """With d_model = 2 there is only i = 0: the angle at position p is p / 10000^0 = p."""
     return _draw_tables(2)(rng)
@@ -52,22 +56,22 @@ def _(rng):
 @exercise.stage(
     "every pair at its own speed",
     points=1.5,
-    public=[Ask((6, 4)), Ask((9, 6)), Ask((41, 10)), Ask((9, 24))],
+    public=[Question((6, 4)), Question((9, 6)), Question((41, 10)), Question((9, 24))],
     decisive=True,
 )
 def _(rng):
     """Columns 2i and 2i + 1 share the angle p / 10000^(2i / d_model). For d_model = 4 the second pair is 100 times
     slower than the first.
     """
-    return [*_draw_tables(4, 6)(rng), Ask((rng.randint(5, 40), 2 * rng.randint(6, 16)))]
+    return [*_draw_tables(4, 6)(rng), Question((rng.randint(5, 40), 2 * rng.randint(6, 16)))]
 
 
-def _far(rows: int, seed: int) -> Ask:
+def _far(rows: int, seed: int) -> Question:
     """Returns a question that looks at some places of a long table, the last one among them."""
     rng = random.Random(seed)
     chosen = [128, 300, 520, 1030, 2050, 4100, rows - 1, *(rng.randrange(2100, rows) for _ in range(5))]
     places = [(row, column) for row in chosen for column in range(4)]
-    return Ask((rows, 4), beside={"shape": [rows, 4], "places": torch.tensor(places)})
+    return Question((rows, 4), extra={"shape": [rows, 4], "places": torch.tensor(places)})
 
 
 @exercise.stage("a long text", points=0.5, public=[_far(5021, 1)], tolerance=2e-3, measure="at places")

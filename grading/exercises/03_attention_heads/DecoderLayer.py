@@ -10,7 +10,7 @@ from torch import Tensor, nn
 
 from grading.definitions.definition import Definition, Stage
 from grading.exercises.draws import Draw
-from tutor.checking.answers import Ask
+from tutor.checking.answers import Question
 
 from ._common import (
     NAMES_OF_A_LAYER,
@@ -81,9 +81,11 @@ def _decoder(
     mask: Tensor | None = None,
     memory_mask: Tensor | None = None,
     silent: bool = False,
-) -> Ask:
+) -> Question:
     x, memory = _numbers(b, n, build["d_model"], seed=seed), _numbers(b, m, build["d_model"], seed=seed + 1)
-    return Ask((x, memory, mask, memory_mask), build=build, weights=_weights(DecoderLayer, build, seed, silent=silent))
+    return Question(
+        (x, memory, mask, memory_mask), build=build, weights=_weights(DecoderLayer, build, seed, silent=silent)
+    )
 
 
 def _reading_bias(b: int, m: int, rng: random.Random) -> Tensor:
@@ -94,7 +96,7 @@ def _reading_bias(b: int, m: int, rng: random.Random) -> Tensor:
 def _draw_decoder(kind: str) -> Draw:
     """Draws lengths that differ, then such that agree: there a mask fits at the wrong place, too."""
 
-    def draw(rng: random.Random) -> list[Ask]:
+    def draw(rng: random.Random) -> list[Question]:
         asks = []
         for norm_first in {"post": (False,), "pre": (True,)}.get(kind, (False, True)):
             build, (b, *lengths) = _draw_layer_build(rng, norm_first), rng.sample([3, 6, 7, 8], 3)

@@ -10,7 +10,7 @@ from torch import Tensor, nn
 
 from grading.definitions.definition import Definition, Stage
 from grading.exercises.draws import Draw
-from tutor.checking.answers import Ask
+from tutor.checking.answers import Question
 
 from ._common import (
     NAMES_OF_A_LAYER,
@@ -40,17 +40,19 @@ exercise = Definition()
 exercise.reference(EncoderLayer)
 
 
-def _layer(seed: int, b: int, n: int, build: dict[str, Any], mask: Tensor | None = None, silent: bool = False) -> Ask:
+def _layer(
+    seed: int, b: int, n: int, build: dict[str, Any], mask: Tensor | None = None, silent: bool = False
+) -> Question:
     weights = _weights(EncoderLayer, build, seed, silent=silent)
     if mask is not None:  # both norms alike: who uses one for both parts need not fail here, too
         weights |= {f"feed_forward_norm.{name}": weights[f"attention_norm.{name}"] for name in ("weight", "bias")}
-    return Ask((_numbers(b, n, build["d_model"], seed=seed), mask), build=build, weights=weights)
+    return Question((_numbers(b, n, build["d_model"], seed=seed), mask), build=build, weights=weights)
 
 
 def _draw_layer(kind: str) -> Draw:
     """Draws questions of both kinds of layers, or of one kind, with one sentence, one token and equal sizes."""
 
-    def draw(rng: random.Random) -> list[Ask]:
+    def draw(rng: random.Random) -> list[Question]:
         asks = []
         for norm_first in {"post": (False,), "pre": (True,)}.get(kind, (False, True)):
             build, (b, n) = _draw_layer_build(rng, norm_first), rng.sample([6, 7, 8, 9], 2)

@@ -11,7 +11,7 @@ from torch import Tensor
 
 from grading.definitions.definition import Definition
 from grading.exercises.draws import Draw
-from tutor.checking.answers import Ask
+from tutor.checking.answers import Question
 
 from ._common import (
     HEAD_SIZES,
@@ -72,17 +72,17 @@ def _heads(
     *,
     same: bool = False,
     biases: bool = False,
-) -> Ask:
+) -> Question:
     build = {"d_model": d, "n_heads": h}
     x = _numbers(b, n, d, seed=seed)
     source = x if same else _numbers(b, m, d, seed=seed + 1)
-    return Ask((x, source, mask), build=build, weights=_weights(MultiHeadAttention, build, seed, biases=biases))
+    return Question((x, source, mask), build=build, weights=_weights(MultiHeadAttention, build, seed, biases=biases))
 
 
 def _draw_few(kind: str) -> Draw:
     """Draws questions about one head, a source of one token, or one with biases."""
 
-    def draw(rng: random.Random) -> list[Ask]:
+    def draw(rng: random.Random) -> list[Question]:
         asks = []
         for d, h in ((15, 3), rng.choice(HEAD_SIZES)):  # an odd width, which no two heads share
             b, n, m = rng.sample([3, 6, 7, 8], 3)

@@ -13,7 +13,7 @@ import torch
 from torch import Tensor, nn
 
 from grading.definitions.definition import Stage
-from tutor.checking.answers import Ask
+from tutor.checking.answers import Question
 
 INF = float("inf")
 
@@ -147,10 +147,10 @@ def _weights(
 
 
 def _parameter_stage(points: float, look: str, *builds: dict[str, Any], draw: Callable[..., Any]) -> Stage:
-    def draw_builds(rng: random.Random) -> list[Ask]:
-        return [Ask(build=draw(rng), take="parameters") for _ in range(2)]
+    def draw_builds(rng: random.Random) -> list[Question]:
+        return [Question(build=draw(rng), probe="parameters") for _ in range(2)]
 
-    public = [Ask(build=build, take="parameters") for build in builds]
+    public = [Question(build=build, probe="parameters") for build in builds]
     return Stage("names and shapes of the parameters", points, look, public, draw_builds, view="parameters")
 
 

@@ -6,7 +6,7 @@ import random
 
 from grading.definitions.definition import Definition
 from grading.exercises.draws import Draw
-from tutor.checking.answers import Ask
+from tutor.checking.answers import Question
 
 from ._common import _counted, _merge_reshaped, merge_heads
 
@@ -15,11 +15,11 @@ exercise.reference(merge_heads)
 
 
 def _draw_merge(one_token: bool = False) -> Draw:
-    def draw(rng: random.Random) -> list[Ask]:
+    def draw(rng: random.Random) -> list[Question]:
         b, h, n, width = rng.sample(range(2, 7), 4)
         side, few = rng.randint(3, 4), rng.choice([2, 3])
         sizes = [(b, h, n, width), (side,) * 4, (1, few, 4, 5), (few, 1, 5, 4), (few, 4, 5, 1), (few, 3, 6, 2)]
-        return [Ask((_counted(b, h, 1 if one_token else n, width, rng=rng),)) for b, h, n, width in sizes]
+        return [Question((_counted(b, h, 1 if one_token else n, width, rng=rng),)) for b, h, n, width in sizes]
 
     return draw
 
@@ -27,7 +27,7 @@ def _draw_merge(one_token: bool = False) -> Draw:
 @exercise.stage(
     "one token: its pieces side by side",
     points=0.25,
-    public=[Ask((_counted(2, 4, 1, 2),)), Ask((_counted(1, 2, 1, 3),))],
+    public=[Question((_counted(2, 4, 1, 2),)), Question((_counted(1, 2, 1, 3),))],
 )
 def _(rng):
     """Three axes again, (b, n, d), also where one of them is 1: the h pieces of width d/h of the token stand side by
@@ -39,7 +39,7 @@ def _(rng):
 @exercise.stage(
     "several tokens: the way back",
     points=0.75,
-    public=[Ask((_counted(*sizes),)) for sizes in ((1, 2, 3, 2), (2, 2, 2, 2), (2, 4, 3, 2), (1, 3, 2, 1))],
+    public=[Question((_counted(*sizes),)) for sizes in ((1, 2, 3, 2), (2, 2, 2, 2), (2, 4, 3, 2), (1, 3, 2, 1))],
     decisive=True,
 )
 def _(rng):
@@ -49,7 +49,7 @@ def _(rng):
     return _draw_merge()(rng)
 
 
-exercise.large += [Ask((_counted(1, 2, 300, 2),))]
+exercise.large += [Question((_counted(1, 2, 300, 2),))]
 
 
 exercise.mistake(

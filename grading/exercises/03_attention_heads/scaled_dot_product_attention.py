@@ -11,7 +11,7 @@ from torch import Tensor
 
 from grading.definitions.definition import Definition
 from grading.exercises.draws import Draw
-from tutor.checking.answers import Ask
+from tutor.checking.answers import Question
 
 from ._common import Pair, _attended, _bias, _blocked, _numbers, _zero_blocks, scaled_dot_product_attention
 
@@ -28,16 +28,16 @@ def _scaled_by(divisor: Callable[[Tensor, Tensor, Tensor], float]) -> Callable[.
 
 def _attention_inputs(
     leading: tuple[int, ...], n: int, m: int, d: int, d_value: int, seed: int, mask: Tensor | None = None
-) -> Ask:
+) -> Question:
     query = _numbers(*leading, n, d, seed=seed)
     key, value = _numbers(*leading, m, d, seed=seed + 1), _numbers(*leading, m, d_value, seed=seed + 2)
-    return Ask((query, key, value, mask))
+    return Question((query, key, value, mask))
 
 
 def _draw_attention(*leading: int, masks: str = "", one_key: bool = False) -> Draw:
     """Draws sizes that all differ, so that a scale with any other of them is seen; one question is of one query."""
 
-    def draw(rng: random.Random) -> list[Ask]:
+    def draw(rng: random.Random) -> list[Question]:
         asks = []
         for kind in masks.split() or ["none", "none", "one query"]:
             d = rng.choice([5, 7, 10, 12, 14, 18])
@@ -96,7 +96,7 @@ def _(rng):
     return _draw_attention(masks="blocked bias")(rng)
 
 
-def _one_mask_for_all_heads(b: int, h: int, n: int, m: int, seed: int) -> Ask:
+def _one_mask_for_all_heads(b: int, h: int, n: int, m: int, seed: int) -> Question:
     """Returns a question whose mask `(b, 1, 1, m)` is another one for each sentence."""
     return _attention_inputs((b, h), n, m, 5, 4, seed, _numbers(b, 1, 1, m, seed=seed + 3, size=2))
 
@@ -131,7 +131,7 @@ def _(rng):
     ]
 
 
-def _gradients_beside_a_blocked_key(n: int, m: int, seed: int) -> Ask:
+def _gradients_beside_a_blocked_key(n: int, m: int, seed: int) -> Question:
     """Returns a question on gradients where a blocked key has a score of 100 and more, the others small ones.
 
     What is blocked has weight 0; but 0 times the gradient of an infinite exponential is NaN.
@@ -141,10 +141,10 @@ def _gradients_beside_a_blocked_key(n: int, m: int, seed: int) -> Ask:
     query[:, 0], key[:, 0], key[seed % m, 0] = 1, 0, 300
     mask = torch.zeros(n, m)
     mask[:, seed % m] = -math.inf
-    return Ask((query, key, value, mask), take="gradients")
+    return Question((query, key, value, mask), probe="gradients")
 
 
-def _large_scores(n: int, m: int, seed: int) -> Ask:
+def _large_scores(n: int, m: int, seed: int) -> Question:
     """Returns a question in which the scores of a row are all near 30,000 or -30,000, and what is blocked even higher.
 
     All numbers are whole and the root of the width is 4, so that no rounding depends on the order of the sums; and in
@@ -162,7 +162,7 @@ def _large_scores(n: int, m: int, seed: int) -> Ask:
     key[:, 0], query[:, 1], key[:, 1], key[blocked, 1] = 100, 1, 0, 400_000
     mask = torch.zeros(n, m)
     mask[:, blocked] = -math.inf
-    return Ask((query, key, _numbers(m, 3, seed=seed + 1), mask))
+    return Question((query, key, _numbers(m, 3, seed=seed + 1), mask))
 
 
 @exercise.stage(

@@ -5,7 +5,7 @@ from __future__ import annotations
 import sympy
 
 from grading.definitions.definition import Definition
-from tutor.checking.answers import Ask
+from tutor.checking.answers import Question
 
 D, A = sympy.symbols("D A", positive=True, integer=True)
 
@@ -18,16 +18,16 @@ def score_variance() -> sympy.Expr:
     return D / A
 
 
-@exercise.stage("one head: the whole width is in the dot product", points=0.5, public=[Ask(at={"D": 16, "A": 1})])
+@exercise.stage("one head: the whole width is in the dot product", points=0.5, public=[Question(at={"D": 16, "A": 1})])
 def _(rng):
     """A dot product of width D is a sum of D products; the variances of independent terms add up."""
-    return [Ask(at={"D": rng.randint(67, 199), "A": 1})]
+    return [Question(at={"D": rng.randint(67, 199), "A": 1})]
 
 
 @exercise.stage(
     "several heads",
     points=1.5,
-    public=[Ask(at={"D": 24, "A": 4}), Ask(at={"D": 512, "A": 8}), Ask(at={"D": 1536, "A": 12})],
+    public=[Question(at={"D": 24, "A": 4}), Question(at={"D": 512, "A": 8}), Question(at={"D": 1536, "A": 12})],
     sealed=True,
     decisive=True,
 )
@@ -35,7 +35,7 @@ def _(rng):
     """How many numbers does the query of ONE head have, when A heads share a width of D?"""
     pairs = [(heads, rng.randint(5, 99)) for heads in rng.sample(range(2, 17), 4)]
     pairs.append((6, rng.randint(400, 500)))  # wider than all others, for every student
-    return [Ask(at={"D": heads * width, "A": heads}) for heads, width in pairs]
+    return [Question(at={"D": heads * width, "A": heads}) for heads, width in pairs]
 
 
 @exercise.mistake("the heads are forgotten")

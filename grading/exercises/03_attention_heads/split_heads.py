@@ -6,7 +6,7 @@ import random
 
 from grading.definitions.definition import Definition
 from grading.exercises.draws import Draw
-from tutor.checking.answers import Ask
+from tutor.checking.answers import Question
 
 from ._common import _counted, _split_reshaped, split_heads
 
@@ -15,14 +15,14 @@ exercise = Definition(trains=True, exceptions=("double precision stays double pr
 exercise.reference(split_heads)
 
 
-def _split(b: int, n: int, h: int, width: int, rng: random.Random | None = None) -> Ask:
-    return Ask((_counted(b, n, h * width, rng=rng), h))
+def _split(b: int, n: int, h: int, width: int, rng: random.Random | None = None) -> Question:
+    return Question((_counted(b, n, h * width, rng=rng), h))
 
 
 def _draw_split(one_token: bool = False) -> Draw:
     """Draws tensors of which no two sizes agree, and of which two do."""
 
-    def draw(rng: random.Random) -> list[Ask]:
+    def draw(rng: random.Random) -> list[Question]:
         b, n, h, width = rng.sample(range(2, 8), 4)
         side, few = rng.randint(3, 4), rng.choice([2, 3])
         sizes = [(b, n, h, width), (side, side, side, side)]

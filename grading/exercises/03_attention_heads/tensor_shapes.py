@@ -6,7 +6,7 @@ import random
 
 from grading.definitions.definition import Definition, Stage
 from grading.exercises.draws import Draw
-from tutor.checking.answers import Ask
+from tutor.checking.answers import Question
 
 Shapes = dict[str, tuple[int, ...]]
 
@@ -34,10 +34,10 @@ def _shapes(b: int, n: int, d: int, h: int, **changed: tuple[int, ...]) -> Shape
 
 
 def _draw_shapes(*entries: str) -> Draw:
-    def draw(rng: random.Random) -> list[Ask]:
+    def draw(rng: random.Random) -> list[Question]:
         b, n, h, width = rng.sample(range(2, 18), 4)  # all four different
         sizes = [(b, n, h, width), (1, width, h, n), (n, b, 1, h), (h, 1, b, n), (b, n, n, width), (h, n, b, 1)]
-        return [Ask((b, n, h * width, h), entries=entries) for b, n, h, width in sizes]
+        return [Question((b, n, h * width, h), entries=entries) for b, n, h, width in sizes]
 
     return draw
 
@@ -45,12 +45,15 @@ def _draw_shapes(*entries: str) -> Draw:
 def _shape_stage(name: str, points: float, look: str, *entries: str) -> Stage:
     """Returns a stage that asks for some of the shapes; those with heads are what the exercise is there for."""
     sizes = ((2, 7, 15, 3), (3, 4, 5, 1), (1, 4, 6, 2), (3, 2, 5, 5))
-    asks = [Ask((b, n, d, h), entries=entries) for b, n, d, h in sizes]
+    asks = [Question((b, n, d, h), entries=entries) for b, n, d, h in sizes]
     return Stage(name, points, look, asks, _draw_shapes(*entries), sealed=True, decisive="x" not in entries)
 
 
 @exercise.stage(
-    "a dict with the nine names, each with whole numbers", points=0.25, public=[Ask((2, 7, 15, 3))], measure="shapes"
+    "a dict with the nine names, each with whole numbers",
+    points=0.25,
+    public=[Question((2, 7, 15, 3))],
+    measure="shapes",
 )
 def _(rng):
     """The docstring lists the nine names, in the order in which the tensors are made. The numbers of a shape are whole

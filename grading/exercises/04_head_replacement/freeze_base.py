@@ -11,7 +11,7 @@ from torch import nn
 from grading.definitions.definition import Definition
 from grading.exercises.draws import seed_from
 from helpers.models import Classifier
-from tutor.checking.answers import Ask
+from tutor.checking.answers import Question
 from tutor.checking.plain import Model
 
 from ._common import THEN, _classifier, _classifier_with_head, _other_options
@@ -25,8 +25,8 @@ def freeze_base(model: Classifier) -> Classifier:
     return model
 
 
-def _freeze_ask(model: Model, **settings: Any) -> Ask:
-    return Ask((model,), changes=(0,), **settings)
+def _freeze_ask(model: Model, **settings: Any) -> Question:
+    return Question((model,), changes=(0,), **settings)
 
 
 def _freezing(chosen: Callable[[str], bool]) -> Callable[[Any], Any]:
@@ -47,11 +47,11 @@ LEARNED = {"positions": "learned", "norm_first": True, "n_layers": 2}
 @exercise.stage(
     "the head still learns",
     points=0.25,
-    public=[_freeze_ask(_classifier(1, 3), then=THEN, take="learns", entries=("head.*",))],
+    public=[_freeze_ask(_classifier(1, 3), follow_up=THEN, probe="learns", entries=("head.*",))],
 )
 def _(rng):
     """head.weight and head.bias must keep requires_grad=True."""
-    return [_freeze_ask(_classifier(seed_from(rng), 3), then=THEN, take="learns", entries=("head.*",))]
+    return [_freeze_ask(_classifier(seed_from(rng), 3), follow_up=THEN, probe="learns", entries=("head.*",))]
 
 
 def _half_frozen(seed: int) -> list[Model]:
@@ -64,7 +64,7 @@ def _half_frozen(seed: int) -> list[Model]:
     "nothing else learns",
     points=1.5,
     public=[
-        _freeze_ask(model, then=THEN, take="learns")
+        _freeze_ask(model, follow_up=THEN, probe="learns")
         for model in (_classifier(1, 3), _classifier(4, 3, n_layers=3), *_half_frozen(5))
     ],
     decisive=True,
@@ -74,8 +74,8 @@ def _(rng):
     be left.
     """
     return [
-        _freeze_ask(_classifier(seed_from(rng), rng.randint(2, 5), n_layers=3), then=THEN, take="learns"),
-        *(_freeze_ask(model, then=THEN, take="learns") for model in _half_frozen(seed_from(rng))),
+        _freeze_ask(_classifier(seed_from(rng), rng.randint(2, 5), n_layers=3), follow_up=THEN, probe="learns"),
+        *(_freeze_ask(model, follow_up=THEN, probe="learns") for model in _half_frozen(seed_from(rng))),
     ]
 
 
@@ -84,26 +84,28 @@ def _large(seed: int) -> Model:
     return _classifier(seed, 2, d_model=200)
 
 
-@exercise.stage("402 numbers at D = 200, C = 2", points=0.5, public=[_freeze_ask(_large(1), then=THEN, take="learns")])
+@exercise.stage(
+    "402 numbers at D = 200, C = 2", points=0.5, public=[_freeze_ask(_large(1), follow_up=THEN, probe="learns")]
+)
 def _(rng):
     """The head is a Linear from 200 numbers to 2: 2 * 200 weights and 2 biases."""
-    return [_freeze_ask(_large(seed_from(rng)), then=THEN, take="learns")]
+    return [_freeze_ask(_large(seed_from(rng)), follow_up=THEN, probe="learns")]
 
 
 @exercise.stage(
     "also where positions are learned and a last norm follows",
     points=0.5,
-    public=[_freeze_ask(_classifier(2, 2, **LEARNED), then=THEN, take="learns")],
+    public=[_freeze_ask(_classifier(2, 2, **LEARNED), follow_up=THEN, probe="learns")],
 )
 def _(rng):
     """Not every parameter of the base belongs to a layer: base.position and base.norm exist in some models."""
-    return [_freeze_ask(_classifier(seed_from(rng), 4, **LEARNED), then=THEN, take="learns")]
+    return [_freeze_ask(_classifier(seed_from(rng), 4, **LEARNED), follow_up=THEN, probe="learns")]
 
 
-@exercise.stage("no weight changes its value", points=0.25, public=[_freeze_ask(_classifier(3, 2), take="origins")])
+@exercise.stage("no weight changes its value", points=0.25, public=[_freeze_ask(_classifier(3, 2), probe="origins")])
 def _(rng):
     """Freezing says what training may change later. It changes no number: every weight stays 'as in input 1'."""
-    return [_freeze_ask(_classifier(seed_from(rng), 3, **_other_options(rng)), take="origins")]
+    return [_freeze_ask(_classifier(seed_from(rng), 3, **_other_options(rng)), probe="origins")]
 
 
 @exercise.mistake("nothing is frozen")

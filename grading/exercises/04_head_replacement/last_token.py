@@ -10,7 +10,7 @@ from torch import Tensor
 
 from grading.definitions.definition import Definition
 from grading.exercises.draws import Draw
-from tutor.checking.answers import Ask
+from tutor.checking.answers import Question
 
 exercise = Definition(trains=True)
 
@@ -28,10 +28,12 @@ def _hidden(b: int, n: int, d: int, seed: int) -> Tensor:
 def _draw_padded(low: int, texts: tuple[int, int], spare: int) -> Draw:
     """Returns what draws a batch of texts of at least `low` tokens; `spare` columns at most are padding for all."""
 
-    def draw(rng: random.Random) -> list[Ask]:
+    def draw(rng: random.Random) -> list[Question]:
         n, d = rng.randint(6, 9), rng.choice([2, 3, 5])
         lengths = [rng.randint(low, n) for _ in range(rng.randint(*texts))]
-        return [Ask((_hidden(len(lengths), n + rng.randint(0, spare), d, rng.randrange(10**6)), torch.tensor(lengths)))]
+        return [
+            Question((_hidden(len(lengths), n + rng.randint(0, spare), d, rng.randrange(10**6)), torch.tensor(lengths)))
+        ]
 
     return draw
 
@@ -42,27 +44,27 @@ def _row(place: Callable[[Tensor, Tensor], Tensor]) -> Callable[[Tensor, Tensor]
 
 
 @exercise.stage(
-    "a tensor of shape (b, d)", points=0.5, public=[Ask((_hidden(2, 4, 3, 1), torch.tensor([4, 2])))], view="shape"
+    "a tensor of shape (b, d)", points=0.5, public=[Question((_hidden(2, 4, 3, 1), torch.tensor([4, 2])))], view="shape"
 )
 def _(rng):
     """One row of d numbers for each text: the axis of the tokens is gone."""
     return _draw_padded(2, (2, 5), 2)(rng)
 
 
-@exercise.stage("one text", points=0.5, public=[Ask((_hidden(1, 7, 2, 2), torch.tensor([3])))])
+@exercise.stage("one text", points=0.5, public=[Question((_hidden(1, 7, 2, 2), torch.tensor([3])))])
 def _(rng):
     """A text of length 3 has its tokens at the places 0, 1 and 2: its last one is at place 2. The shape is (1, d) also
     for one text.
     """
-    return [Ask((_hidden(1, 9, 3, rng.randrange(10**6)), torch.tensor([rng.choice([3, 4, 6, 7])])))]
+    return [Question((_hidden(1, 9, 3, rng.randrange(10**6)), torch.tensor([rng.choice([3, 4, 6, 7])])))]
 
 
 @exercise.stage(
-    "several texts without padding", points=0.5, public=[Ask((_hidden(3, 4, 2, 3), torch.tensor([4, 4, 4])))]
+    "several texts without padding", points=0.5, public=[Question((_hidden(3, 4, 2, 3), torch.tensor([4, 4, 4])))]
 )
 def _(rng):
     """Where all texts are as long as the batch is wide, the last real token is the last row."""
-    return [Ask((_hidden(4, 5, 3, rng.randrange(10**6)), torch.tensor([5] * 4)))]
+    return [Question((_hidden(4, 5, 3, rng.randrange(10**6)), torch.tensor([5] * 4)))]
 
 
 def _middle_first(rng: random.Random) -> list[int]:
@@ -75,10 +77,10 @@ def _middle_first(rng: random.Random) -> list[int]:
     "several texts of different lengths",
     points=1,
     public=[
-        Ask((_hidden(3, 6, 2, 4), torch.tensor([3, 6, 2]))),
-        Ask((_hidden(2, 6, 3, 5), torch.tensor([4, 2]))),
-        Ask((_hidden(4, 4, 4, 7), torch.tensor([2, 4, 1, 3]))),
-        Ask((_hidden(3, 5, 1, 9), torch.tensor([4, 5, 2]))),
+        Question((_hidden(3, 6, 2, 4), torch.tensor([3, 6, 2]))),
+        Question((_hidden(2, 6, 3, 5), torch.tensor([4, 2]))),
+        Question((_hidden(4, 4, 4, 7), torch.tensor([2, 4, 1, 3]))),
+        Question((_hidden(3, 5, 1, 9), torch.tensor([4, 5, 2]))),
     ],
     decisive=True,
 )
@@ -86,18 +88,18 @@ def _(rng):
     """Each text has its own last place: text number k takes row lengths[k] - 1 of hidden[k]."""
     return [
         *_draw_padded(2, (6, 9), 2)(rng),
-        Ask((_hidden(3, 9, 2, rng.randrange(10**6)), torch.tensor(_middle_first(rng)))),
-        Ask((_hidden(3, 7, 1, rng.randrange(10**6)), torch.tensor(_middle_first(rng)))),
+        Question((_hidden(3, 9, 2, rng.randrange(10**6)), torch.tensor(_middle_first(rng)))),
+        Question((_hidden(3, 7, 1, rng.randrange(10**6)), torch.tensor(_middle_first(rng)))),
     ]
 
 
-@exercise.stage("a text of <sos> alone", points=0.5, public=[Ask((_hidden(3, 4, 2, 6), torch.tensor([2, 1, 4])))])
+@exercise.stage("a text of <sos> alone", points=0.5, public=[Question((_hidden(3, 4, 2, 6), torch.tensor([2, 1, 4])))])
 def _(rng):
     """A length of 1 means that the only real token is at place 0."""
-    return [Ask((_hidden(3, 6, 3, rng.randrange(10**6)), torch.tensor([rng.randint(2, 5), 1, 6])))]
+    return [Question((_hidden(3, 6, 3, rng.randrange(10**6)), torch.tensor([rng.randint(2, 5), 1, 6])))]
 
 
-exercise.large += [Ask((_hidden(3, 300, 2, 8), torch.tensor([290, 41, 300])))]
+exercise.large += [Question((_hidden(3, 300, 2, 8), torch.tensor([290, 41, 300])))]
 
 
 @exercise.mistake("the last row of the batch, which is mostly padding")

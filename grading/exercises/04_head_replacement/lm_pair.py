@@ -7,7 +7,7 @@ import random
 from grading.definitions.definition import Definition
 from grading.exercises.draws import Draw, both, fixed
 from helpers.vocabulary import EOS, SOS
-from tutor.checking.answers import Ask
+from tutor.checking.answers import Question
 
 exercise = Definition()
 
@@ -18,26 +18,26 @@ def lm_pair(tokens: list[int]) -> tuple[list[int], list[int]]:
 
 
 def _draw_sentences(low: int, high: int, count: int) -> Draw:
-    def draw(rng: random.Random) -> list[Ask]:
-        return [Ask((rng.sample(range(4, 1000), rng.randint(low, high)),)) for _ in range(count)]
+    def draw(rng: random.Random) -> list[Question]:
+        return [Question((rng.sample(range(4, 1000), rng.randint(low, high)),)) for _ in range(count)]
 
     return draw
 
 
-def _border(rng: random.Random) -> list[Ask]:
+def _border(rng: random.Random) -> list[Question]:
     """Returns a sentence with the smallest numbers: 4, and 3 for words outside the vocabulary, which stay."""
     words = [3, 4, 4, 3, *(rng.randrange(5, 1000) for _ in range(3))]
-    return [Ask((rng.sample(words, len(words)),))]
+    return [Question((rng.sample(words, len(words)),))]
 
 
-def _long(rng: random.Random) -> list[Ask]:
-    return [Ask(([rng.randrange(4, 1000) for _ in range(rng.randint(520, 700))],))]
+def _long(rng: random.Random) -> list[Question]:
+    return [Question(([rng.randrange(4, 1000) for _ in range(rng.randint(520, 700))],))]
 
 
 @exercise.stage(
     "one word, and several",
     points=0.75,
-    public=[Ask(([7],)), Ask(([7, 5, 9],)), Ask(([8, 4, 6, 5, 3],)), *fixed(_long, 1)],
+    public=[Question(([7],)), Question(([7, 5, 9],)), Question(([8, 4, 6, 5, 3],)), *fixed(_long, 1)],
     decisive=True,
 )
 def _(rng):
@@ -47,22 +47,24 @@ def _(rng):
     return both(_draw_sentences(1, 1, 2), _draw_sentences(2, 12, 2), _border, _long)(rng)
 
 
-@exercise.stage("a sentence that repeats a word", points=0.5, public=[Ask(([5, 9, 5, 5],))])
+@exercise.stage("a sentence that repeats a word", points=0.5, public=[Question(([5, 9, 5, 5],))])
 def _(rng):
     """A word may come several times, also at the end: shift by the place, never by the value."""
     words = [rng.randrange(4, 1000) for _ in range(rng.randint(3, 6))]
-    return [Ask(([*words, words[-1], words[-1]],)), Ask(([*words, *words],))]
+    return [Question(([*words, words[-1], words[-1]],)), Question(([*words, *words],))]
 
 
-@exercise.stage("no words at all", points=0.5, public=[Ask(([],)), Ask(([8, 6],))])
+@exercise.stage("no words at all", points=0.5, public=[Question(([],)), Question(([8, 6],))])
 def _(rng):
     """An empty sentence still asks one question: <sos> is followed by <eos>. A sentence of two words is asked beside
     it.
     """
-    return [*_draw_sentences(2, 2, 1)(rng), Ask(([],))]
+    return [*_draw_sentences(2, 2, 1)(rng), Question(([],))]
 
 
-@exercise.stage("the list of words is left as it was", points=0.25, public=[Ask(([7, 5, 9],))], measure="inputs kept")
+@exercise.stage(
+    "the list of words is left as it was", points=0.25, public=[Question(([7, 5, 9],))], measure="inputs kept"
+)
 def _(rng):
     """The words belong to the caller: append, insert and += would change that very list. Make two new ones."""
     return _draw_sentences(2, 12, 2)(rng)

@@ -12,7 +12,7 @@ from torch import Tensor
 from grading.definitions.definition import Definition
 from grading.exercises.draws import Draw, seed_from
 from helpers.models import Classifier
-from tutor.checking.answers import Ask
+from tutor.checking.answers import Question
 from tutor.checking.building import build
 from tutor.checking.plain import Model
 
@@ -43,18 +43,18 @@ def _checkpoint(seed: int, **options: Any) -> Model:
 
 
 def _load_asks(*, n_classes: int = 3, **settings: Any) -> Draw:
-    def draw(rng: random.Random) -> list[Ask]:
+    def draw(rng: random.Random) -> list[Question]:
         asks = []
         for options in ({}, _other_options(rng)):
             inputs = _classifier(seed_from(rng), n_classes, **options), _checkpoint(seed_from(rng), **options)
-            asks.append(Ask(inputs, changes=(0,), **settings))
+            asks.append(Question(inputs, changes=(0,), **settings))
         return asks
 
     return draw
 
 
-def _load_ask(**settings: Any) -> list[Ask]:
-    return [Ask((_classifier(1, 3), _checkpoint(2)), changes=(0,), **settings)]
+def _load_ask(**settings: Any) -> list[Question]:
+    return [Question((_classifier(1, 3), _checkpoint(2)), changes=(0,), **settings)]
 
 
 def _as_dict(seed: int, change: Callable[[list[str]], dict[str, str]]) -> Weights:
@@ -66,66 +66,72 @@ def _as_dict(seed: int, change: Callable[[list[str]], dict[str, str]]) -> Weight
 TWICE = "base.{}"  # whoever takes away every `base.` finds such a name to fit
 
 
-def _renamed(seed: int, which: int, to: str = "{}_old") -> Ask:
+def _renamed(seed: int, which: int, to: str = "{}_old") -> Question:
     """Returns a checkpoint with as many names, one of them another."""
     checkpoint = _as_dict(seed, lambda names: {n: to.format(n) if i == which else n for i, n in enumerate(names)})
-    return Ask((_classifier(seed + 1, 3, d_model=4), checkpoint), changes=(0, 1))
+    return Question((_classifier(seed + 1, 3, d_model=4), checkpoint), changes=(0, 1))
 
 
-def _width_one(seed: int) -> Ask:
+def _width_one(seed: int) -> Question:
     """Returns a checkpoint of width 1, whose numbers could be copied into any width by broadcasting."""
-    return Ask((_classifier(seed), _checkpoint(seed + 1, d_model=1, n_heads=1)), changes=(0, 1))
+    return Question((_classifier(seed), _checkpoint(seed + 1, d_model=1, n_heads=1)), changes=(0, 1))
 
 
-def _turned(seed: int) -> Ask:
+def _turned(seed: int) -> Question:
     """Returns a checkpoint with as many numbers as are wanted, in a table of another shape."""
     checkpoint = _as_dict(seed, lambda names: {name: name for name in names})
     table = checkpoint["base.embedding.weight"]
     checkpoint["base.embedding.weight"] = table.reshape(table.shape[1], table.shape[0])
-    return Ask((_classifier(seed + 1, 3, d_model=4), checkpoint), changes=(0, 1))
+    return Question((_classifier(seed + 1, 3, d_model=4), checkpoint), changes=(0, 1))
 
 
-def _exchanged(seed: int) -> Ask:
+def _exchanged(seed: int) -> Question:
     """Returns a checkpoint with all the names and all the shapes that are wanted, two of these at each other's name."""
     checkpoint = _as_dict(seed, lambda names: {name: name for name in names})
     table = "base.embedding.weight"
     other = next(name for name, weight in checkpoint.items() if weight.shape != checkpoint[table].shape)
     checkpoint[table], checkpoint[other] = checkpoint[other], checkpoint[table]
-    return Ask((_classifier(seed + 1, 3, d_model=4), checkpoint), changes=(0, 1))
+    return Question((_classifier(seed + 1, 3, d_model=4), checkpoint), changes=(0, 1))
 
 
-def _other_width(rng: random.Random) -> list[Ask]:
+def _other_width(rng: random.Random) -> list[Question]:
     """Returns bases of other shapes; of the last, the first weights fit and only later ones do not."""
     sizes = {"d_model": rng.choice([4, 12, 16]), "vocab_size": rng.choice([6, 9]), "d_feedforward": rng.choice([6, 12])}
     return [
-        Ask((_classifier(seed_from(rng)), _checkpoint(seed_from(rng), **{name: size})), changes=(0, 1))
+        Question((_classifier(seed_from(rng)), _checkpoint(seed_from(rng), **{name: size})), changes=(0, 1))
         for name, size in sizes.items()
     ] + [make(seed_from(rng)) for make in (_width_one, _turned, _exchanged)]
 
 
-def _other_names(rng: random.Random) -> list[Ask]:
+def _other_names(rng: random.Random) -> list[Question]:
     few, many = rng.choice([(1, 2), (1, 3), (2, 3)])
     return [
-        Ask((_classifier(seed_from(rng), n_layers=many), _checkpoint(seed_from(rng), n_layers=few)), changes=(0, 1)),
-        Ask((_classifier(seed_from(rng), n_layers=few), _checkpoint(seed_from(rng), n_layers=many)), changes=(0, 1)),
-        Ask((_classifier(seed_from(rng)), replace(_base(seed_from(rng)), spread=0.3, state=True)), changes=(0, 1)),
+        Question(
+            (_classifier(seed_from(rng), n_layers=many), _checkpoint(seed_from(rng), n_layers=few)), changes=(0, 1)
+        ),
+        Question(
+            (_classifier(seed_from(rng), n_layers=few), _checkpoint(seed_from(rng), n_layers=many)), changes=(0, 1)
+        ),
+        Question((_classifier(seed_from(rng)), replace(_base(seed_from(rng)), spread=0.3, state=True)), changes=(0, 1)),
         _renamed(seed_from(rng), rng.randint(0, 12)),
         _renamed(seed_from(rng), 0, TWICE),
     ]
 
 
 PUBLIC_WIDTH = [
-    Ask((_classifier(1), _checkpoint(2, d_model=4)), changes=(0, 1)),  # whether they change is asked in other stages
-    Ask((_classifier(1), _checkpoint(2, vocab_size=9)), changes=(0, 1)),
-    Ask((_classifier(1), _checkpoint(2, d_feedforward=12)), changes=(0, 1)),
+    Question(
+        (_classifier(1), _checkpoint(2, d_model=4)), changes=(0, 1)
+    ),  # whether they change is asked in other stages
+    Question((_classifier(1), _checkpoint(2, vocab_size=9)), changes=(0, 1)),
+    Question((_classifier(1), _checkpoint(2, d_feedforward=12)), changes=(0, 1)),
     _width_one(3),
     _turned(4),
     _exchanged(5),
 ]
 PUBLIC_NAMES = [
-    Ask((_classifier(1, n_layers=2), _checkpoint(2)), changes=(0, 1)),
-    Ask((_classifier(1), _checkpoint(2, n_layers=2)), changes=(0, 1)),
-    Ask((_classifier(1), replace(_base(2), spread=0.3, state=True)), changes=(0, 1)),
+    Question((_classifier(1, n_layers=2), _checkpoint(2)), changes=(0, 1)),
+    Question((_classifier(1), _checkpoint(2, n_layers=2)), changes=(0, 1)),
+    Question((_classifier(1), replace(_base(2), spread=0.3, state=True)), changes=(0, 1)),
     _renamed(4, 2),
     _renamed(5, 0, TWICE),
 ]
@@ -138,9 +144,9 @@ def _stripped(checkpoint: Weights) -> Weights:
 HEAD = ("head.*", "base.embedding.weight")
 
 
-def _another_order(seed: int) -> Ask:
+def _another_order(seed: int) -> Question:
     """Returns a checkpoint whose weights of the same shapes stand in another order: names count."""
-    return Ask((_classifier(seed + 1, 3, d_model=4), _as_dict(seed, _reversed)), changes=(0,))
+    return Question((_classifier(seed + 1, 3, d_model=4), _as_dict(seed, _reversed)), changes=(0,))
 
 
 def _reversed(names: list[str]) -> dict[str, str]:
@@ -151,8 +157,8 @@ def _reversed(names: list[str]) -> dict[str, str]:
     "the base has the weights of the checkpoint",
     points=1.5,
     public=[
-        *_load_ask(take="origins", entries=("base.*",)),
-        replace(_another_order(6), take="origins", entries=("base.*",)),
+        *_load_ask(probe="origins", entries=("base.*",)),
+        replace(_another_order(6), probe="origins", entries=("base.*",)),
     ],
     decisive=True,
 )
@@ -161,8 +167,8 @@ def _(rng):
     'base.embedding.weight', model.base calls it 'embedding.weight'.
     """
     return [
-        *_load_asks(take="origins", entries=("base.*",))(rng),
-        replace(_another_order(seed_from(rng)), take="origins", entries=("base.*",)),
+        *_load_asks(probe="origins", entries=("base.*",))(rng),
+        replace(_another_order(seed_from(rng)), probe="origins", entries=("base.*",)),
     ]
 
 
@@ -170,8 +176,8 @@ def _(rng):
     "the head is left alone",
     points=0.5,
     public=[
-        *_load_ask(take="origins", entries=HEAD),
-        Ask((_classifier(1, 7), _checkpoint(2)), changes=(0,), take="origins", entries=HEAD),
+        *_load_ask(probe="origins", entries=HEAD),
+        Question((_classifier(1, 7), _checkpoint(2)), changes=(0,), probe="origins", entries=HEAD),
     ],
 )
 def _(rng):
@@ -179,19 +185,21 @@ def _(rng):
     the checkpoint's head has the shape of the model's.
     """
     return [
-        *_load_asks(take="origins", entries=HEAD)(rng)[:1],
-        *_load_asks(n_classes=7, take="origins", entries=HEAD)(rng)[:1],
+        *_load_asks(probe="origins", entries=HEAD)(rng)[:1],
+        *_load_asks(n_classes=7, probe="origins", entries=HEAD)(rng)[:1],
     ]
 
 
 @exercise.stage(
-    "the model runs with them", points=1, public=[*_load_ask(then=THEN), *_load_ask(then=THEN, take="learns")]
+    "the model runs with them",
+    points=1,
+    public=[*_load_ask(follow_up=THEN), *_load_ask(follow_up=THEN, probe="learns")],
 )
 def _(rng):
     """The model that comes back must give the logits of its own head on the base of the checkpoint, and all of it can
     learn.
     """
-    return [*_load_asks(then=THEN)(rng), *_load_asks(then=THEN, take="learns")(rng)[:1]]
+    return [*_load_asks(follow_up=THEN)(rng), *_load_asks(follow_up=THEN, probe="learns")(rng)[:1]]
 
 
 @exercise.stage(
@@ -217,7 +225,7 @@ def _(rng):
     return _other_names(rng)
 
 
-def _model_only(asks: list[Ask]) -> list[Ask]:
+def _model_only(asks: list[Question]) -> list[Question]:
     """Returns the questions with the checkpoint free to change: only the model must stay as it was."""
     return [replace(ask, changes=(1,)) for ask in asks]
 
@@ -242,10 +250,10 @@ def _(rng):
     return _load_asks()(rng)
 
 
-@exercise.stage("training the model does not change the checkpoint", points=0.5, public=_load_ask(take="shared"))
+@exercise.stage("training the model does not change the checkpoint", points=0.5, public=_load_ask(probe="shared"))
 def _(rng):
     """The weights must be copied into the model, as load_state_dict does (without assign=True)."""
-    return _load_asks(take="shared")(rng)
+    return _load_asks(probe="shared")(rng)
 
 
 @exercise.mistake("strict=False, and nothing is loaded")

@@ -14,7 +14,7 @@ from grading.definitions.definition import Definition
 from grading.exercises.draws import Draw, both, seed_from
 from helpers.models import Classifier, LanguageModel, TransformerBase
 from helpers.vocabulary import PAD, SOS
-from tutor.checking.answers import Ask
+from tutor.checking.answers import Question
 from tutor.checking.building import build
 from tutor.checking.plain import Model
 
@@ -29,9 +29,9 @@ def replace_head(model: LanguageModel, n_classes: int) -> Classifier:
 
 
 def _swap_asks(**settings: Any) -> Draw:
-    def draw(rng: random.Random) -> list[Ask]:
-        first = Ask((_language_model(seed_from(rng)), rng.choice([3, 4, 5])), **settings)
-        second = Ask((_language_model(seed_from(rng), n_layers=2, d_model=12), rng.choice([2, 6])), **settings)
+    def draw(rng: random.Random) -> list[Question]:
+        first = Question((_language_model(seed_from(rng)), rng.choice([3, 4, 5])), **settings)
+        second = Question((_language_model(seed_from(rng), n_layers=2, d_model=12), rng.choice([2, 6])), **settings)
         return [first, second]
 
     return draw
@@ -46,48 +46,48 @@ ALIKE = (
 @exercise.stage(
     "a classifier: one row of n_classes numbers for each text",
     points=0.25,
-    public=[Ask((_language_model(1), 3), then=THEN)],
+    public=[Question((_language_model(1), 3), follow_up=THEN)],
     view="shape",
 )
 def _(rng):
     """Called on tokens (b, n) and lengths (b,), the new model must give (b, n_classes): Classifier of helpers.models
     does so.
     """
-    return _swap_asks(then=THEN)(rng)
+    return _swap_asks(follow_up=THEN)(rng)
 
 
 @exercise.stage(
     "all of it can learn, the new head included",
     points=0.5,
-    public=[Ask((_language_model(1), 3), then=THEN, take="learns")],
+    public=[Question((_language_model(1), 3), follow_up=THEN, probe="learns")],
 )
 def _(rng):
     """The head has n_classes * D + n_classes numbers, and nothing is frozen yet."""
-    return _swap_asks(then=THEN, take="learns")(rng)
+    return _swap_asks(follow_up=THEN, probe="learns")(rng)
 
 
 @exercise.stage(
     "the base has the weights of the language model",
     points=1,
-    public=[Ask((_language_model(seed), n), take="origins") for seed, n in ((1, 4), (2, 4), (3, 7))],
+    public=[Question((_language_model(seed), n), probe="origins") for seed, n in ((1, 4), (2, 4), (3, 7))],
     decisive=True,
 )
 def _(rng):
     """Every weight under base. must be 'as in input 1', the language model; the head is new, also where the old one has
     as many outputs.
     """
-    return both(_swap_asks(take="origins"), lambda rng: [Ask((_language_model(seed_from(rng)), 7), take="origins")])(
-        rng
-    )
+    return both(
+        _swap_asks(probe="origins"), lambda rng: [Question((_language_model(seed_from(rng)), 7), probe="origins")]
+    )(rng)
 
 
-def _asked_for_rows(seed: int, n_classes: int) -> Ask:
+def _asked_for_rows(seed: int, n_classes: int) -> Question:
     """Returns a question that carries what the old head says of the last real tokens, `(b, V)`."""
     model = _language_model(seed)
     tokens, lengths = THEN
     with torch.no_grad():
         old = build(model)(tokens, lengths)[torch.arange(len(tokens)), lengths - 1]
-    return Ask((model, n_classes), then=THEN, beside={"old": old})
+    return Question((model, n_classes), follow_up=THEN, extra={"old": old})
 
 
 @exercise.stage(
@@ -101,7 +101,7 @@ def _(rng):
 @exercise.stage(
     "the base gives the same hidden states",
     points=0.5,
-    public=[Ask((_language_model(3, **options), 3), then=THEN, part="base") for options in OTHER_OPTIONS],
+    public=[Question((_language_model(3, **options), 3), follow_up=THEN, part="base") for options in OTHER_OPTIONS],
     decisive=True,
 )
 def _(rng):
@@ -109,7 +109,7 @@ def _(rng):
     base, and do not build one anew.
     """
     return [
-        Ask((_language_model(seed_from(rng), **options), rng.choice([2, 3, 6])), then=THEN, part="base")
+        Question((_language_model(seed_from(rng), **options), rng.choice([2, 3, 6])), follow_up=THEN, part="base")
         for options in rng.sample(OTHER_OPTIONS, 2)
     ]
 
@@ -117,16 +117,16 @@ def _(rng):
 @exercise.stage(
     "what comes after the last real token makes no difference",
     points=0.5,
-    public=[Ask((_language_model(4), 3), then=ALIKE)],
+    public=[Question((_language_model(4), 3), follow_up=ALIKE)],
     measure="rows alike",
 )
 def _(rng):
     """The head must read the last real token of each text, found by its length: Classifier does it."""
-    return [Ask((_language_model(seed_from(rng), n_layers=2), rng.randint(2, 5)), then=ALIKE)]
+    return [Question((_language_model(seed_from(rng), n_layers=2), rng.randint(2, 5)), follow_up=ALIKE)]
 
 
 @exercise.stage(
-    "the old model is left as it was", points=0.5, public=[Ask((_language_model(1), 3))], measure="inputs kept"
+    "the old model is left as it was", points=0.5, public=[Question((_language_model(1), 3))], measure="inputs kept"
 )
 def _(rng):
     """The language model must keep its head and all its weights: do not assign to model.head."""
@@ -140,14 +140,16 @@ def _in_training(seed: int) -> Model:
 @exercise.stage(
     "training the new model does not change the old one, which stays in its mode",
     points=0.5,
-    public=[Ask((_language_model(1), 3), take="shared"), Ask((_in_training(1), 3), take="mode")],
+    public=[Question((_language_model(1), 3), probe="shared"), Question((_in_training(1), 3), probe="mode")],
     decisive=True,
 )
 def _(rng):
     """The two models must not share parameters: give the new one a copy of the base, copy.deepcopy(model.base). And do
     not call eval() or train() on the old one.
     """
-    return both(_swap_asks(take="shared"), lambda rng: [Ask((_in_training(seed_from(rng)), 4), take="mode")])(rng)
+    return both(_swap_asks(probe="shared"), lambda rng: [Question((_in_training(seed_from(rng)), 4), probe="mode")])(
+        rng
+    )
 
 
 @exercise.mistake("the old model is changed")

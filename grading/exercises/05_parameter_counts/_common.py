@@ -13,7 +13,7 @@ from sympy import Expr
 
 from grading.definitions.definition import Mistake
 from grading.exercises.draws import Draw
-from tutor.checking.answers import Ask
+from tutor.checking.answers import Question
 from tutor.checking.plain import Model
 
 V, D, F, M, A, C, L = sympy.symbols("V D F M A C L", positive=True, integer=True)
@@ -29,18 +29,18 @@ def _point(symbols: str = "VDFMACL", **values: int) -> dict[str, int]:
     return {name: point[name] for name in symbols}
 
 
-def _draw_small(rng: random.Random) -> list[Ask]:
+def _draw_small(rng: random.Random) -> list[Question]:
     """Draws points to be counted by hand; all sizes differ in all of them, so that no two formulas agree by chance."""
     sizes = zip(
         *(rng.sample(choice, 3) for choice in (range(11, 40), range(3, 9), range(2, 7), range(3, 10))), strict=True
     )
-    return [Ask(at=_point(V=v, D=d, M=m, C=c, A=4)) for v, d, m, c in sizes]
+    return [Question(at=_point(V=v, D=d, M=m, C=c, A=4)) for v, d, m, c in sizes]
 
 
 def _draw_points(count: int, *free: str, symbols: str = "VDFMACL") -> Draw:
     """Draws points; of F and C only those in `free` are chosen apart from D and V."""
 
-    def draw(rng: random.Random) -> list[Ask]:
+    def draw(rng: random.Random) -> list[Question]:
         asks = []
         for number in range(count):
             values = {
@@ -52,7 +52,7 @@ def _draw_points(count: int, *free: str, symbols: str = "VDFMACL") -> Draw:
             wider = values["D"] + rng.randint(7, 3000)
             choices = {"F": wider if number % 2 == 0 else rng.randint(3, values["D"] - 7), "C": rng.randint(3, 40)}
             values |= {name: choices[name] for name in free}
-            asks.append(Ask(at=_point(symbols, **values)))
+            asks.append(Question(at=_point(symbols, **values)))
         return asks
 
     return draw
@@ -67,18 +67,18 @@ EDGES: tuple[dict[str, int], ...] = (
 )
 
 
-def _at_edge(edge: dict[str, int], symbols: str, any_f: bool, **settings: Any) -> Ask:
-    return Ask(at=_point(symbols, **(edge if any_f else edge | {"F": edge["D"]})), **settings)
+def _at_edge(edge: dict[str, int], symbols: str, any_f: bool, **settings: Any) -> Question:
+    return Question(at=_point(symbols, **(edge if any_f else edge | {"F": edge["D"]})), **settings)
 
 
-def _edges(symbols: str = "VDFMACL", *, any_f: bool = False, **settings: Any) -> list[Ask]:
+def _edges(symbols: str = "VDFMACL", *, any_f: bool = False, **settings: Any) -> list[Question]:
     return [_at_edge(edge, symbols, any_f, **settings) for edge in EDGES]
 
 
 def _draw_edges(symbols: str = "VDFMACL", *, any_f: bool = False, **settings: Any) -> Draw:
     """Draws points as those of `EDGES`."""
 
-    def draw(rng: random.Random) -> list[Ask]:
+    def draw(rng: random.Random) -> list[Question]:
         odd, small = 2 * rng.randint(20, 400) + 1, rng.randint(2, 9)
         edges = [
             {"V": odd - rng.randint(3, 30), "D": odd, "F": rng.randint(3, odd - 9), "C": 1},
@@ -145,7 +145,7 @@ def _shape(rng: random.Random) -> dict[str, Any]:
 
 
 def _draw_models(make: Callable[[random.Random], list[tuple[Any, ...]]]) -> Draw:
-    return lambda rng: [Ask(inputs) for inputs in make(rng)]
+    return lambda rng: [Question(inputs) for inputs in make(rng)]
 
 
 def _buffers(model: Any) -> int:

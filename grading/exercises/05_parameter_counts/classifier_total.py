@@ -6,7 +6,7 @@ from sympy import Expr
 
 from grading.definitions.definition import Definition
 from grading.exercises.draws import both
-from tutor.checking.answers import Ask
+from tutor.checking.answers import Question
 
 from ._common import (
     BLOCK,
@@ -33,7 +33,9 @@ def classifier_total() -> Expr:
     return EMBEDDING + M * BLOCK + HEAD
 
 
-@exercise.stage("small models: by hand", points=0.5, public=[Ask(at=_point(C=2)), Ask(at=_point(V=23, D=6, M=2, C=3))])
+@exercise.stage(
+    "small models: by hand", points=0.5, public=[Question(at=_point(C=2)), Question(at=_point(V=23, D=6, M=2, C=3))]
+)
 def _(rng):
     """Embedding and layer are those of the language model; with D = 4 and C = 2 the head has 2 rows of 4 numbers and 2
     biases.
@@ -44,7 +46,7 @@ def _(rng):
 @exercise.stage(
     "any size",
     points=1.5,
-    public=[Ask(at=_point(V=50001, D=200, M=4, C=2)), Ask(at=_point(V=977, D=30, M=6, A=3, C=5)), *_edges()],
+    public=[Question(at=_point(V=50001, D=200, M=4, C=2)), Question(at=_point(V=977, D=30, M=6, A=3, C=5)), *_edges()],
     sealed=True,
     decisive=True,
 )

@@ -7,7 +7,7 @@ from dataclasses import replace
 from typing import Any
 
 from grading.definitions.definition import Definition
-from tutor.checking.answers import Ask
+from tutor.checking.answers import Question
 from tutor.checking.plain import Model
 
 from ._common import (
@@ -57,7 +57,7 @@ ALL_TIED = (TIED, TIED_BIASES, TIED_IN_ONE)  # in two modules, in one layer, in 
 @exercise.stage(
     "a plain model: every number of every tensor",
     points=0.5,
-    public=[Ask((model,)) for model in (_language_model(), LARGE, *(made(random.Random(2)) for made in FOREIGN))],
+    public=[Question((model,)) for model in (_language_model(), LARGE, *(made(random.Random(2)) for made in FOREIGN))],
     decisive=True,
 )
 def _(rng):
@@ -76,10 +76,10 @@ def _batch_norm(rng: random.Random) -> Model:
     "buffers do not count, learned positions do",
     points=0.5,
     public=[
-        Ask((_language_model("sinusoidal"),)),
-        Ask((_classifier(2, "sinusoidal"), True)),
-        Ask((_language_model("learned"),)),
-        Ask((_batch_norm(random.Random(3)),)),
+        Question((_language_model("sinusoidal"),)),
+        Question((_classifier(2, "sinusoidal"), True)),
+        Question((_language_model("learned"),)),
+        Question((_batch_norm(random.Random(3)),)),
     ],
 )
 def _(rng):
@@ -102,8 +102,8 @@ def _tied_and_frozen(**shape: Any) -> Model:
     "shared weights count once",
     points=1,
     public=[
-        *(Ask((_language_model(tie=tied), flag)) for tied in ALL_TIED for flag in (False, True)),
-        Ask((_tied_and_frozen(), True)),
+        *(Question((_language_model(tie=tied), flag)) for tied in ALL_TIED for flag in (False, True)),
+        Question((_tied_and_frozen(), True)),
     ],
     decisive=True,
 )
@@ -121,9 +121,9 @@ def _(rng):
     "only what trains, when asked",
     points=1,
     public=[
-        *(Ask((_classifier(), flag)) for flag in (True, False)),
-        *(Ask((_classifier(freeze=parts), True)) for parts in PARTS),
-        Ask((_trained(), True)),
+        *(Question((_classifier(), flag)) for flag in (True, False)),
+        *(Question((_classifier(freeze=parts), True)) for parts in PARTS),
+        Question((_trained(), True)),
     ],
 )
 def _(rng):

@@ -5,7 +5,7 @@ from __future__ import annotations
 from sympy import Expr
 
 from grading.definitions.definition import Definition
-from tutor.checking.answers import Ask
+from tutor.checking.answers import Question
 
 from ._common import A, M, V, _formula
 
@@ -17,8 +17,8 @@ def crossover_width() -> Expr:
     return (V - 10 * M) / (6 * M)
 
 
-def _crossover_point(words: int, layers: int, heads: int = 2) -> Ask:
-    return Ask(at={"V": words, "M": layers, "A": heads})
+def _crossover_point(words: int, layers: int, heads: int = 2) -> Question:
+    return Question(at={"V": words, "M": layers, "A": heads})
 
 
 @exercise.stage(

@@ -6,7 +6,7 @@ from sympy import Expr
 
 from grading.definitions.definition import Definition
 from grading.exercises.draws import both
-from tutor.checking.answers import Ask
+from tutor.checking.answers import Question
 
 from ._common import (
     BLOCK,
@@ -33,7 +33,9 @@ def language_model_total() -> Expr:
     return (EMBEDDING + M * BLOCK + HEAD).subs(C, V)
 
 
-@exercise.stage("small models: by hand", points=0.5, public=[Ask(at=_point(C=3)), Ask(at=_point(V=23, D=6, M=2, C=5))])
+@exercise.stage(
+    "small models: by hand", points=0.5, public=[Question(at=_point(C=3)), Question(at=_point(V=23, D=6, M=2, C=5))]
+)
 def _(rng):
     """With V = 10, D = 4 and M = 1 the embedding has 10 * 4 numbers, the layer those of the picture, the head 10 * 4
     and 10 biases. Then try M = 2: everything of a layer comes twice.
@@ -44,7 +46,7 @@ def _(rng):
 @exercise.stage(
     "any vocabulary, width and number of layers",
     points=1.5,
-    public=[Ask(at=_point(V=50001, D=200, M=4, C=2)), Ask(at=_point(V=977, D=30, M=6, A=3, C=5)), *_edges()],
+    public=[Question(at=_point(V=50001, D=200, M=4, C=2)), Question(at=_point(V=977, D=30, M=6, A=3, C=5)), *_edges()],
     sealed=True,
     decisive=True,
 )

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from grading.definitions.definition import Definition
 from grading.exercises.draws import both
-from tutor.checking.answers import Ask
+from tutor.checking.answers import Question
 
 from ._common import (
     ATTENTION,
@@ -29,20 +29,20 @@ exercise.reference(layer_total)
 @exercise.stage(
     "F = D: as many as there are squares in the picture",
     points=1,
-    public=[Ask(at=_point("DFA", D=4)), Ask(at=_point("DFA", D=1)), Ask(at=_point("DFA", D=7, A=3))],
+    public=[Question(at=_point("DFA", D=4)), Question(at=_point("DFA", D=1)), Question(at=_point("DFA", D=7, A=3))],
 )
 def _(rng):
     """Count the squares of the picture for D = 4, then put D = F = 4 into your formula."""
-    return [Ask(at=_point("DFA", A=3)), *_draw_points(2, symbols="DFA")(rng)]
+    return [Question(at=_point("DFA", A=3)), *_draw_points(2, symbols="DFA")(rng)]
 
 
 @exercise.stage(
     "any F",
     points=1,
     public=[
-        Ask(at=_point("DFA", F=16)),
-        Ask(at=_point("DFA", D=200, F=800, A=5)),
-        Ask(at=_point("DFA", D=20, F=3)),
+        Question(at=_point("DFA", F=16)),
+        Question(at=_point("DFA", D=200, F=800, A=5)),
+        Question(at=_point("DFA", D=20, F=3)),
         *_edges("DFA", any_f=True),
     ],
     sealed=True,

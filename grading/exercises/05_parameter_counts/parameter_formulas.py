@@ -9,7 +9,7 @@ from sympy import Expr, Integer
 
 from grading.definitions.definition import Definition, Stage
 from grading.exercises.draws import both
-from tutor.checking.answers import Ask
+from tutor.checking.answers import Question
 
 from ._common import A, C, D, F, L, V, _draw_edges, _draw_points, _edges, _point
 
@@ -64,20 +64,20 @@ def _for_each_head(weight: Expr, bias: Expr) -> dict[str, Expr]:
 def _entries(*patterns: str) -> dict[str, Any]:
     points = [_point(V=50, D=6, F=11, C=3, A=2), _point(V=64, D=8, F=32, C=7, A=4)]
 
-    def draw(rng: random.Random) -> list[Ask]:
-        return [Ask(at=ask.at, entries=patterns) for ask in _draw_points(2, "F", "C")(rng)]
+    def draw(rng: random.Random) -> list[Question]:
+        return [Question(at=ask.at, entries=patterns) for ask in _draw_points(2, "F", "C")(rng)]
 
     return {
-        "public": [*(Ask(at=point, entries=patterns) for point in points), *_edges(any_f=True, entries=patterns)],
+        "public": [*(Question(at=point, entries=patterns) for point in points), *_edges(any_f=True, entries=patterns)],
         "draw": both(draw, _draw_edges(any_f=True, entries=patterns)),
         "sealed": True,
     }
 
 
-@exercise.stage("one entry for each parameter, under its own name", points=0.5, public=[Ask(take="names")])
+@exercise.stage("one entry for each parameter, under its own name", points=0.5, public=[Question(probe="names")])
 def _(rng):
     """Print the names of example.named_parameters(): these 19 names are the keys."""
-    return [Ask(take="names")]
+    return [Question(probe="names")]
 
 
 exercise.stages += [

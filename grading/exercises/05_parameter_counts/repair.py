@@ -11,7 +11,7 @@ from sympy import Expr, Integer
 
 from grading.definitions.definition import Definition, Stage
 from grading.exercises.draws import Draw
-from tutor.checking.answers import Ask
+from tutor.checking.answers import Question
 
 from ._common import A, C, D, L, M, V, _draw_points, _point
 
@@ -88,16 +88,16 @@ HIDDEN_ERRORS: list[tuple[str, Expr]] = [  # not seen where a size is 1, or wher
 ]
 
 
-def _repairs(*claims: dict[str, Expr]) -> list[Ask]:
-    return [Ask((claim,), at=_point("VDMACL", V=977, D=30, M=6, A=3, C=5)) for claim in claims]
+def _repairs(*claims: dict[str, Expr]) -> list[Question]:
+    return [Question((claim,), at=_point("VDMACL", V=977, D=30, M=6, A=3, C=5)) for claim in claims]
 
 
 def _draw_repairs(*claims: dict[str, Expr]) -> Draw:
     return lambda rng: _repairs_at_drawn_points(rng, *claims)
 
 
-def _repairs_at_drawn_points(rng: random.Random, *claims: dict[str, Expr]) -> list[Ask]:
-    return [Ask((claim,), at=_draw_points(1, "C", symbols="VDMACL")(rng)[0].at) for claim in claims]
+def _repairs_at_drawn_points(rng: random.Random, *claims: dict[str, Expr]) -> list[Question]:
+    return [Question((claim,), at=_draw_points(1, "C", symbols="VDMACL")(rng)[0].at) for claim in claims]
 
 
 exercise.stages += (

@@ -6,7 +6,7 @@ from dataclasses import replace
 from typing import Any
 
 from grading.definitions.definition import Definition
-from tutor.checking.answers import Ask
+from tutor.checking.answers import Question
 from tutor.checking.plain import Model
 
 from ._common import (
@@ -33,7 +33,7 @@ def training_bytes(model: Any) -> int:
 @exercise.stage(
     "a model that trains as a whole",
     points=1,
-    public=[Ask((_language_model(),)), Ask((_language_model(n_layers=2, gradients=0.5),))],
+    public=[Question((_language_model(),)), Question((_language_model(n_layers=2, gradients=0.5),))],
     decisive=True,
 )
 def _(rng):
@@ -44,7 +44,11 @@ def _(rng):
 @exercise.stage(
     "a frozen base, or a part of it",
     points=0.5,
-    public=[Ask((_classifier(),)), *(Ask((_classifier(freeze=parts),)) for parts in PARTS), Ask((_trained(),))],
+    public=[
+        Question((_classifier(),)),
+        *(Question((_classifier(freeze=parts),)) for parts in PARTS),
+        Question((_trained(),)),
+    ],
 )
 def _(rng):
     """What is frozen, each parameter by itself, has no gradient and no moments: its weights are all that is kept."""
@@ -63,7 +67,9 @@ def _shared(frozen: bool, **shape: Any) -> Model:
 
 
 @exercise.stage(
-    "shared weights once, buffers not at all", points=0.5, public=[Ask((_shared(frozen),)) for frozen in (False, True)]
+    "shared weights once, buffers not at all",
+    points=0.5,
+    public=[Question((_shared(frozen),)) for frozen in (False, True)],
 )
 def _(rng):
     """One matrix under two names is one matrix in memory; buffers are left out of this count."""

@@ -6,7 +6,7 @@ import sympy
 from sympy import Expr, Integer
 
 from grading.definitions.definition import Definition
-from tutor.checking.answers import Ask
+from tutor.checking.answers import Question
 
 from ._common import BLOCK, NO_BIASES, ONE_NORM, A, D, layer_total
 
@@ -39,8 +39,8 @@ UNEXPANDED = (A + 4) * D**2 + 10 * D  # right for A = 2, with A in brackets
 BELOW = 18 * D**2 / A + 10 * D  # right for A = 3, and not linear in it
 
 
-def _claims(*claims: Expr) -> list[Ask]:
-    return [Ask((claim,), at={"D": 200, "F": 300}) for claim in claims]
+def _claims(*claims: Expr) -> list[Question]:
+    return [Question((claim,), at={"D": 200, "F": 300}) for claim in claims]
 
 
 EXAMPLE = A * D**2 + 5 * D**2 + 10 * D  # right for A = 1

@@ -11,13 +11,13 @@ from torch import Tensor
 
 from helpers.batches import IGNORE, scored_places
 from helpers.vocabulary import EOS, PAD, SOS
-from tutor.checking.answers import Ask, InProcess
+from tutor.checking.answers import InProcess, Question
 from tutor.checking.plain import Model
 
 Record = dict[str, Any]
 
 
-def _wanted(answer: Callable[..., Any], ask: Ask) -> Any:
+def _wanted(answer: Callable[..., Any], ask: Question) -> Any:
     """Returns what an answer of this file makes of a question."""
     return InProcess(answer).ask(ask, 5).value
 

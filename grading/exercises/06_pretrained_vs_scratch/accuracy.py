@@ -15,7 +15,7 @@ import torch
 from grading.definitions.definition import Definition
 from grading.exercises.draws import Draw, both, fixed, seed_from
 from helpers.batches import Batch
-from tutor.checking.answers import Ask
+from tutor.checking.answers import Question
 
 from ._common import _batch, _classifier, _texts, _wanted
 
@@ -72,7 +72,7 @@ def _loader_ask(
     training: bool = False,
     dropout: float = 0.0,
     spread: float = 1.0,
-) -> Ask:
+) -> Question:
     """Returns a question with batches of these sizes; a wide `spread` of the weights makes large logits."""
     rng = random.Random(seed)
     loader = []
@@ -80,26 +80,26 @@ def _loader_ask(
         lengths = [rng.randint(1, 8) if padded else 5 for _ in range(size)]
         loader.append(_batch(_texts(rng, lengths), [rng.randrange(3) for _ in range(size)]))
     classifier = _classifier(seed_from(rng), 3, spread, dropout=dropout)
-    return Ask((replace(classifier, training=training), loader))
+    return Question((replace(classifier, training=training), loader))
 
 
-def _without_padding(seed: int) -> Ask:
+def _without_padding(seed: int) -> Question:
     return _loader_ask(seed, [7], padded=False)
 
 
-def _large_numbers(seed: int) -> Ask:
+def _large_numbers(seed: int) -> Question:
     return _loader_ask(seed, [12], padded=False, spread=6.0)
 
 
-def _with_padding(seed: int) -> Ask:
+def _with_padding(seed: int) -> Question:
     return _loader_ask(seed, [11])
 
 
-def _uneven(seed: int) -> Ask:
+def _uneven(seed: int) -> Question:
     return _loader_ask(seed, [10, 6, 1])
 
 
-def _dropout(seed: int) -> Ask:
+def _dropout(seed: int) -> Question:
     return _loader_ask(seed, [8, 4, 1], training=True, dropout=1.0)
 
 
@@ -110,10 +110,10 @@ _SQUASHED = partial(_share_right, squashed=True)
 _AS_IT_COMES, _IN_TRAINING = partial(_share_right, mode=None), partial(_share_right, mode=True)
 
 
-def _differs_from(*wrong_answers: Callable[..., Any]) -> Callable[[Ask], bool]:
+def _differs_from(*wrong_answers: Callable[..., Any]) -> Callable[[Question], bool]:
     """Returns what says whether the share of right answers is none that these wrong answers find, nor their errors."""
 
-    def differs(ask: Ask) -> bool:
+    def differs(ask: Question) -> bool:
         wanted = _wanted(accuracy, ask)
         if not 0.3 < wanted < 0.95:
             return False
@@ -126,14 +126,14 @@ def _differs_from(*wrong_answers: Callable[..., Any]) -> Callable[[Ask], bool]:
     return differs
 
 
-def _is_noisy(ask: Ask) -> bool:
+def _is_noisy(ask: Question) -> bool:
     """Says whether it is seen that nothing, and that the first batch only, is asked in evaluation mode."""
     differs = _differs_from(_LAST_ROW, _AS_IT_COMES, _IN_TRAINING, _INSIDE)
     return differs(ask) and abs(_wanted(_INSIDE, ask) - _wanted(_AS_IT_COMES, ask)) > 0.02
 
 
 # kind of question -> (the question of a seed, what it must be good for, seeds); found once by a search
-SEARCHED: dict[str, tuple[Callable[[int], Ask], Callable[[Ask], bool], list[int]]] = {
+SEARCHED: dict[str, tuple[Callable[[int], Question], Callable[[Question], bool], list[int]]] = {
     "without padding": (
         _without_padding,
         _differs_from(),
@@ -200,7 +200,9 @@ def _(rng):
     """
     (ask,) = _asked("uneven")(rng)
     model, loader = ask.inputs
-    return [Ask((replace(model, training=training), loader), take="mode", changes=(0,)) for training in (True, False)]
+    return [
+        Question((replace(model, training=training), loader), probe="mode", changes=(0,)) for training in (True, False)
+    ]
 
 
 exercise.mistake(

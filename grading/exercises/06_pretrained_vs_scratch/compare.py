@@ -10,7 +10,7 @@ from typing import Any
 
 from grading.definitions.definition import Definition
 from grading.exercises.draws import Draw, both, fixed
-from tutor.checking.answers import Ask
+from tutor.checking.answers import Question
 
 from ._common import WAYS, Record
 
@@ -116,10 +116,10 @@ def _shuffled(rng: random.Random, records: list[Record]) -> list[Record]:
 def _draw_records(ways: int, seeds: int, epochs: int, **settings: Any) -> Draw:
     shuffle = settings.pop("shuffle", False)
 
-    def draw(rng: random.Random) -> list[Ask]:
+    def draw(rng: random.Random) -> list[Question]:
         names = [*rng.sample(WAYS, ways - 1), rng.choice(["half", "distilled", "no dropout"])]
         records = _records(rng, names, seeds, epochs, **settings)
-        return [Ask((_shuffled(rng, records) if shuffle else records,))]
+        return [Question((_shuffled(rng, records) if shuffle else records,))]
 
     return draw
 
@@ -166,11 +166,11 @@ def _(rng):
     return _SHUFFLED(rng)
 
 
-def _never_right(rng: random.Random) -> list[Ask]:
+def _never_right(rng: random.Random) -> list[Question]:
     """Asks with a run whose validation is 0 in each epoch, which are as good as each other, too."""
     records = _records(rng, ["scratch"], 3, 4)
     seed = records[0]["seed"]
-    return [Ask(([record | {"valid": 0.0} if record["seed"] == seed else record for record in records],))]
+    return [Question(([record | {"valid": 0.0} if record["seed"] == seed else record for record in records],))]
 
 
 _TIED = both(_draw_records(2, 3, 4, tie=True), _draw_records(2, 3, 4, tie=True, shuffle=True))

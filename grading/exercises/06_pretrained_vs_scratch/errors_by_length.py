@@ -12,7 +12,7 @@ from torch import Tensor
 
 from grading.definitions.definition import Definition
 from grading.exercises.draws import Draw, both, seed_from
-from tutor.checking.answers import Ask
+from tutor.checking.answers import Question
 
 exercise = Definition()
 
@@ -42,7 +42,7 @@ def _counting(**options: Any) -> Callable[..., Any]:
     return lambda logits, labels, lengths, edges: _by_length(logits, labels, lengths, edges, **options)
 
 
-def _classified(rng: random.Random, lengths: list[int], wrong: list[int], edges: list[int]) -> Ask:
+def _classified(rng: random.Random, lengths: list[int], wrong: list[int], edges: list[int]) -> Question:
     """Returns a question with three classes in which the texts number `wrong` are misclassified, never as class 2.
 
     Of the others every third is in class 2, so that who compares two classes only finds more errors in every bin.
@@ -52,11 +52,11 @@ def _classified(rng: random.Random, lengths: list[int], wrong: list[int], edges:
     logits = (10 * torch.randn(len(lengths), 3, generator=torch.Generator().manual_seed(seed_from(rng)))).round() / 10
     best = torch.tensor([(int(label) + (n in wrong)) % 3 for n, label in enumerate(labels)])
     logits[torch.arange(len(lengths)), best] = logits.amax(dim=1) + 0.2  # the best of three, and often below one half
-    return Ask((logits, labels, torch.tensor(lengths), edges))
+    return Question((logits, labels, torch.tensor(lengths), edges))
 
 
 def _draw_errors(*, on_edges: bool = False, empty: bool = False) -> Draw:
-    def draw(rng: random.Random) -> list[Ask]:
+    def draw(rng: random.Random) -> list[Question]:
         edges = sorted(rng.sample(range(10, 90, 10), 4))
         lengths, wrong = list[int](), list[int]()
         for number, (low, high) in enumerate(itertools.pairwise(edges)):
@@ -79,11 +79,11 @@ def _draw_errors(*, on_edges: bool = False, empty: bool = False) -> Draw:
 _INSIDE, _ON_EDGES, _EMPTY = _draw_errors(), _draw_errors(on_edges=True), _draw_errors(empty=True)
 
 
-def _many_texts() -> Ask:
+def _many_texts() -> Question:
     """Returns a question with 400 texts in 40 bins."""
     number = torch.arange(400)
     logits = torch.stack([(number % 3).float(), (number % 5) - 1.5], dim=1)
-    return Ask((logits, number % 2, 3 * number + 1, list(range(1, 1202, 30))))
+    return Question((logits, number % 2, 3 * number + 1, list(range(1, 1202, 30))))
 
 
 @exercise.stage("a floating point tensor with one number for each bin", points=0.25, seed=1, view="shape")
@@ -106,7 +106,7 @@ def _(rng):
     return _ON_EDGES(rng)
 
 
-def _none_wrong(rng: random.Random) -> list[Ask]:
+def _none_wrong(rng: random.Random) -> list[Question]:
     """Asks for bins without errors: of many texts, of one; of one wrong text; of very long ones; and a single bin."""
     edges = [*sorted(rng.sample(range(10, 90, 10), 4)), 5000, 6000]
     sizes = [rng.randint(4, 6), 1, 1, 2, rng.randint(2, 3)]
@@ -118,7 +118,7 @@ def _none_wrong(rng: random.Random) -> list[Ask]:
     return [_classified(rng, lengths, wrong, edges), _classified(rng, [3, 4, 5], [], [1, 7]), alone]
 
 
-def _empty_at_the_end(rng: random.Random) -> list[Ask]:
+def _empty_at_the_end(rng: random.Random) -> list[Question]:
     """Asks for bins of which the last two have no texts: the result has a number for them all the same."""
     edges = sorted(rng.sample(range(10, 90, 10), 4))
     lengths = [rng.randint(edges[0] + 1, edges[1] - 1) for _ in range(rng.randint(4, 6))]

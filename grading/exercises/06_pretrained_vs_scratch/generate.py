@@ -14,7 +14,7 @@ from torch import Tensor
 from grading.definitions.definition import Definition
 from grading.exercises.draws import Draw, both, fixed, seed_from
 from helpers.vocabulary import EOS, OOV, SOS, Vocabulary
-from tutor.checking.answers import Ask
+from tutor.checking.answers import Question
 from tutor.checking.building import build
 from tutor.checking.plain import Model
 
@@ -82,8 +82,10 @@ SYLLABLES = [a + b for a in "bcdfglmnprst" for b in ("a", "e", "i", "o", "u", "a
 MANY = Model("Vocabulary", {"words": [a + b for a in SYLLABLES[:20] for b in SYLLABLES[20:44]]})
 
 
-def _write_ask(model: Model, prompt: str, max_len: int, temperature: float = 0.0, words: Model = VOCABULARY) -> Ask:
-    return Ask((model, words, prompt, max_len, temperature))
+def _write_ask(
+    model: Model, prompt: str, max_len: int, temperature: float = 0.0, words: Model = VOCABULARY
+) -> Question:
+    return Question((model, words, prompt, max_len, temperature))
 
 
 def _many_words(seed: int, spread: float, **options: Any) -> Model:
@@ -94,54 +96,54 @@ def _many_words(seed: int, spread: float, **options: Any) -> Model:
 # --- The questions. Each kind has seeds, found once by a search: what `SEARCHED` asks of a kind holds for all of them.
 
 
-def _telling(seed: int, prompts: Sequence[str] = PROMPTS, max_len: int = 9) -> Ask:
+def _telling(seed: int, prompts: Sequence[str] = PROMPTS, max_len: int = 9) -> Question:
     rng = random.Random(seed)
     return _write_ask(_language_model(seed_from(rng), 0.6), rng.choice(prompts), max_len)
 
 
-def _far(seed: int) -> Ask:
+def _far(seed: int) -> Question:
     return _telling(seed, max_len=22)
 
 
-def _very_far(seed: int) -> Ask:
+def _very_far(seed: int) -> Question:
     """Asks for a text so long that the last 64 words do not tell the next one; with seed 1 they do not."""
     return _write_ask(_language_model(seed, 0.6, max_len=80), "le roman est", 72)
 
 
-def _as_written(seed: int) -> Ask:
+def _as_written(seed: int) -> Question:
     return _telling(seed, WRITTEN)
 
 
-def _unknown(seed: int) -> Ask:
+def _unknown(seed: int) -> Question:
     return _telling(seed, UNKNOWN)
 
 
-def _cold(seed: int) -> Ask:
+def _cold(seed: int) -> Question:
     """Asks at a low temperature: one word is nearly certain, so that chance plays no part."""
-    return Ask((*_telling(seed).inputs[:4], 1e-4))
+    return Question((*_telling(seed).inputs[:4], 1e-4))
 
 
-def _special(seed: int) -> Ask:
+def _special(seed: int) -> Question:
     return _telling(seed, max_len=12)
 
 
-def _ending(seed: int, prompts: Sequence[str] = ENDING) -> Ask:
+def _ending(seed: int, prompts: Sequence[str] = ENDING) -> Question:
     rng = random.Random(seed)
     return _write_ask(_language_model(seed_from(rng), 0.6, vocab_size=7), rng.choice(prompts), 14, words=FEW)
 
 
-def _from_nothing(seed: int) -> Ask:
+def _from_nothing(seed: int) -> Question:
     return _ending(seed, [""])
 
 
-def _repeating(seed: int) -> Ask:
+def _repeating(seed: int) -> Question:
     """Asks a model that repeats itself when it writes greedily for a text at a high temperature."""
     rng = random.Random(seed)
     prompt = " ".join(rng.sample(MANY.arguments["words"], 3))  # three words are many even if <eos> comes at once
     return _write_ask(_many_words(seed_from(rng), 0.6), prompt, 24, 1000.0, MANY)
 
 
-def _alike(seed: int) -> Ask:
+def _alike(seed: int) -> Question:
     """Asks a model whose logits are all alike for a text at a low temperature."""
     rng = random.Random(seed)
     prompt = " ".join(rng.sample(MANY.arguments["words"], 3))
@@ -151,7 +153,7 @@ def _alike(seed: int) -> Ask:
 NEW = 60  # words that are drawn to see how often the likeliest come
 
 
-def _chances(seed: int, spread: float = 10.0, sharpness: float = 2.8) -> tuple[Tensor, Ask]:
+def _chances(seed: int, spread: float = 10.0, sharpness: float = 2.8) -> tuple[Tensor, Question]:
     """Returns logits, and a question at a temperature where few words share half of the chances.
 
     A model of width 1 is constant before its head: it gives the same logits whatever it has read. Those of `spread` are
@@ -162,7 +164,7 @@ def _chances(seed: int, spread: float = 10.0, sharpness: float = 2.8) -> tuple[T
     logits = _logits(model)
     temperature = round(float(logits.std()) / sharpness, 1) if spread else 0.1
     ask = _write_ask(model, rng.choice(MANY.arguments["words"]), 1 + NEW, temperature, MANY)
-    return logits, replace(ask, beside={"likeliest": _first(logits, temperature, 0.5), "given": 1})
+    return logits, replace(ask, extra={"likeliest": _first(logits, temperature, 0.5), "given": 1})
 
 
 @torch.no_grad()
@@ -177,27 +179,27 @@ def _first(logits: Tensor, temperature: float, share: float) -> list[int]:
     return order[: int((chances.cumsum(0) < share).sum()) + 1].tolist()
 
 
-def _far_apart(seed: int) -> Ask:
+def _far_apart(seed: int) -> Question:
     return _chances(seed)[1]
 
 
-def _close(seed: int) -> Ask:
+def _close(seed: int) -> Question:
     return _chances(seed, 0.0)[1]
 
 
-def _many_rare(seed: int) -> Ask:
+def _many_rare(seed: int) -> Question:
     """Asks at a temperature where many rare words have a fifth of the chances together."""
     logits, ask = _chances(seed, sharpness=2.0)
     others = _first(logits, ask.inputs[4], 0.8)
-    return replace(ask, beside={"rarest": sorted({*range(len(logits))} - {*others}), "given": 1})
+    return replace(ask, extra={"rarest": sorted({*range(len(logits))} - {*others}), "given": 1})
 
 
-def _writes(ask: Ask, **options: Any) -> list[int]:
+def _writes(ask: Question, **options: Any) -> list[int]:
     found: list[int] = _wanted(partial(_write, **options), ask)
     return found
 
 
-def _goes_on(ask: Ask) -> bool:
+def _goes_on(ask: Question) -> bool:
     """Says whether the greedy text does not end, and is another one for who reads too little."""
     text, given = _writes(ask), len(build(ask.inputs[1]).encode(ask.inputs[2]))
     first, once = _writes(ask, row=0), _writes(ask, again=False)
@@ -209,18 +211,18 @@ def _goes_on(ask: Ask) -> bool:
     return words_only and varied and EOS not in _writes(ask, stop=False, extra=8) and told_apart
 
 
-def _looks_far_back(ask: Ask) -> bool:
+def _looks_far_back(ask: Question) -> bool:
     """Says whether the text is another one for who reads the last eight, twelve or sixteen tokens only."""
     return _goes_on(ask) and all(_writes(ask, window=window) != _writes(ask) for window in (8, 12, 16))
 
 
-def _writes_special(ask: Ask) -> bool:
+def _writes_special(ask: Question) -> bool:
     """Says whether the model writes <oov>, and words after it."""
     return OOV in _writes(ask)[len(ask.inputs[2].split()) + 1 : -2]
 
 
 @torch.no_grad()
-def _lead(ask: Ask) -> float:
+def _lead(ask: Question) -> float:
     """Returns by how much the logit of the most probable word leads, in the step of a greedy text where it is least."""
     model, vocabulary, prompt = build(ask.inputs[:3])
     text = _writes(ask, greedy=True)
@@ -228,9 +230,9 @@ def _lead(ask: Ask) -> float:
     return float((first - second).min())
 
 
-def _is_cold(ask: Ask) -> bool:
+def _is_cold(ask: Question) -> bool:
     """Says whether chance plays no part, either, for who divides by 0.01, the root of the temperature."""
-    warm = Ask((*ask.inputs[:4], 0.0))
+    warm = Question((*ask.inputs[:4], 0.0))
     if _lead(ask) < 0.18 or _writes(warm, window=8) != _writes(warm):  # how far back one reads is asked elsewhere
         return False
     unscaled = _writes(ask, scale=lambda logits, temperature: logits)
@@ -238,35 +240,35 @@ def _is_cold(ask: Ask) -> bool:
     return same and bool(_goes_on(warm))
 
 
-def _ends(ask: Ask) -> bool:
+def _ends(ask: Question) -> bool:
     """Says whether the greedy text ends with <eos> in time, after two words at least."""
     return bool(len(ask.inputs[2].split()) + 1 < len(_writes(ask)) < ask.inputs[3] - 2)
 
 
-def _repeats(ask: Ask) -> bool:
+def _repeats(ask: Question) -> bool:
     text = _writes(ask, greedy=True)
     return len(text) == 24 and len(set(text)) < 8
 
 
-def _is_fair(ask: Ask) -> bool:
+def _is_fair(ask: Question) -> bool:
     """Says whether the likeliest words have about half of the chances, and <eos> none, also at other temperatures."""
     logits, temperature = _logits(ask.inputs[0]).double(), ask.inputs[4]
-    share = float(torch.softmax(logits / temperature, dim=-1)[ask.beside["likeliest"]].sum())
+    share = float(torch.softmax(logits / temperature, dim=-1)[ask.extra["likeliest"]].sum())
     ends = max(float(torch.softmax(logits / (temperature * factor), dim=-1)[EOS]) for factor in (0.5, 1, 2))
-    return 0.48 < share < 0.53 and len(ask.beside["likeliest"]) < 25 and ends < 1e-3
+    return 0.48 < share < 0.53 and len(ask.extra["likeliest"]) < 25 and ends < 1e-3
 
 
-def _has_rare_words(ask: Ask) -> bool:
+def _has_rare_words(ask: Question) -> bool:
     """Says whether the rarest words have about a fifth of the chances, none is among the best fifty, and none ends."""
     chances = torch.softmax(_logits(ask.inputs[0]).double() / ask.inputs[4], dim=-1)
-    rarest = ask.beside["rarest"]
+    rarest = ask.extra["rarest"]
     return (
         0.19 < float(chances[rarest].sum()) <= 0.2 and len(chances) - len(rarest) >= 50 and float(chances[EOS]) < 1e-6
     )
 
 
 # kind of question -> (the question of a seed, what it must be good for, seeds)
-SEARCHED: dict[str, tuple[Callable[[int], Ask], Callable[[Ask], bool], list[int]]] = {
+SEARCHED: dict[str, tuple[Callable[[int], Question], Callable[[Question], bool], list[int]]] = {
     "goes on": (
         _telling,
         _goes_on,
@@ -402,11 +404,13 @@ def _(rng):
     return both(_TELLING, _FAR)(rng)
 
 
-def _longer(ask: Ask) -> list[Ask]:
+def _longer(ask: Question) -> list[Question]:
     """Returns questions on a text that does not end: two lengths of a written text, and a prompt that is too long."""
     model, words, prompt, _, temperature = ask.inputs
     given = len(prompt.split())
-    return [Ask((model, words, prompt, length, temperature)) for length in (given + 2, given + 5, given, given - 1)]
+    return [
+        Question((model, words, prompt, length, temperature)) for length in (given + 2, given + 5, given, given - 1)
+    ]
 
 
 @exercise.stage("max_len words, the prompt among them", points=0.5, public=_longer(_telling(8)))
@@ -465,7 +469,7 @@ def _(rng):
 def _(rng):
     """Chance is not to begin anew in each call: no seed, and no generator of its own."""
     # Draws a question on a long text of many words that are about as likely: no two calls draw the same by chance.
-    return [replace(ask, take="again", then=ask.inputs) for ask in _asked("alike")(rng)]
+    return [replace(ask, probe="again", follow_up=ask.inputs) for ask in _asked("alike")(rng)]
 
 
 _CHANCES = both(_asked("far apart"), _asked("close"), _asked("many rare"))

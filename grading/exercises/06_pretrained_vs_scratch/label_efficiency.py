@@ -8,7 +8,7 @@ from collections.abc import Callable, Sequence
 from typing import Any
 
 from grading.definitions.definition import Definition
-from tutor.checking.answers import Ask
+from tutor.checking.answers import Question
 
 from ._common import WAYS, Record
 
@@ -61,7 +61,7 @@ def _label_records(
     mixed: bool = False,
     enough: int = 0,
     twins: bool = False,
-) -> list[Ask]:
+) -> list[Question]:
     """Returns a question in which more labels are not always better, and each way has a number of labels of its own.
 
     In the first way the second number of labels is the first that is enough, and the third is not. Its mean is the
@@ -87,7 +87,7 @@ def _label_records(
     if mixed:  # the number of its own is never the largest of a way, so that no way is in order
         records = sorted(rng.sample(records, len(records)), key=lambda record: record["labels"] in own)
     wanted = 0.97 if never else enough / 32 - (0 if exact else 1 / 64)
-    return [Ask((records, wanted))]
+    return [Question((records, wanted))]
 
 
 @exercise.stage("one way, one seed", points=0.5, seed=1)
@@ -101,8 +101,8 @@ def _(rng):
     return [
         *_label_records(rng, ["scratch"], 1, exact=True, enough=21),
         *_label_records(rng, ["scratch"], 1),
-        Ask((near.inputs[0], 0.66)),
-        Ask(([{**record, "labels": place} for place, record in enumerate(near.inputs[0])], 0.5)),
+        Question((near.inputs[0], 0.66)),
+        Question(([{**record, "labels": place} for place, record in enumerate(near.inputs[0])], 0.5)),
     ]
 
 
@@ -132,7 +132,7 @@ def _(rng):
     for way in {record["way"]: None for record in records}:
         most = max(record["labels"] for record in records if record["way"] == way)
         records.remove(next(one for one in records if (one["way"], one["labels"]) == (way, most)))
-    return [Ask((records, wanted))]
+    return [Question((records, wanted))]
 
 
 exercise.mistake(

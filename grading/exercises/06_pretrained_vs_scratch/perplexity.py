@@ -10,7 +10,7 @@ from torch import Tensor
 
 from grading.definitions.definition import Definition
 from grading.exercises.draws import Draw, both, seed_from
-from tutor.checking.answers import Ask
+from tutor.checking.answers import Question
 
 exercise = Definition()
 
@@ -36,10 +36,10 @@ def _counts(*numbers: int) -> Tensor:
 def _draw_losses(texts: int, spare: int, different: bool) -> Draw:
     """Returns what draws `texts` texts of the same or of `different` lengths, with `spare` columns of padding."""
 
-    def draw(rng: random.Random) -> list[Ask]:
+    def draw(rng: random.Random) -> list[Question]:
         n = rng.randint(texts + 3, texts + 7)
         counts = rng.sample(range(1, n), texts) if different else [n] * texts
-        return [Ask((_losses(texts, n + spare, seed_from(rng)), torch.tensor(counts)))]
+        return [Question((_losses(texts, n + spare, seed_from(rng)), torch.tensor(counts)))]
 
     return draw
 
@@ -51,7 +51,10 @@ def _text_means(losses: Tensor, token_counts: Tensor) -> Tensor:
 @exercise.stage(
     "one text",
     points=0.5,
-    public=[Ask((torch.tensor([[math.log(2), math.log(8)]]), _counts(2))), Ask((_losses(1, 5, 1), _counts(5)))],
+    public=[
+        Question((torch.tensor([[math.log(2), math.log(8)]]), _counts(2))),
+        Question((_losses(1, 5, 1), _counts(5))),
+    ],
 )
 def _(rng):
     """Losses of ln 2 and ln 8 have the mean ln 4: a perplexity of 4, the mean taken before the exponential."""
@@ -67,7 +70,7 @@ def _with_zeros(losses: Tensor) -> Tensor:
 @exercise.stage(
     "several texts of the same length",
     points=0.5,
-    public=[Ask((_losses(3, 4, 2), _counts(4, 4, 4))), Ask((_with_zeros(_losses(2, 3, 6)), _counts(3, 3)))],
+    public=[Question((_losses(3, 4, 2), _counts(4, 4, 4))), Question((_with_zeros(_losses(2, 3, 6)), _counts(3, 3)))],
 )
 def _(rng):
     """One number for all texts together: the mean over all tokens, then one exponential."""
@@ -75,26 +78,29 @@ def _(rng):
 
 
 @exercise.stage(
-    "what lies beyond a text is not counted", points=0.5, public=[Ask((_losses(2, 6, 3), _counts(4, 4)))], decisive=True
+    "what lies beyond a text is not counted",
+    points=0.5,
+    public=[Question((_losses(2, 6, 3), _counts(4, 4)))],
+    decisive=True,
 )
 def _(rng):
     """Row k holds token_counts[k] losses; what follows them belongs to the padding and means nothing."""
-    return [Ask((_losses(3, n + 3, seed_from(rng)), torch.tensor([n] * 3))) for n in (rng.randint(3, 6),)]
+    return [Question((_losses(3, n + 3, seed_from(rng)), torch.tensor([n] * 3))) for n in (rng.randint(3, 6),)]
 
 
-def _square(rng: random.Random) -> list[Ask]:
+def _square(rng: random.Random) -> list[Question]:
     """Asks with as many texts as places, one of them of a single token; and what follows a text is large."""
     n = rng.randint(3, 5)
     losses, counts = _losses(n, n, seed_from(rng)), torch.tensor(rng.sample(range(1, n + 1), n))
-    return [Ask((losses.where(_real_places(losses, counts), torch.tensor(1e9)), counts))]
+    return [Question((losses.where(_real_places(losses, counts), torch.tensor(1e9)), counts))]
 
 
 @exercise.stage(
     "every token counts the same, in a short text and in a long one",
     points=0.5,
     public=[
-        Ask((_losses(3, 7, 4), _counts(7, 2, 4))),
-        Ask((_losses(4, 4, 5), _counts(1, 4, 2, 3))),
+        Question((_losses(3, 7, 4), _counts(7, 2, 4))),
+        Question((_losses(4, 4, 5), _counts(1, 4, 2, 3))),
         *_square(random.Random(8)),
     ],
     decisive=True,
@@ -104,7 +110,7 @@ def _(rng):
     return both(_draw_losses(4, 1, True), _square)(rng)
 
 
-exercise.large += [Ask((_losses(2, 400, 7), _counts(390, 260))), Ask((_losses(2, 5, 8) + 20, _counts(5, 2)))]
+exercise.large += [Question((_losses(2, 400, 7), _counts(390, 260))), Question((_losses(2, 5, 8) + 20, _counts(5, 2)))]
 
 
 @exercise.mistake("padding is counted")

@@ -17,7 +17,7 @@ from grading.definitions.definition import Definition
 from grading.exercises.draws import seed_from
 from helpers.batches import IGNORE, Batch
 from helpers.vocabulary import PAD, SOS
-from tutor.checking.answers import Ask
+from tutor.checking.answers import Question
 from tutor.checking.plain import Model, Optimizer
 
 from ._common import _batch, _classifier, _language_model, _texts, _wanted
@@ -71,38 +71,38 @@ LEFT = 0.002  # so small that a short gradient stays short with it, and is not c
 PROBE = (torch.tensor([[SOS, 4, 5, 6, 7]]),)  # what the model is asked after the step
 
 
-def _step_ask(model: Model, batch: Model, optimizer: str = "SGD", groups: int = 1, **settings: Any) -> Ask:
+def _step_ask(model: Model, batch: Model, optimizer: str = "SGD", groups: int = 1, **settings: Any) -> Question:
     usual = optimizer == "SGD"  # with a weight decay: who moves the weights without the optimizer forgets it
     made = Optimizer(optimizer, RATE if usual else 0.05, groups=groups, weight_decay=0.2 if usual else 0.0)
-    return Ask((model, batch, made), changes=(0,), **settings)
+    return Question((model, batch, made), changes=(0,), **settings)
 
 
-def _learned(seed: int, spread: float, optimizer: str = "SGD", groups: int = 1, **options: Any) -> Ask:
+def _learned(seed: int, spread: float, optimizer: str = "SGD", groups: int = 1, **options: Any) -> Question:
     """Asks what a language model gives after a step."""
     rng = random.Random(seed)
     model = replace(_language_model(seed_from(rng), spread), **options)
     batch = _batch(_texts(rng, rng.sample(range(2, 8), 3)))
-    return _step_ask(model, batch, optimizer, groups, take="after", then=PROBE)
+    return _step_ask(model, batch, optimizer, groups, probe="after", follow_up=PROBE)
 
 
-def _short(seed: int, optimizer: str = "SGD", **options: Any) -> Ask:
+def _short(seed: int, optimizer: str = "SGD", **options: Any) -> Question:
     return _learned(seed, 0.05, optimizer, **options)
 
 
-def _long(seed: int, groups: int = 1) -> Ask:
+def _long(seed: int, groups: int = 1) -> Question:
     return _learned(seed, 0.8, groups=groups)
 
 
-def _frozen(seed: int) -> Ask:
+def _frozen(seed: int) -> Question:
     return _learned(seed, 0.8, freeze=("base.embedding",))
 
 
-def _tied(seed: int) -> Ask:
+def _tied(seed: int) -> Question:
     """Asks about a model whose head shares its weight with the embedding: one parameter, under two names."""
     return _learned(seed, 0.8, tie=("head.weight", "base.embedding.weight"))
 
 
-def _norms(ask: Ask) -> list[float]:
+def _norms(ask: Question) -> list[float]:
     """Returns how long the gradient of the loss is: in all, and that of each parameter."""
 
     def norms(model: Any, batch: Batch) -> list[float]:
@@ -110,29 +110,29 @@ def _norms(ask: Ask) -> list[float]:
         each = [float(parameter.grad.norm()) for parameter in model.parameters() if parameter.grad is not None]
         return [math.hypot(*each), *each]
 
-    found: list[float] = _wanted(norms, Ask(ask.inputs[:2]))
+    found: list[float] = _wanted(norms, Question(ask.inputs[:2]))
     return found
 
 
-def _is_short(ask: Ask) -> bool:
+def _is_short(ask: Question) -> bool:
     """Says whether the gradient is not to be clipped, and yet shorter than 1 by much."""
     return 0.2 < _norms(ask)[0] < 0.85
 
 
-def _is_long(ask: Ask) -> bool:
+def _is_long(ask: Question) -> bool:
     """Says whether the gradient is to be clipped, of several parameters each by itself too."""
     whole, *each = _norms(ask)
     return 3 < whole < 30 and sorted(each)[-2] > 1.5
 
 
-def _is_long_frozen(ask: Ask) -> bool:
+def _is_long_frozen(ask: Question) -> bool:
     """As `_is_long`, and by much longer where nothing is frozen."""
-    free = Ask((replace(ask.inputs[0], freeze=()), *ask.inputs[1:]))
+    free = Question((replace(ask.inputs[0], freeze=()), *ask.inputs[1:]))
     return _is_long(ask) and _norms(free)[0] > 1.2 * _norms(ask)[0]
 
 
 # kind of question -> (the question of a seed, what it must be good for, seeds); found once by a search
-SEARCHED: dict[str, tuple[Callable[[int], Ask], Callable[[Ask], bool], list[int]]] = {
+SEARCHED: dict[str, tuple[Callable[[int], Question], Callable[[Question], bool], list[int]]] = {
     "short": (
         _short,
         _is_short,

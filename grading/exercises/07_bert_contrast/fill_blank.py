@@ -10,7 +10,7 @@ from torch import Tensor
 from grading.definitions.definition import Definition
 from grading.exercises.draws import Draw, fixed, seed_from
 from helpers.vocabulary import MASK, OOV
-from tutor.checking.answers import Ask
+from tutor.checking.answers import Question
 from tutor.checking.building import build
 
 from ._common import SPECIALS, _model, _sentence
@@ -34,8 +34,8 @@ def _filled(
     return int(logits[lowest:].argmax()) + lowest
 
 
-def _blank(n: int, position: int, seed: int) -> Ask:
-    return Ask((_model(seed), _sentence(n, seed), position))
+def _blank(n: int, position: int, seed: int) -> Question:
+    return Question((_model(seed), _sentence(n, seed), position))
 
 
 # Length, place and seed of sentences in which the best word is another one to the left side alone, without <eos> or
@@ -98,40 +98,40 @@ SEEDS = (
 )
 
 
-def _few_words(seed: int, where: str) -> Ask:
+def _few_words(seed: int, where: str) -> Question:
     n = 7 + seed % 4
     position = {"middle": 2 + seed % 3, "first": 1, "last": n - 2}[where]
-    return Ask((_model(seed, vocab_size=FEW), _sentence(n, seed, FEW), position))
+    return Question((_model(seed, vocab_size=FEW), _sentence(n, seed, FEW), position))
 
 
-def _already_right(ask: Ask) -> Ask:
+def _already_right(ask: Question) -> Question:
     """Returns the question with the best word standing at the place: it may be the answer."""
     model, tokens, position = ask.inputs
     standing = tokens.clone()
     standing[position] = fill_blank(build(model), tokens, position)
-    return Ask((model, standing, position))
+    return Question((model, standing, position))
 
 
-def _other_blanks(ask: Ask) -> Ask:
+def _other_blanks(ask: Question) -> Question:
     """Returns the question with <mask> at a place before, where there is one, and at one behind."""
     model, tokens, position = ask.inputs
     masked = tokens.clone()
     masked[[place for place in (position - 1, position + 1) if 0 < place < len(tokens) - 1]] = MASK
-    return Ask((model, masked, position))
+    return Question((model, masked, position))
 
 
-def _doubled(ask: Ask) -> Ask:
+def _doubled(ask: Question) -> Question:
     """Returns the question with the word at the place at another place, too, two further on or two before."""
     model, tokens, position = ask.inputs
     doubled = tokens.clone()
     doubled[position + 2 if position + 2 < len(tokens) - 1 else position - 2] = tokens[position]
-    return Ask((model, doubled, position))
+    return Question((model, doubled, position))
 
 
 def _draw_blanks(where: str, kinds: int = len(SEEDS)) -> Draw:
     """Returns what draws sentences, and this many kinds of those with few words; the public ones hold all kinds."""
 
-    def draw(rng: random.Random) -> list[Ask]:
+    def draw(rng: random.Random) -> list[Question]:
         asks = [_blank(*place) for place in rng.sample(SENTENCES[where], 2)]
         asks += [_already_right(asks[0]), _other_blanks(_blank(*rng.choice(OTHER_BLANKS[where])))]
         asks += [_doubled(_blank(*rng.choice(DOUBLED[where])))]

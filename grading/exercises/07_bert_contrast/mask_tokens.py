@@ -12,7 +12,7 @@ from grading.definitions.definition import Definition
 from grading.exercises.draws import seed_from
 from helpers.batches import IGNORE
 from helpers.vocabulary import EOS, MASK, OOV, PAD, SOS
-from tutor.checking.answers import Ask
+from tutor.checking.answers import Question
 from tutor.checking.plain import Generator
 
 from ._common import SPECIALS
@@ -93,20 +93,20 @@ SHARES = (0.3, 0.4, 0.6, 0.7)
 
 def _hide(
     of: str, size: tuple[Any, ...], seed: int, share: float | None = None, unseen: int = 0, **settings: Any
-) -> Ask:
+) -> Question:
     """Returns a question about a batch of this size, as for `_texts`; of 4,500 words or more where shares are measured.
 
     The vocabulary holds `unseen` words more than the texts.
     """
-    beside = {"of": of, "specials": SPECIALS} if of else {}
+    extra = {"of": of, "specials": SPECIALS} if of else {}
     keywords = {} if share is None else {"share": share}
     rows, width, words, *shortest = size
     texts = _texts(rows, width, words, seed, *shortest)
     inputs = (texts, SPECIALS + words + unseen, Generator(seed + 1_000_003))  # not the numbers that made the texts
-    return Ask(inputs, keywords, beside=beside, **settings)
+    return Question(inputs, keywords, extra=extra, **settings)
 
 
-def _targets(seed: int, share: float) -> list[Ask]:
+def _targets(seed: int, share: float) -> list[Question]:
     sizes = ((SMALL, share), (ONE_TEXT, share), (SMALL, 1.0))
     return [_hide("targets", size, seed + n, wanted) for n, (size, wanted) in enumerate(sizes)]
 
@@ -125,7 +125,7 @@ def _(rng):
     return _targets(seed_from(rng), rng.choice(SHARES))
 
 
-def _choices(seed: int, share: float) -> list[Ask]:
+def _choices(seed: int, share: float) -> list[Question]:
     """Returns questions with the usual share, another one, none and all."""
     sizes = ((PADDED, None), (PADDED, share), (SMALL, 0.0), (SMALL, 1.0))
     return [_hide("what is chosen", size, seed + n, wanted) for n, (size, wanted) in enumerate(sizes)]
@@ -145,7 +145,7 @@ def _(rng):
     return _choices(seed_from(rng), rng.choice(SHARES))
 
 
-def _fates(seed: int) -> list[Ask]:
+def _fates(seed: int) -> list[Question]:
     """Returns questions in which all words are chosen, and half of them: what chose a word may not decide its fate."""
     return [_hide("what happens", LARGE, seed, 1.0), _hide("what happens", FULL, seed + 1, 0.5)]
 
@@ -158,7 +158,7 @@ def _(rng):
     return _fates(seed_from(rng))
 
 
-def _other_words(seed: int) -> list[Ask]:
+def _other_words(seed: int) -> list[Question]:
     """Returns questions in which all words are chosen: of ten words, of many that stand in no text, and of two."""
     return [
         _hide("random words", TEN_WORDS, seed, 1.0),
@@ -175,12 +175,12 @@ def _(rng):
     return _other_words(seed_from(rng))
 
 
-@exercise.stage("all chance comes from the generator", points=0.5, public=[_hide("", SEVERAL, 6, 0.5, take="seeds")])
+@exercise.stage("all chance comes from the generator", points=0.5, public=[_hide("", SEVERAL, 6, 0.5, probe="seeds")])
 def _(rng):
     """Give generator=generator to torch.rand and to torch.randint, so that the same seed hides the same words. Seed
     nothing yourself: the next call with this generator hides others.
     """
-    return [_hide("", SEVERAL, seed_from(rng), rng.choice(SHARES), take="seeds")]
+    return [_hide("", SEVERAL, seed_from(rng), rng.choice(SHARES), probe="seeds")]
 
 
 @exercise.stage(

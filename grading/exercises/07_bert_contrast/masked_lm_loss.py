@@ -16,7 +16,7 @@ from grading.definitions.definition import Definition
 from grading.exercises.draws import Draw, both, seed_from
 from helpers.batches import IGNORE
 from helpers.vocabulary import MASK, PAD
-from tutor.checking.answers import Ask
+from tutor.checking.answers import Question
 
 from ._common import SPECIALS, _model, _sentence
 
@@ -33,7 +33,7 @@ def _loss(logits: Tensor, target: Tensor) -> Tensor:
     return total / (target != IGNORE).sum().clamp(min=1)
 
 
-def _batch(lengths: list[int], chosen: list[list[int]], seed: int, spread: float = 0.3, spare: int = 0) -> Ask:
+def _batch(lengths: list[int], chosen: list[list[int]], seed: int, spread: float = 0.3, spare: int = 0) -> Question:
     """Returns a question on texts of these lengths; of each, these places are chosen: <mask>, another word, kept.
 
     With a large `spread` the logits are so large that their exponentials are 0 or infinite. There are `spare` columns
@@ -49,14 +49,14 @@ def _batch(lengths: list[int], chosen: list[list[int]], seed: int, spread: float
             target[text, place] = tokens[text, place]
             if count % 3 < 2:
                 tokens[text, place] = MASK if count % 3 == 0 else SPECIALS + (int(tokens[text, place]) + 3) % 20
-    return Ask((_model(seed, spread=spread), tokens, target, torch.tensor(lengths)))
+    return Question((_model(seed, spread=spread), tokens, target, torch.tensor(lengths)))
 
 
 LARGE_LOGITS = 12.0
 
 
 def _draw_batch(low: int, high: int, texts: int, places: tuple[int, ...], spread: float = 0.3) -> Draw:
-    def draw(rng: random.Random) -> list[Ask]:
+    def draw(rng: random.Random) -> list[Question]:
         lengths = [rng.randint(low, high) for _ in range(texts)]
         chosen = [rng.sample(range(1, n - 1), c) for n, c in zip(lengths, places, strict=False)]
         return [_batch(lengths, chosen, seed_from(rng), spread)]
@@ -114,10 +114,10 @@ def _(rng):
     ]
 
 
-def _nothing_chosen(lengths: list[int], seed: int) -> list[Ask]:
+def _nothing_chosen(lengths: list[int], seed: int) -> list[Question]:
     """Returns batches in which nothing was chosen, and nothing in the last text only; the first one is trained too."""
     nothing = _batch(lengths, [[] for _ in lengths], seed)
-    return [nothing, _batch(lengths, [[2, 1]], seed + 100), replace(nothing, take="learns")]
+    return [nothing, _batch(lengths, [[2, 1]], seed + 100), replace(nothing, probe="learns")]
 
 
 @exercise.stage("a batch in which nothing was chosen", points=1, public=_nothing_chosen([5, 4], 50))
@@ -134,14 +134,14 @@ _two_texts = _draw_batch(5, 9, 2, (2, 1))
 @exercise.stage(
     "a number, `()`, for backward()",
     points=0.5,
-    public=[_batch([5, 4], [[2, 3], [1]], 60), replace(_batch([5, 4], [[2, 3], [1]], 60), take="learns")],
+    public=[_batch([5, 4], [[2, 3], [1]], 60), replace(_batch([5, 4], [[2, 3], [1]], 60), probe="learns")],
     view="shape",
 )
 def _(rng):
     """A tensor without axes, the mean: not one loss for each place, and no Python number. It must still know the
     weights it came from: no .item(), .detach() or torch.no_grad() on the way.
     """
-    return [replace(ask, take=take) for ask in _two_texts(rng) for take in ("result", "learns")]
+    return [replace(ask, probe=probe) for ask in _two_texts(rng) for probe in ("result", "learns")]
 
 
 exercise.large += [_batch([64], [[3, 40, 63]], 9)]

@@ -10,7 +10,7 @@ from torch import Tensor
 
 from grading.definitions.definition import Definition
 from grading.exercises.draws import Draw, seed_from
-from tutor.checking.answers import Ask
+from tutor.checking.answers import Question
 
 from ._common import SPECIALS, V, _model, _sentence
 
@@ -33,24 +33,24 @@ def _moved(model: Any, first: Tensor, second: Tensor, position: int) -> Tensor:
     return moved
 
 
-def _two_sentences(n: int, position: int, seed: int, change: int, *, longer: int = 0, **options: Any) -> Ask:
+def _two_sentences(n: int, position: int, seed: int, change: int, *, longer: int = 0, **options: Any) -> Question:
     """Returns two sentences, the same but for the word at `change`; the second has `longer` words more at its end."""
     first = _sentence(n, seed)
     second = torch.cat([first[:-1], _sentence(longer + 2, seed + 1)[1:-1], first[-1:]])
     second[change] = SPECIALS + (int(first[change]) - SPECIALS + 7) % (V - SPECIALS)
-    return Ask((_model(seed, **options), first, second, position))
+    return Question((_model(seed, **options), first, second, position))
 
 
-def _both_orders(ask: Ask) -> list[Ask]:
+def _both_orders(ask: Question) -> list[Question]:
     """Returns the question and the same one with the sentences exchanged: the sign of a difference tells nothing."""
     model, first, second, position = ask.inputs
-    return [ask, Ask((model, second, first, position))]
+    return [ask, Question((model, second, first, position))]
 
 
-def _twice(n: int, position: int, seed: int, **options: Any) -> Ask:
+def _twice(n: int, position: int, seed: int, **options: Any) -> Question:
     """Returns the same text twice."""
     text = _sentence(n, seed)
-    return Ask((_model(seed, **options), text, text.clone(), position))
+    return Question((_model(seed, **options), text, text.clone(), position))
 
 
 # Seeds of models in which one word moves a state a lot, by more than 0.15: for a model of both sides one that follows
@@ -62,7 +62,7 @@ BEFORE_MUCH = (1, 3, 4, 5, 7, 8, 9, 10, 11, 12, 14, 15, 16, 18)
 def _shuffled(draw: Draw) -> Draw:
     """Returns what draws the same in another order: what is wanted does not come in turns."""
 
-    def shuffled(rng: random.Random) -> list[Ask]:
+    def shuffled(rng: random.Random) -> list[Question]:
         asks = draw(rng)
         return rng.sample(asks, len(asks))
 
@@ -86,7 +86,7 @@ NEAR_ZERO = (4, 11, 16, 19, 23, 25, 41, 57, 73, 79, 81, 113, 116, 119, 133, 152)
 ROUNDED_APART = (425, 1689, 1779, 2364, 2787, 2807, 3210, 3444)
 
 
-def _rounded(seed: int, longer: int = 0) -> Ask:
+def _rounded(seed: int, longer: int = 0) -> Question:
     return _two_sentences(9, 4, seed, 7, longer=longer, causal=True, noise=ROUNDING)
 
 
@@ -109,17 +109,17 @@ def _(rng):
     return [_two_sentences(n, place, seed_from(rng), change, causal=True) for change in changes]
 
 
-def _no_layers(n: int, place: int, seed: int) -> Ask:
+def _no_layers(n: int, place: int, seed: int) -> Question:
     """Returns sentences for a base of both sides without a layer: nothing comes from one place to another."""
     return _two_sentences(n, place, seed, n - 2, n_layers=0)
 
 
-def _other_rows(n: int, seed: int) -> Ask:
+def _other_rows(n: int, seed: int) -> Question:
     """Returns sentences for a base without a layer: rows before the place differ, the one at the place does not."""
     return _two_sentences(n, 5, seed, 2, n_layers=0)
 
 
-def _one_sign(seed: int) -> list[Ask]:
+def _one_sign(seed: int) -> list[Question]:
     """Returns sentences for a base of width 2, both orders: in one of them both numbers of the state are smaller."""
     return _both_orders(_two_sentences(9, 4, seed, 7, d_model=2, n_heads=1, n_layers=1, spread=1.0))
 
@@ -167,17 +167,17 @@ def _(rng):
     ]
 
 
-def _continued(longer: int, seed: int, **options: Any) -> Ask:
+def _continued(longer: int, seed: int, **options: Any) -> Question:
     """Returns a text without <eos> and one that begins with it and goes on: cut to the shorter they are the same."""
     second = _sentence(7 + longer, seed)
-    return Ask((_model(seed, **options), second[:7].clone(), second, 4))
+    return Question((_model(seed, **options), second[:7].clone(), second, 4))
 
 
-def _longer(seed: int) -> Ask:
+def _longer(seed: int) -> Question:
     return _two_sentences(9, 4, seed, 7, longer=1 + seed % 3)
 
 
-def _goes_on(seed: int) -> Ask:
+def _goes_on(seed: int) -> Question:
     return _continued(2 + seed % 3, seed)
 
 
@@ -204,7 +204,7 @@ def _(rng):
     ]
 
 
-def _small_influence(seed: int, spread: float = 0.0) -> Ask:
+def _small_influence(seed: int, spread: float = 0.0) -> Question:
     """Returns sentences of 60 tokens that differ in one, far away, in a model in which attention moves little."""
     return _two_sentences(60, 3, seed, 57, n_layers=1, spread=spread)
 

@@ -8,7 +8,7 @@ from typing import Any
 
 from grading.definitions.definition import Definition
 from grading.exercises.draws import Draw
-from tutor.checking.answers import Ask
+from tutor.checking.answers import Question
 
 exercise = Definition()
 
@@ -21,9 +21,9 @@ def visible_positions(kind: str, i: int, n: int) -> set[int]:
 
 
 def _places(kind: str) -> Draw:
-    def draw(rng: random.Random) -> list[Ask]:
+    def draw(rng: random.Random) -> list[Question]:
         sizes = rng.sample(range(5, 12), 3)
-        return [Ask((kind, rng.randrange(1, n - 1), n)) for n in sizes]
+        return [Question((kind, rng.randrange(1, n - 1), n)) for n in sizes]
 
     return draw
 
@@ -64,16 +64,16 @@ NO_KINDS = (
 )
 
 
-def _large(kind: str, rng: random.Random) -> list[Ask]:
+def _large(kind: str, rng: random.Random) -> list[Question]:
     """Returns a question on a long text: no table is that large."""
     n = rng.randint(700, 1000)
-    return [Ask((kind, rng.randint(600, n - 2), n))]
+    return [Question((kind, rng.randint(600, n - 2), n))]
 
 
 @exercise.stage(
     "a causal model",
     points=0.5,
-    public=[Ask(("causal", 2, 5)), Ask(("causal", 1, 6)), Ask(("causal", 700, 900))],
+    public=[Question(("causal", 2, 5)), Question(("causal", 1, 6)), Question(("causal", 700, 900))],
     decisive=True,
 )
 def _(rng):
@@ -84,7 +84,7 @@ def _(rng):
 @exercise.stage(
     "a masked model",
     points=0.5,
-    public=[Ask(("masked", 2, 5)), Ask(("masked", 1, 6)), Ask(("masked", 700, 900))],
+    public=[Question(("masked", 2, 5)), Question(("masked", 1, 6)), Question(("masked", 700, 900))],
     decisive=True,
 )
 def _(rng):
@@ -95,17 +95,17 @@ def _(rng):
 @exercise.stage(
     "the first and the last place",
     points=0.75,
-    public=[Ask((kind, *place)) for kind in ("causal", "masked") for place in ((0, 4), (3, 4), (0, 1))],
+    public=[Question((kind, *place)) for kind in ("causal", "masked") for place in ((0, 4), (3, 4), (0, 1))],
 )
 def _(rng):
     """At the last place both models see the same. At the first, the causal one sees only itself."""
-    return [Ask((kind, i, n)) for n in (rng.randint(5, 9), 1) for kind in ("causal", "masked") for i in {0, n - 1}]
+    return [Question((kind, i, n)) for n in (rng.randint(5, 9), 1) for kind in ("causal", "masked") for i in {0, n - 1}]
 
 
 @exercise.stage(
     "another kind: a ValueError",
     points=0.25,
-    public=[Ask((kind, place % 3, 3)) for place, kind in enumerate(NO_KINDS)],
+    public=[Question((kind, place % 3, 3)) for place, kind in enumerate(NO_KINDS)],
     raises="ValueError",
 )
 def _(rng):
@@ -113,7 +113,7 @@ def _(rng):
     compared as a whole, with ==.
     """
     kinds = rng.sample(NO_KINDS, len(NO_KINDS))
-    return [Ask((kind, rng.randrange(n), n)) for kind in kinds for n in [rng.randint(1, 5)]]
+    return [Question((kind, rng.randrange(n), n)) for kind in kinds for n in [rng.randint(1, 5)]]
 
 
 exercise.mistake(

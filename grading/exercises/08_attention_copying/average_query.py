@@ -10,7 +10,7 @@ from torch import Tensor
 
 from grading.definitions.definition import Definition
 from grading.exercises.draws import Draw
-from tutor.checking.answers import Ask
+from tutor.checking.answers import Question
 
 from ._common import _generator, _of_seed, _orthonormal, _places
 
@@ -25,12 +25,12 @@ def average_query(keys: Tensor, a: int, b: int, scale: float) -> Tensor:
 def _draw_averages(*scales: tuple[float, float], values: bool = False) -> Draw:
     """Returns what draws a question with a scale of each range; one of them for each kind of places."""
 
-    def draw(rng: random.Random) -> list[Ask]:
+    def draw(rng: random.Random) -> list[Question]:
         asks = []
         for (low, high), (n, d, a, b) in zip(scales, _places(rng), strict=False):
             keys, drawn = _orthonormal(n, d, _generator(rng)), torch.randn(n, 3, generator=_generator(rng))
-            beside = {"values": drawn} if values else {}
-            asks.append(Ask((keys, a, b, round(rng.uniform(low, high), 2)), beside=beside))
+            extra = {"values": drawn} if values else {}
+            asks.append(Question((keys, a, b, round(rng.uniform(low, high), 2)), extra=extra))
         return asks
 
     return draw
@@ -44,7 +44,7 @@ HUGE = (150.0, 260.0)  # the exponential of which is no number in single precisi
 @exercise.stage(
     "a vector of shape (d,)",
     points=0.25,
-    public=[Ask((_of_seed(3, 5, 4), 0, 2, 2.0))],
+    public=[Question((_of_seed(3, 5, 4), 0, 2, 2.0))],
     view="shape",
     measure="attention",
 )
@@ -57,10 +57,10 @@ def _(rng):
     "a small scale: the weights are exact",
     points=0.75,
     public=[
-        Ask((_of_seed(4, 4, 5), 1, 3, math.log(3))),
-        Ask((_of_seed(5, 6, 5), 3, 1, 0.7)),
-        Ask((_of_seed(2, 3, 5), 0, 1, 1.0)),
-        Ask((_of_seed(4, 6, 5), 0, 2, 0)),
+        Question((_of_seed(4, 4, 5), 1, 3, math.log(3))),
+        Question((_of_seed(5, 6, 5), 3, 1, 0.7)),
+        Question((_of_seed(2, 3, 5), 0, 1, 1.0)),
+        Question((_of_seed(4, 6, 5), 0, 2, 0)),
     ],
     measure="attention",
     decisive=True,
@@ -72,13 +72,16 @@ def _(rng):
     # Returns questions with small scales, and one with scale 0, where all keys get the same weight.
     asks = _draw_averages((0.5, 3), (0.5, 3), (0.5, 3))(rng)
     keys, a, b, _ = asks[0].inputs
-    return [*asks, Ask((keys, a, b, 0))]
+    return [*asks, Question((keys, a, b, 0))]
 
 
 @exercise.stage(
     "a large scale: half of v_a and half of v_b",
     points=0.5,
-    public=[Ask((_of_seed(5, 6, 6), 4, 2, 6.0)), *(Ask((_of_seed(5, 5, 6), 1, 4, scale)) for scale in (50.0, 256.0))],
+    public=[
+        Question((_of_seed(5, 6, 6), 4, 2, 6.0)),
+        *(Question((_of_seed(5, 5, 6), 1, 4, scale)) for scale in (50.0, 256.0)),
+    ],
     measure="attention",
 )
 def _(rng):
@@ -89,7 +92,9 @@ def _(rng):
 @exercise.stage(
     "other values: the output is still their average",
     points=0.5,
-    public=[Ask((_of_seed(4, 5, 7), 0, 3, 2.0), beside={"values": torch.tensor([[2.0, 0], [9, 9], [-7, 5], [0, 4]])})],
+    public=[
+        Question((_of_seed(4, 5, 7), 0, 3, 2.0), extra={"values": torch.tensor([[2.0, 0], [9, 9], [-7, 5], [0, 4]])})
+    ],
     measure="attention",
 )
 def _(rng):

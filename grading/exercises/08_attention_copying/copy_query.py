@@ -10,7 +10,7 @@ from torch import Tensor
 
 from grading.definitions.definition import Definition
 from grading.exercises.draws import Draw
-from tutor.checking.answers import Ask
+from tutor.checking.answers import Question
 
 from ._common import _generator, _of_seed, _orthonormal, _places
 
@@ -32,17 +32,21 @@ def copy_query(keys: Tensor, j: int, scale: float) -> Tensor:
 def _draw_copies(*scales: tuple[float, float]) -> Draw:
     """Returns what draws a question with a scale of each range; one of them for each kind of places."""
 
-    def draw(rng: random.Random) -> list[Ask]:
+    def draw(rng: random.Random) -> list[Question]:
         asks = []
         for (low, high), (n, d, j, _) in zip(scales, _places(rng), strict=False):
-            asks.append(Ask((_orthonormal(n, d, _generator(rng)), j, round(rng.uniform(low, high), 2))))
+            asks.append(Question((_orthonormal(n, d, _generator(rng)), j, round(rng.uniform(low, high), 2))))
         return asks
 
     return draw
 
 
 @exercise.stage(
-    "a vector of shape (d,)", points=0.25, public=[Ask((_of_seed(3, 5, 1), 1, 2.0))], view="shape", measure="attention"
+    "a vector of shape (d,)",
+    points=0.25,
+    public=[Question((_of_seed(3, 5, 1), 1, 2.0))],
+    view="shape",
+    measure="attention",
 )
 def _(rng):
     """A query is compared with every key, so it has as many numbers as one key: the width d."""
@@ -52,28 +56,28 @@ def _(rng):
 @exercise.stage(
     "three keys, by hand: weights 1/2, 1/4, 1/4",
     points=0.5,
-    public=[Ask((TURNED, 0, math.log(2))), Ask((TURNED, 1, math.log(2)))],
+    public=[Question((TURNED, 0, math.log(2))), Question((TURNED, 1, math.log(2)))],
     measure="attention",
 )
 def _(rng):
     """With scale = ln 2 the scores must be ln 2, 0 and 0, so the weights 2/(2 + 1 + 1) and twice 1/4. Which query has
     these dot products with the keys?
     """
-    return [Ask((-TURNED, j, math.log(2))) for j in rng.sample([0, 1], 2)]
+    return [Question((-TURNED, j, math.log(2))) for j in rng.sample([0, 1], 2)]
 
 
 @exercise.stage(
     "any keys, any scale",
     points=1.25,
     public=[
-        Ask((_of_seed(4, 6, 2), 2, 1.5)),
-        Ask((_of_seed(5, 5, 3), 1, 6.0)),
-        Ask((_of_seed(4, 6, 9), 2, 1.5)),
-        Ask((_of_seed(4, 5, 3), 3, 50.0)),
-        Ask((_of_seed(3, 5, 8), 1, 200.0)),
-        Ask((_of_seed(2, 4, 3), 0, 1.0)),
-        Ask((_of_seed(3, 4, 2), 1, 0)),
-        Ask((SLIGHTLY_TURNED, 0, 1.5)),
+        Question((_of_seed(4, 6, 2), 2, 1.5)),
+        Question((_of_seed(5, 5, 3), 1, 6.0)),
+        Question((_of_seed(4, 6, 9), 2, 1.5)),
+        Question((_of_seed(4, 5, 3), 3, 50.0)),
+        Question((_of_seed(3, 5, 8), 1, 200.0)),
+        Question((_of_seed(2, 4, 3), 0, 1.0)),
+        Question((_of_seed(3, 4, 2), 1, 0)),
+        Question((SLIGHTLY_TURNED, 0, 1.5)),
     ],
     measure="leads",
     tolerance=1e-3,  # scores of 300 are rounded in single precision
@@ -88,9 +92,9 @@ def _(rng):
     keys, j, _ = small[1].inputs
     # other keys at the same place with the same scale, and scales under which exponentials are no numbers any more
     n, d = keys.shape
-    other = Ask((_orthonormal(n, d, _generator(rng)), *small[1].inputs[1:]))
+    other = Question((_orthonormal(n, d, _generator(rng)), *small[1].inputs[1:]))
     far = _draw_copies((180, 300), (180, 300))(rng)
-    return [*small, other, *_draw_copies((5, 7), (40, 60), (5, 7))(rng), *far, Ask((keys, j, 0))]
+    return [*small, other, *_draw_copies((5, 7), (40, 60), (5, 7))(rng), *far, Question((keys, j, 0))]
 
 
 @exercise.mistake("the query is the value, not the key")

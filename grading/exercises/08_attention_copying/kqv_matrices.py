@@ -10,7 +10,7 @@ import torch
 from torch import Tensor
 
 from grading.definitions.definition import Definition, Stage
-from tutor.checking.answers import Ask
+from tutor.checking.answers import Question
 
 from ._common import _generator, _orthonormal
 
@@ -29,18 +29,18 @@ def kqv_matrices(u_a: Tensor, u_b: Tensor, u_c: Tensor, u_d: Tensor) -> tuple[Te
 WIDE = 40  # so wide that scores divided by its root no longer tell the tokens apart
 
 
-def _vectors(d: int, beta: float, generator: torch.Generator | None) -> Ask:
+def _vectors(d: int, beta: float, generator: torch.Generator | None) -> Question:
     """Asks with four vectors of length beta at right angles; along the axes when there is no generator."""
     rows = torch.eye(d)[:4] if generator is None else _orthonormal(4, d, generator)
-    return Ask(tuple(beta * row for row in rows.clone()))
+    return Question(tuple(beta * row for row in rows.clone()))
 
 
-def _draw_directions(rng: random.Random) -> list[Ask]:
+def _draw_directions(rng: random.Random) -> list[Question]:
     """Draws vectors in any direction, of the length of the public ones."""
     return [_vectors(d, 4.0, _generator(rng)) for d in (4, rng.choice([5, 7]))]
 
 
-def _draw_lengths(rng: random.Random) -> list[Ask]:
+def _draw_lengths(rng: random.Random) -> list[Question]:
     return [_vectors(d, round(rng.uniform(4.5, 5.5), 2), _generator(rng)) for d in (4, rng.choice([5, 7]), WIDE)]
 
 

@@ -8,7 +8,7 @@ from typing import Any
 import sympy
 
 from grading.definitions.definition import Definition
-from tutor.checking.answers import Ask
+from tutor.checking.answers import Question
 
 beta = sympy.Symbol("beta", positive=True)
 
@@ -38,28 +38,30 @@ def _divided(total: Any) -> dict[str, Any]:
     return {"u_a": power / total, "u_b": 2 / total, "u_c": 1 / total, "u_d": 1 / total}
 
 
-@exercise.stage("four coefficients by name", points=0.25, public=[Ask(take="names")])
+@exercise.stage("four coefficients by name", points=0.25, public=[Question(probe="names")])
 def _(rng):
     """Return {"u_a": ..., "u_b": ..., "u_c": ..., "u_d": ...}."""
-    return [Ask(take="names")]
+    return [Question(probe="names")]
 
 
 @exercise.stage(
-    "by hand, with e^(beta^2) = 2: weights 1/4, 1/2, 1/4", points=0.5, public=[Ask(at={"beta": math.sqrt(math.log(2))})]
+    "by hand, with e^(beta^2) = 2: weights 1/4, 1/2, 1/4",
+    points=0.5,
+    public=[Question(at={"beta": math.sqrt(math.log(2))})],
 )
 def _(rng):
     """Then c2 = x1/4 + x2/2 + x3/4. Put in what x1, x2 and x3 are made of, and collect u_a, u_b, u_c and u_d."""
-    return [Ask(at={"beta": math.sqrt(math.log(rng.choice([3, 4, 6])))})]
+    return [Question(at={"beta": math.sqrt(math.log(rng.choice([3, 4, 6])))})]
 
 
 @exercise.stage(
-    "any beta", points=1.25, public=[Ask(at={"beta": 1}), Ask(at={"beta": 1.7})], sealed=True, decisive=True
+    "any beta", points=1.25, public=[Question(at={"beta": 1}), Question(at={"beta": 1.7})], sealed=True, decisive=True
 )
 def _(rng):
     """The scores of x2 are its dot products with x1, x2 and x3. A vector of length beta has the dot product beta^2 with
     itself and 0 with the others.
     """
-    return [Ask(at={"beta": round(rng.uniform(0.3, 3), 2)}) for _ in range(3)]
+    return [Question(at={"beta": round(rng.uniform(0.3, 3), 2)}) for _ in range(3)]
 
 
 @exercise.mistake("the score is beta in place of beta squared")

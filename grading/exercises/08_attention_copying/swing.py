@@ -10,7 +10,7 @@ from torch import Tensor
 
 from grading.definitions.definition import Definition
 from grading.exercises.draws import Draw
-from tutor.checking.answers import Ask
+from tutor.checking.answers import Question
 
 from ._common import _generator, _noisy, _orthonormal, _two
 
@@ -31,7 +31,7 @@ def _swing_of(weights: Tensor, a: int, b: int) -> Tensor:
     return weights[:, a] - weights[:, b]
 
 
-def _ask_swing(rng: random.Random, heads: int) -> Ask:
+def _ask_swing(rng: random.Random, heads: int) -> Question:
     """Returns a question in which a third key counts too: one head under keys of varying norm, or several under noise.
 
     Several heads look at different pairs of keys. With 80 draws it hardly counts whether one divides by 80 or by 79.
@@ -45,19 +45,19 @@ def _ask_swing(rng: random.Random, heads: int) -> Ask:
         samples = _noisy(means, 0.2, count, generator)
         for key in (a, third):
             samples[:, key] *= 0.3 + 2.2 * torch.rand(count, 1, generator=generator)
-        return Ask((samples, 1.5 * (means[a] + means[b] + means[third])[None], a, b))
+        return Question((samples, 1.5 * (means[a] + means[b] + means[third])[None], a, b))
     pairs = [(a, third), (a, b), (a, a), (b, third), (b, b)][:heads]
     queries = torch.stack([3.0 * (means[first] + (means[second] if second != first else 0)) for first, second in pairs])
-    return Ask((_noisy(means, 0.5, count, generator), queries, a, b))
+    return Question((_noisy(means, 0.5, count, generator), queries, a, b))
 
 
 def _draw_swings(*heads: int) -> Draw:
     return lambda rng: [_ask_swing(rng, number) for number in heads]
 
 
-def _still(rng: random.Random) -> Ask:
+def _still(rng: random.Random) -> Question:
     means = _orthonormal(4, 5, _generator(rng))
-    return Ask((means.repeat(6, 1, 1), 2.0 * (means[0] + 0.5 * means[2])[None], 0, 2))
+    return Question((means.repeat(6, 1, 1), 2.0 * (means[0] + 0.5 * means[2])[None], 0, 2))
 
 
 @exercise.stage("keys that never change: no swing", points=0.25, public=[_still(random.Random(1))], tolerance=1e-3)
@@ -92,30 +92,30 @@ def _(rng):
     return _draw_swings(2, 2)(rng)
 
 
-def _twice_the_same(rng: random.Random) -> Ask:
+def _twice_the_same(rng: random.Random) -> Question:
     """Returns a question with three heads, two of which are the same: both count."""
     ask = _ask_swing(rng, 3)
     samples, queries, *keys = ask.inputs
-    return Ask((samples, queries[[0, 1, 0]], *keys))
+    return Question((samples, queries[[0, 1, 0]], *keys))
 
 
-def _looking_elsewhere(rng: random.Random) -> Ask:
+def _looking_elsewhere(rng: random.Random) -> Question:
     """Returns a question with three heads, one of which looks away from both values: it counts in the average."""
     samples, queries, a, b = _ask_swing(rng, 2).inputs
     third = next(key for key in range(samples.shape[1]) if key not in (a, b))
     means = samples.mean(dim=0)  # (n, d)
     away = 8.0 * (means[third] - means[a] - means[b])
-    return Ask((samples, torch.cat([queries, away[None]]), a, b))
+    return Question((samples, torch.cat([queries, away[None]]), a, b))
 
 
-def _large(rng: random.Random) -> Ask:
+def _large(rng: random.Random) -> Question:
     """Returns a question with two heads whose scores are small in some draws and go up to some hundreds in others."""
     generator = _generator(rng)
     means = _orthonormal(4, 5, generator)
     lengths = torch.logspace(0, 2.4, 40)[torch.randperm(40, generator=generator)]
     samples = lengths[:, None, None] * _noisy(means, 0.02, 40, generator)
     a, b = _two(rng, 4)
-    return Ask((samples, torch.stack([1.5 * (means[a] + means[b]), 1.5 * means[a]]), a, b))
+    return Question((samples, torch.stack([1.5 * (means[a] + means[b]), 1.5 * means[a]]), a, b))
 
 
 @exercise.stage(

@@ -10,7 +10,7 @@ from torch import Tensor
 
 from grading.definitions.definition import Definition
 from grading.exercises.draws import Draw
-from tutor.checking.answers import Ask
+from tutor.checking.answers import Question
 
 from ._common import _generator, _of_seed, _orthonormal, _sizes, _two
 
@@ -30,7 +30,7 @@ def _ask_heads(
     varying: Sequence[int],
     generator: torch.Generator,
     length: float = 1.0,
-) -> Ask:
+) -> Question:
     samples = length * means.repeat(6, 1, 1)
     for key in varying:
         lengths = 0.5 + 1.5 * torch.rand(6, 1, generator=generator)
@@ -42,11 +42,11 @@ def _ask_heads(
         if key != b:
             lengths[2] = 2.0
         samples[:, key] *= lengths
-    return Ask((means, a, b, scale), beside={"keys": samples})
+    return Question((means, a, b, scale), extra={"keys": samples})
 
 
 def _draw_heads(which: str, low: float = 20, high: float = 25, length: float = 1.0) -> Draw:
-    def draw(rng: random.Random) -> list[Ask]:
+    def draw(rng: random.Random) -> list[Question]:
         """Draws two questions; in the second one b stands before a, and neither is at an end."""
         asks = []
         for number in range(2):
@@ -64,7 +64,7 @@ def _draw_heads(which: str, low: float = 20, high: float = 25, length: float = 1
 
 def _public_heads(
     a: int, b: int, varying: Sequence[int], seed: int, scale: float = 10.0, length: float = 1.0, n: int = 4
-) -> Ask:
+) -> Question:
     generator = torch.Generator().manual_seed(seed)
     return _ask_heads(_of_seed(n, 6, seed), a, b, scale, varying, generator, length)
 
@@ -94,7 +94,7 @@ def _(rng):
     return _draw_heads("none")(rng)
 
 
-def _two_keys(rng: random.Random) -> Ask:
+def _two_keys(rng: random.Random) -> Question:
     """Returns a question on two keys only: there are no others to look away from."""
     a, b = rng.sample([0, 1], 2)
     return _public_heads(a, b, [], rng.randrange(10**6), rng.uniform(20, 25), n=2)

@@ -13,7 +13,7 @@ from torch import Tensor, nn
 
 from grading.definitions.definition import Mistake, Stage
 from grading.exercises.draws import Draw, both, seed_from
-from tutor.checking.answers import Ask
+from tutor.checking.answers import Question
 
 
 def _numbers(*shape: int, seed: int, size: float = 1.0) -> Tensor:
@@ -91,12 +91,12 @@ def _draw_build(rng: random.Random) -> dict[str, Any]:
     return {"d_model": d, "n_heads": h, "max_len": rng.choice([7, 8, 9, 11])}
 
 
-def _module(kind: type[nn.Module], seed: int, b: int, n: int, d: int, h: int, max_len: int) -> Ask:
+def _module(kind: type[nn.Module], seed: int, b: int, n: int, d: int, h: int, max_len: int) -> Question:
     build = {"d_model": d, "n_heads": h, "max_len": max_len}
-    return Ask((_numbers(b, n, d, seed=seed),), build=build, weights=_weights(kind, build, seed))
+    return Question((_numbers(b, n, d, seed=seed),), build=build, weights=_weights(kind, build, seed))
 
 
-def _large_scores(kind: type[nn.Module], seed: int, n: int, d: int, h: int, max_len: int) -> Ask:
+def _large_scores(kind: type[nn.Module], seed: int, n: int, d: int, h: int, max_len: int) -> Question:
     """Returns a question with scores far above 100 and far below -100; those of the future are the highest."""
     ask = _module(kind, seed, 2, n, d, h, max_len)
     weights = dict(ask.weights)  # type: ignore[arg-type]
@@ -109,7 +109,7 @@ def _large_scores(kind: type[nn.Module], seed: int, n: int, d: int, h: int, max_
     return replace(ask, weights=weights)
 
 
-def _low_scores(kind: type[nn.Module], seed: int, n: int, d: int, h: int, max_len: int) -> Ask:
+def _low_scores(kind: type[nn.Module], seed: int, n: int, d: int, h: int, max_len: int) -> Question:
     """Returns a question with scores of -30,000 and more, each 20,000 above the one before it.
 
     Any number that somebody may put for minus infinity, or add in its place, leaves the future ahead.
@@ -127,7 +127,7 @@ def _start_stage(kind: type[nn.Module], of: str, name: str, look: str) -> Stage:
     The matrices are those that change nothing, and tokens are one-hot, so that the output holds the weights.
     """
 
-    def ask(n: int) -> Ask:
+    def ask(n: int) -> Question:
         parts = ("hidden", "value", "output") if kind is SynthesizerAttention else ("value", "output")
         weights = {f"{part}.weight": torch.eye(n) for part in parts} | {
             f"{part}.bias": torch.zeros(n) for part in parts
@@ -135,7 +135,7 @@ def _start_stage(kind: type[nn.Module], of: str, name: str, look: str) -> Stage:
         build = {"d_model": n, "n_heads": 1, "max_len": n}
         if kind is SynthesizerAttention:
             weights["b2"] = torch.zeros(1, n)  # so that B alone tells the places apart
-        return Ask((torch.eye(n)[None],), build=build, weights=weights, beside={"of": of})
+        return Question((torch.eye(n)[None],), build=build, weights=weights, extra={"of": of})
 
     return Stage(name, 0.25, look, [ask(8)], lambda rng: [ask(rng.randint(9, 14))], measure="start")
 
@@ -143,8 +143,8 @@ def _start_stage(kind: type[nn.Module], of: str, name: str, look: str) -> Stage:
 def _draw_module(kind: type[nn.Module], what: str = "") -> Draw:
     """Draws sizes that differ, and for one module sentences of two lengths; one has a single sentence."""
 
-    def draw(rng: random.Random) -> list[Ask]:
-        asks: list[Ask] = []
+    def draw(rng: random.Random) -> list[Question]:
+        asks: list[Question] = []
         for d, h in rng.sample(SIZES, 2):
             b, n, more = rng.sample([2, 3, 4, 6, 7], 3)
             n, h = 1 if what == "one token" else max(n, 3), 1 if what == "one head" else h
@@ -157,7 +157,7 @@ def _draw_module(kind: type[nn.Module], what: str = "") -> Draw:
     return draw
 
 
-def with_a_zero_token(ask: Ask) -> Ask:
+def with_a_zero_token(ask: Question) -> Question:
     """Returns the question with a token, of all its sentences, that is a vector of zeros: a token like any other."""
     tokens = ask.inputs[0].clone()
     tokens[..., 1, :] = 0
@@ -165,7 +165,7 @@ def with_a_zero_token(ask: Ask) -> Ask:
 
 
 def _draw_zero_token(kind: type[nn.Module]) -> Draw:
-    def draw(rng: random.Random) -> list[Ask]:
+    def draw(rng: random.Random) -> list[Question]:
         n = rng.randint(4, 6)
         return [with_a_zero_token(_module(kind, seed_from(rng), 2, n, 6, 3, n))]
 
@@ -173,7 +173,7 @@ def _draw_zero_token(kind: type[nn.Module]) -> Draw:
 
 
 def _draw_large(kind: type[nn.Module]) -> Draw:
-    def draw(rng: random.Random) -> list[Ask]:
+    def draw(rng: random.Random) -> list[Question]:
         (d, h), n = rng.choice([size for size in SIZES if size[1] > 2]), rng.randint(4, 6)
         seeds = rng.sample(range(10**6), 2)
         sizes = n, d, h, n + rng.randint(1, 4)
@@ -187,8 +187,8 @@ def _parameter_stage(points: float, look: str) -> Stage:
         "names and shapes of the parameters",
         points,
         look,
-        [Ask(build={"d_model": 6, "n_heads": 3, "max_len": 5}, take="parameters")],
-        lambda rng: [Ask(build=_draw_build(rng), take="parameters") for _ in range(2)],
+        [Question(build={"d_model": 6, "n_heads": 3, "max_len": 5}, probe="parameters")],
+        lambda rng: [Question(build=_draw_build(rng), probe="parameters") for _ in range(2)],
         view="parameters",
     )
 

@@ -10,7 +10,7 @@ import torch
 from torch import Tensor
 
 from grading.definitions.definition import Definition, Stage
-from tutor.checking.answers import Ask
+from tutor.checking.answers import Question
 
 Known = Callable[[list[int], int, int], Hashable]  # sentence, row, wanted place -> what the rule may look at
 Shares = dict[str, float]
@@ -62,7 +62,9 @@ ALIKE = (1, 11, 111)  # tokens of which several have the same digits in a row
 ROUND = (0, 100, 1000)  # tokens that a row makes equal in sums such as 100 * i + token, or as n * i + token with n
 
 
-def _task(rng: random.Random, m: int, n: int, words: int, skip: float = 0.0, tokens_of: tuple[int, ...] = ALIKE) -> Ask:
+def _task(
+    rng: random.Random, m: int, n: int, words: int, skip: float = 0.0, tokens_of: tuple[int, ...] = ALIKE
+) -> Question:
     """Draws a task whose places follow the row, the token or the tokens before it, each in part of the rows."""
     tokens, places = [], []
     own = [[rng.randint(0, i) for _ in range(words)] for i in range(n)]  # the place that a word names, by row
@@ -74,28 +76,28 @@ def _task(rng: random.Random, m: int, n: int, words: int, skip: float = 0.0, tok
             row.append(rng.choice([own[i][0], own[i][sentence[i]], before, rng.randint(0, i)]))
         tokens.append([tokens_of[number] for number in sentence])
         places.append([-1 if rng.random() < skip * (1 + i) / n else place for i, place in enumerate(row)])
-    return Ask((torch.tensor(tokens), torch.tensor(places)))
+    return Question((torch.tensor(tokens), torch.tensor(places)))
 
 
-def _long_task(n: int) -> Ask:
+def _long_task(n: int) -> Question:
     """Returns a task of two sentences that differ in their first token alone, and look at different places."""
     tokens = torch.zeros(2, n, dtype=torch.int64)
     tokens[1, 0] = 1
-    return Ask((tokens, torch.stack([torch.zeros(n, dtype=torch.int64), torch.arange(n)])))
+    return Question((tokens, torch.stack([torch.zeros(n, dtype=torch.int64), torch.arange(n)])))
 
 
-def _entry(ask: Ask, *entries: str) -> Ask:
-    return Ask(ask.inputs, entries=entries)
+def _entry(ask: Question, *entries: str) -> Question:
+    return Question(ask.inputs, entries=entries)
 
 
 # The four sentences of two words that the notebook does by hand.
-SMALL = Ask((torch.tensor([[5, 7], [6, 7], [4, 7], [5, 8]]), torch.tensor([[0, 0], [0, 0], [0, 1], [0, 1]])))
+SMALL = Question((torch.tensor([[5, 7], [6, 7], [4, 7], [5, 8]]), torch.tensor([[0, 0], [0, 0], [0, 1], [0, 1]])))
 # In these two every other rule that we know of gives other shares: no wrong answer passes by luck.
 LARGER = _task(random.Random(1), 24, 4, 2)
 LARGEST = _task(random.Random(2), 24, 4, 4, tokens_of=(4, *ROUND))
 
 
-def _draw_tasks(rng: random.Random, *skip: float) -> list[Ask]:
+def _draw_tasks(rng: random.Random, *skip: float) -> list[Question]:
     first, second = skip or (0.0, 0.0)
     tasks = [
         _task(rng, 40, 6, 2, first),
@@ -103,7 +105,7 @@ def _draw_tasks(rng: random.Random, *skip: float) -> list[Ask]:
         _task(rng, 1, 4, 2),
         _task(rng, 9, 1, 3),
     ]
-    return [Ask(task.inputs) for task in tasks]
+    return [Question(task.inputs) for task in tasks]
 
 
 def _share_stage(name: str, look: str, entry: str) -> Stage:
@@ -117,10 +119,10 @@ def _share_stage(name: str, look: str, entry: str) -> Stage:
     )
 
 
-@exercise.stage("a dict with the three names", points=0.25, public=[Ask(SMALL.inputs, take="names")])
+@exercise.stage("a dict with the three names", points=0.25, public=[Question(SMALL.inputs, probe="names")])
 def _(rng):
     """The names are "random", "dense" and "prefix"."""
-    return [Ask(_task(rng, 5, 3, 2).inputs, take="names")]
+    return [Question(_task(rng, 5, 3, 2).inputs, probe="names")]
 
 
 exercise.stages += [
@@ -143,7 +145,9 @@ exercise.stages += [
 ]
 
 
-@exercise.stage("rows that ask nothing", points=0.75, public=[Ask(_task(random.Random(8), 16, 4, 2, skip=0.8).inputs)])
+@exercise.stage(
+    "rows that ask nothing", points=0.75, public=[Question(_task(random.Random(8), 16, 4, 2, skip=0.8).inputs)]
+)
 def _(rng):
     """Where places is -1, there is no question: leave it out of the right ones and out of the total."""
     return _draw_tasks(rng, 0.8, 0.7)

@@ -9,7 +9,7 @@ import sympy
 from sympy import Expr, Integer
 
 from grading.definitions.definition import Definition, Stage
-from tutor.checking.answers import Ask
+from tutor.checking.answers import Question
 
 D, A, N, L = sympy.symbols("D A N L", positive=True, integer=True)
 
@@ -43,23 +43,23 @@ def _changed_costs(**changed: Expr) -> Callable[[], dict[str, Expr]]:
 def _cost_stage(name: str, points: float, look: str, *entries: str) -> Stage:
     places = [{"D": 6, "A": 3, "N": 10, "L": 4}, {"D": 64, "A": 8, "N": 100, "L": 37}]
 
-    def draw(rng: random.Random) -> list[Ask]:
+    def draw(rng: random.Random) -> list[Question]:
         asks = []
         for _ in range(2):
             heads, width, most = rng.randint(3, 9), rng.randint(10, 40), rng.randint(300, 900)
             at = {"D": heads * width, "A": heads, "N": most, "L": rng.randint(30, 250)}
-            asks.append(Ask(at=at, entries=entries))
+            asks.append(Question(at=at, entries=entries))
         return asks
 
     decisive = "dense products" in entries  # what it saves, and what remains
-    asks = [Ask(at=place, entries=entries) for place in places]
+    asks = [Question(at=place, entries=entries) for place in places]
     return Stage(name, points, look, asks, draw, sealed=True, decisive=decisive)
 
 
-@exercise.stage("a dict with the six names", points=0.25, public=[Ask(take="names")])
+@exercise.stage("a dict with the six names", points=0.25, public=[Question(probe="names")])
 def _(rng):
     """The names are those of the docstring: three kinds, each with parameters and products."""
-    return [Ask(take="names")]
+    return [Question(probe="names")]
 
 
 exercise.stages += [

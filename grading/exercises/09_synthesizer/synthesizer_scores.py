@@ -11,7 +11,7 @@ from torch import Tensor
 
 from grading.definitions.definition import Definition
 from grading.exercises.draws import Draw, both, seed_from
-from tutor.checking.answers import Ask
+from tutor.checking.answers import Question
 
 from ._common import _numbers, with_a_zero_token
 
@@ -31,16 +31,16 @@ def _without(name: str) -> Callable[..., Tensor]:
     return answer
 
 
-def _one_head(n: int, d: int, w: int, max_len: int, seed: int, biases: bool = True) -> Ask:
+def _one_head(n: int, d: int, w: int, max_len: int, seed: int, biases: bool = True) -> Question:
     """Returns a question; the tokens are large, so that some numbers after the ReLU are, too."""
     shapes = ((n, d), (d, w), (w,), (w, max_len), (max_len,))
     x, a, b1, b, b2 = (
         _numbers(*shape, seed=10 * seed + number, size=5 if number == 0 else 2) for number, shape in enumerate(shapes)
     )
-    return Ask((x, a, b1 if biases else 0 * b1, b, b2 if biases else 0 * b2))
+    return Question((x, a, b1 if biases else 0 * b1, b, b2 if biases else 0 * b2))
 
 
-BY_HAND = Ask(
+BY_HAND = Question(
     (
         torch.tensor([[1.0, 0.0], [0.0, 2.0]]),
         torch.tensor([[1.0, -1.0], [0.0, 1.0]]),
@@ -54,7 +54,7 @@ BY_HAND = Ask(
 def _draw_one_head(kind: str) -> Draw:
     """Draws a head wider than the sentence is long, one that is narrower, and one where all sizes agree."""
 
-    def draw(rng: random.Random) -> list[Ask]:
+    def draw(rng: random.Random) -> list[Question]:
         short, d, long = rng.sample([3, 4, 5, 6, 7, 8], 3)
         asks = []
         for n, w in ((min(short, long), max(short, long)), (max(short, long), min(short, long)), (d, d)):

@@ -11,7 +11,7 @@ import torch
 
 from grading.definitions.definition import Definition
 from grading.exercises.draws import Draw, both
-from tutor.checking.answers import Ask
+from tutor.checking.answers import Question
 
 from ._common import Part, _people, risk_coverage
 
@@ -95,7 +95,7 @@ RISKS = (0.31, 0.36, 0.41)  # no share of up to 12 people, so that rounding deci
 def _drawn_rule(wanted: Callable[[Part, Part, float], bool], count: int = 1) -> Draw:
     """Returns what asks about people that are as wanted, and for whom a mistake matters."""
 
-    def one(rng: random.Random) -> Ask:
+    def one(rng: random.Random) -> Question:
         for _ in range(2000):
             dev, test = _people(rng, rng.randint(8, 10), 0.6), _people(rng, rng.randint(11, 12), 0.6)
             max_risk = rng.choice(RISKS)
@@ -105,7 +105,7 @@ def _drawn_rule(wanted: Callable[[Part, Part, float], bool], count: int = 1) -> 
             threshold, coverage, risk = answer_or_abstain(dev, test, max_risk)
             different = _risk_of_all(dev, test, max_risk)[0] != threshold != _accuracy_wanted(dev, test, max_risk)[0]
             if different and len({coverage, risk, 1 - risk, 0.0, 1.0, *_outcome(dev, threshold)}) == 7:
-                return Ask((dev, test, max_risk))
+                return Question((dev, test, max_risk))
         raise AssertionError("2000 draws, and none is as wanted")
 
     return lambda rng: [one(rng) for _ in range(count)]
@@ -132,14 +132,14 @@ def _steady(dev: Part, test: Part, max_risk: float) -> bool:
     return chosen == _until_too_risky(choices, max_risk) and choices[-1][0] < chosen < choices[0][0]
 
 
-def _draw_ends(rng: random.Random) -> list[Ask]:
+def _draw_ends(rng: random.Random) -> list[Question]:
     """Draws dev parts in which only the surest gets an answer, in which all do, and one of a single person."""
     c = _numbers(rng, 7)
     test = _part([c[0] + 0.001, c[2], c[4] + 0.001, c[6] + 0.001], rng.choice(["rrww", "rwrw"]), rng)
     return [
-        Ask((_part(c[:5], "rwwwr", rng), test, rng.choice(RISKS))),
-        Ask((_part(c, "rrwwrrr", rng), test, rng.choice(RISKS))),
-        Ask((_part(c[3:4], "r"), test, rng.choice(RISKS))),
+        Question((_part(c[:5], "rwwwr", rng), test, rng.choice(RISKS))),
+        Question((_part(c, "rrwwrrr", rng), test, rng.choice(RISKS))),
+        Question((_part(c[3:4], "r"), test, rng.choice(RISKS))),
     ]
 
 
@@ -164,22 +164,22 @@ def _(rng):
     return _drawn_rule(_unsteady)(rng)
 
 
-def _draw_extremes(rng: random.Random) -> list[Ask]:
+def _draw_extremes(rng: random.Random) -> list[Question]:
     """Draws promises of no wrong answer at all, and of nothing, once to people of whom one is not sure at all."""
     c = _numbers(rng, 6)
     test = _part([c[1] + 0.001, c[2] + 0.001, c[4] + 0.001, c[5] - 0.1], "rwrr", rng)
     to_zero = [*c[:5], 0.0]
     return [
-        Ask((_part(numbers, rights, rng), test, risk))
+        Question((_part(numbers, rights, rng), test, risk))
         for numbers, rights, risk in ((c, "rrrwrw", 0.0), (c, "wwrwww", 1.0), (to_zero, "rrwrwr", 1.0))
     ]
 
 
-def _draw_limit(rng: random.Random) -> list[Ask]:
+def _draw_limit(rng: random.Random) -> list[Question]:
     """Draws a dev part whose risk is exactly as high as allowed."""
     numbers = _numbers(rng, 6)
     dev = _part(numbers, "rwrrww")
-    return [Ask((dev, _part([numbers[3], numbers[0], numbers[4], numbers[5]], "rwrw"), 0.25))]
+    return [Question((dev, _part([numbers[3], numbers[0], numbers[4], numbers[5]], "rwrw"), 0.25))]
 
 
 @exercise.stage("a risk exactly as high as allowed, a confidence exactly at the threshold", points=0.5, seed=3)
@@ -200,18 +200,21 @@ def _(rng):
     test = torch.tensor([high, middle, high, low, high + 1]) / 100, torch.tensor([False, True, True, False, True])
     wrong = torch.tensor([high + 3, high + 2, high + 1, middle, middle, low]) / 100
     alone = wrong, torch.tensor([True, True, True, False, False, False])
-    return [Ask((dev, test, 0.25)), Ask((alone, test, 0.3))]  # with one of the two the risk would be low enough
+    return [
+        Question((dev, test, 0.25)),
+        Question((alone, test, 0.3)),
+    ]  # with one of the two the risk would be low enough
 
 
-def _draw_hopeless(rng: random.Random) -> list[Ask]:
+def _draw_hopeless(rng: random.Random) -> list[Question]:
     confidence, right = _people(rng, 6)
-    return [Ask(((confidence, torch.zeros(6, dtype=torch.bool)), (confidence - 0.02, right), 0.2))]
+    return [Question(((confidence, torch.zeros(6, dtype=torch.bool)), (confidence - 0.02, right), 0.2))]
 
 
-def _draw_nobody(rng: random.Random) -> list[Ask]:
+def _draw_nobody(rng: random.Random) -> list[Question]:
     """Draws a dev part with a good threshold, and a test part in which nobody is as sure."""
     c = _numbers(rng, 8)
-    return [Ask((_part(c[:3], "rrw", rng), _part(c[3:], rng.choice(["rwrrw", "wrwrr"])), 0.2))]
+    return [Question((_part(c[:3], "rrw", rng), _part(c[3:], rng.choice(["rwrrw", "wrwrr"])), 0.2))]
 
 
 @exercise.stage("nobody gets an answer", points=1, seed=5)

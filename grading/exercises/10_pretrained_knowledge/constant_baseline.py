@@ -9,7 +9,7 @@ from typing import Any
 
 from grading.definitions.definition import Definition
 from grading.exercises.draws import both
-from tutor.checking.answers import Ask
+from tutor.checking.answers import Question
 
 Pair = tuple[str, str]
 
@@ -56,24 +56,24 @@ def _most_common(pairs: Pairs) -> str:
     return constant_baseline(pairs, pairs)[0]
 
 
-def _draw_baseline(rng: random.Random) -> list[Ask]:
+def _draw_baseline(rng: random.Random) -> list[Question]:
     """Draws pairs and others with the same most frequent place."""
     first, second, *rest = rng.sample(PLACES, 8)
     pairs = _asked(rng, [first] * 5 + [second] * 2 + rest + rest[:3])
-    return [Ask((pairs, _asked(rng, [first] * rng.randint(3, 5) + [second] + rest[: rng.randint(3, 6)])))]
+    return [Question((pairs, _asked(rng, [first] * rng.randint(3, 5) + [second] + rest[: rng.randint(3, 6)])))]
 
 
-def _draw_inside(rng: random.Random) -> list[Ask]:
+def _draw_inside(rng: random.Random) -> list[Question]:
     """Draws a place that is part of the name of another, once the shorter as the most frequent, once the longer."""
     inside, rest = rng.choice(INSIDE), rng.sample(PLACES, 3)
     asks = []
     for first, second in (inside, inside[::-1]):
         pairs = _asked(rng, [first] * 5 + [second] + rest)
-        asks.append(Ask((pairs, _asked(rng, [first] * 4 + [second] * rng.randint(2, 3) + rest))))
+        asks.append(Question((pairs, _asked(rng, [first] * 4 + [second] * rng.randint(2, 3) + rest))))
     return asks
 
 
-def _draw_repeated(rng: random.Random) -> list[Ask]:
+def _draw_repeated(rng: random.Random) -> list[Question]:
     """Draws pairs of which some stand there several times, and others of which some stand in `pairs`, too."""
     first, second, third, *rest = rng.sample(PLACES, 6)
     once = _asked(rng, [first, second, second, third, *rest])
@@ -81,13 +81,13 @@ def _draw_repeated(rng: random.Random) -> list[Ask]:
     others = _asked(rng, [second] * 2 + [third])
     others += [of_first] * rng.randint(3, 4)
     pairs = [*once, *[of_first] * rng.randint(2, 4)]
-    return [Ask((rng.sample(pairs, len(pairs)), rng.sample(others, len(others))))]
+    return [Question((rng.sample(pairs, len(pairs)), rng.sample(others, len(others))))]
 
 
-def _draw_single(rng: random.Random) -> list[Ask]:
+def _draw_single(rng: random.Random) -> list[Question]:
     """Draws a single pair and a single other, of the same place and of another."""
     one, two = rng.sample(PLACES, 2)
-    return [Ask((_asked(rng, [one]), _asked(rng, [place]))) for place in (one, two)]
+    return [Question((_asked(rng, [one]), _asked(rng, [place]))) for place in (one, two)]
 
 
 _FIRST = both(_draw_baseline, _draw_inside, _draw_repeated, _draw_single)
@@ -101,12 +101,12 @@ def _(rng):
     return _FIRST(rng)
 
 
-def _draw_shifted(rng: random.Random) -> list[Ask]:
+def _draw_shifted(rng: random.Random) -> list[Question]:
     """Draws pairs and others with different favourites, and yet another place that is the most frequent of all."""
     first, second, third, *rest = rng.sample(PLACES, 8)
     pairs = _asked(rng, [first] * 6 + [second] * 5 + [third] + rest)
     others = _asked(rng, [first] + [second] * 3 + [third] * 4 + rest[: rng.randint(3, 5)])
-    return [Ask((pairs, others))]
+    return [Question((pairs, others))]
 
 
 @exercise.stage(
@@ -130,12 +130,12 @@ def _(rng):
         order = [second, third, rest[2], winner] if ends else [winner, second, rest[2], third]
         pairs = _in_order(rng, [rest[0], winner, second, third, rest[1], *order])
         others = _asked(rng, [winner, second, third, best, best, *rest[: rng.randint(2, 5)]])
-        asks.append(Ask((pairs, [*others, *_asked(rng, [winner])])))
+        asks.append(Question((pairs, [*others, *_asked(rng, [winner])])))
     return asks
 
 
 exercise.large += [
-    Ask(
+    Question(
         (_asked(random.Random(9), ["Lyon", "Lille"] * 150 + ["Lyon"]), _asked(random.Random(8), ["Lyon", "Nice"] * 150))
     )
 ]

@@ -13,7 +13,7 @@ from grading.definitions.definition import Definition, Stage
 from grading.exercises.draws import Draw, both
 from helpers.batches import IGNORE
 from helpers.vocabulary import MASK, PAD
-from tutor.checking.answers import Ask
+from tutor.checking.answers import Question
 from tutor.checking.plain import Generator
 
 
@@ -69,19 +69,19 @@ def _corrupting(
 
 
 def _span_asks(
-    of: str, sizes: Callable[[random.Random], tuple[int, int]], take: str = "draws", letters: int = 0, **more: Any
+    of: str, sizes: Callable[[random.Random], tuple[int, int]], probe: str = "draws", letters: int = 0, **more: Any
 ) -> Draw:
     """Returns what asks for texts of n numbers and blocks, `(n, block)` from `sizes`.
 
     The numbers are all different, or of so few `letters` that what is hidden stands in several places.
     """
 
-    def draw(rng: random.Random) -> list[Ask]:
+    def draw(rng: random.Random) -> list[Question]:
         n, block = sizes(rng)
         text = torch.tensor(rng.sample(range(MASK + 1, MASK + 1 + max(n, 100)), n))
         text = MASK + 1 + text % letters if letters else text
-        beside = {"of": of, "mask": MASK, "padding": PAD}
-        return [Ask((text, Generator(rng.randrange(10**6)), block), take=take, beside=beside, **more)]
+        extra = {"of": of, "mask": MASK, "padding": PAD}
+        return [Question((text, Generator(rng.randrange(10**6)), block), probe=probe, extra=extra, **more)]
 
     return draw
 
@@ -120,7 +120,7 @@ def _small(rng: random.Random) -> tuple[int, int]:
 
 def _once(of: str, *sizes: Callable[[random.Random], tuple[int, int]]) -> list[Draw]:
     """Returns what asks for a single draw of each size: hundreds would tell nothing more."""
-    return [_span_asks(of, size, take="result") for size in sizes]
+    return [_span_asks(of, size, probe="result") for size in sizes]
 
 
 _PLACES = [  # of three places, in the text of three numbers, the first and the last are to have two thirds of the draws
@@ -180,7 +180,7 @@ exercise.stages += [
 ]
 
 
-_SEEDS = both(_span_asks("", _long, take="seeds"), *(_span_asks("", _tiny(n), take="seeds") for n in (2, 3)))
+_SEEDS = both(_span_asks("", _long, probe="seeds"), *(_span_asks("", _tiny(n), probe="seeds") for n in (2, 3)))
 
 
 @exercise.stage("chance comes from rng alone", points=0.5, seed=3)

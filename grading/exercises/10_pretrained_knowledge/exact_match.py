@@ -12,7 +12,7 @@ import torch
 from grading.definitions.definition import Definition
 from grading.exercises.draws import Draw, both
 from helpers.vocabulary import EOS, MASK, PAD, SOS
-from tutor.checking.answers import Ask
+from tutor.checking.answers import Question
 from tutor.checking.building import build
 from tutor.checking.plain import Model
 
@@ -114,7 +114,7 @@ def _draw_matches(*shares: tuple[str, int], **settings: Any) -> Draw:
     Among those with the right answers is always the longest answer of the model.
     """
 
-    def draw(rng: random.Random) -> list[Ask]:
+    def draw(rng: random.Random) -> list[Question]:
         seed = rng.choice(list(WRITTEN))
         longest, *others = _pairs(seed, "right")
         pairs = list[Numbers]()
@@ -128,25 +128,25 @@ def _draw_matches(*shares: tuple[str, int], **settings: Any) -> Draw:
                 long_enough = [pair for pair in others if len(pair[1]) > 1] or [longest]
                 chosen = rng.choices(long_enough, k=count) if how != "middle" else [longest] * count
                 pairs += _spoilt(chosen, rng, how)
-        return [Ask((_asking_model(seed), rng.sample(pairs, len(pairs))), **settings)]
+        return [Question((_asking_model(seed), rng.sample(pairs, len(pairs))), **settings)]
 
     return draw
 
 
 def _draw_modes(training: bool, **settings: Any) -> Draw:
-    def draw(rng: random.Random) -> list[Ask]:
+    def draw(rng: random.Random) -> list[Question]:
         seed = rng.choice(list(WRITTEN))
-        return [Ask((_asking_model(seed, training), _pairs(seed, "right")), **settings)]
+        return [Question((_asking_model(seed, training), _pairs(seed, "right")), **settings)]
 
     return draw
 
 
-def _long() -> Ask:
+def _long() -> Question:
     """Asks about an answer of nearly two hundred numbers, as the model writes it and with another one at the end."""
     answer = [int(number) for number in LONG_ANSWER.split()]
     question = list(LONG_QUESTION)
     model = _asking_model(LONG_SEED, vocab_size=400, max_len=len(question) + len(answer) + 29)
-    return Ask((model, [(question, answer), (question, [*answer[:-1], answer[-1] + 1])]))
+    return Question((model, [(question, answer), (question, [*answer[:-1], answer[-1] + 1])]))
 
 
 _ALL_OR_NONE = both(
@@ -208,7 +208,7 @@ def _(rng):
     return _draw_modes(True)(rng)
 
 
-_MODES = both(_draw_modes(True, take="mode"), _draw_modes(False, take="mode"))
+_MODES = both(_draw_modes(True, probe="mode"), _draw_modes(False, probe="mode"))
 
 
 @exercise.stage("the mode is put back", points=0.5, seed=5)

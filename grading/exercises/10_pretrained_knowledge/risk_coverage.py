@@ -10,7 +10,7 @@ from torch import Tensor
 
 from grading.definitions.definition import Definition
 from grading.exercises.draws import Draw, both
-from tutor.checking.answers import Ask
+from tutor.checking.answers import Question
 
 from ._common import Part, _people, risk_coverage
 
@@ -41,14 +41,14 @@ def _risk_before(right: Tensor) -> Tensor:
 
 
 def _draw_curve(in_order: bool, *sizes: int) -> Draw:
-    def draw(rng: random.Random) -> list[Ask]:
+    def draw(rng: random.Random) -> list[Question]:
         asks = []
         for n in sizes:
             confidence, right = _people(rng, n)
             while not _told_apart(confidence, right, in_order):
                 confidence, right = _people(rng, n)
             order = confidence.argsort(descending=True) if in_order else torch.arange(n)
-            asks.append(Ask((confidence[order], right[order])))
+            asks.append(Question((confidence[order], right[order])))
         return asks
 
     return draw
@@ -71,7 +71,7 @@ def _(rng):
     return _draw_curve(True, 5, 8)(rng)
 
 
-def _draw_many(rng: random.Random) -> list[Ask]:
+def _draw_many(rng: random.Random) -> list[Question]:
     """Draws so many wrong answers that a small type cannot count them, of small confidences; and negative ones, close
     together and far below.
 
@@ -83,8 +83,8 @@ def _draw_many(rng: random.Random) -> list[Ask]:
     small = torch.tensor([round(number * 1e-4, 4) for number in rng.sample(range(1, 999), n)])
     close = torch.tensor([-0.9 - number * 1e-6 for number in rng.sample(range(1, 999), 20)])
     far = torch.tensor([-200.0 - 9 * number for number in rng.sample(range(99), 49)])  # whose probabilities are all 0
-    asks = [Ask((logs, torch.tensor(rng.sample([True, False] * 25, len(logs))))) for logs in (close, far)]
-    return [Ask((small, right)), *asks]
+    asks = [Question((logs, torch.tensor(rng.sample([True, False] * 25, len(logs))))) for logs in (close, far)]
+    return [Question((small, right)), *asks]
 
 
 @exercise.stage(
@@ -102,7 +102,7 @@ def _(rng):
 def _(rng):
     """With one person there is one point, at coverage 1."""
     # Draws one person, who is right, and one who is wrong.
-    return [Ask((torch.tensor([rng.random()]), torch.tensor([is_right]))) for is_right in (False, True)]
+    return [Question((torch.tensor([rng.random()]), torch.tensor([is_right]))) for is_right in (False, True)]
 
 
 exercise.mistake(

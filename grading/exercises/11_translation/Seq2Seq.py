@@ -13,7 +13,7 @@ from grading.definitions.definition import Definition
 from grading.exercises.draws import Draw, both
 from helpers.models import Context, TransformerBase
 from helpers.vocabulary import SOS
-from tutor.checking.answers import Ask
+from tutor.checking.answers import Question
 from tutor.checking.plain import Model
 
 from ._common import _padded, _sequences
@@ -73,17 +73,17 @@ def _weights(build: dict[str, Any], seed: int, training: bool = False) -> Model:
 
 def _forward(
     seed: int, build: dict[str, Any], lengths: list[int], n: int, training: bool = False, spare: int = 0, **more: Any
-) -> Ask:
+) -> Question:
     """Returns a question on sources of these lengths, padded by `spare` more than the longest needs."""
     sources, b = torch.tensor(lengths), len(lengths)
     source = _padded(_sequences(b, max(lengths) + spare, build["source_vocab_size"], seed), sources)
     target = _sequences(b, n, build["target_vocab_size"], seed + 1)
     target[:, 0] = SOS
-    return Ask((source, sources, target), build=build, weights=_weights(build, seed, training), **more)
+    return Question((source, sources, target), build=build, weights=_weights(build, seed, training), **more)
 
 
 def _draw_forward(kind: str, **more: Any) -> Draw:
-    def draw(rng: random.Random) -> list[Ask]:
+    def draw(rng: random.Random) -> list[Question]:
         asks = []
         for _ in range(2):
             n, m = rng.sample(range(3, 8), 2)
@@ -103,7 +103,7 @@ def _with_one_vocabulary(build: dict[str, Any]) -> dict[str, Any]:
 @exercise.stage(
     "names and shapes of the parameters",
     points=0.5,
-    public=[Ask(build=build, take="parameters") for build in (SMALL, _with_one_vocabulary(SMALL))],
+    public=[Question(build=build, probe="parameters") for build in (SMALL, _with_one_vocabulary(SMALL))],
     view="parameters",
 )
 def _(rng):
@@ -111,7 +111,7 @@ def _(rng):
     target's vocabulary. The decoder has cross=True.
     """
     return [
-        Ask(build=build, take="parameters")
+        Question(build=build, probe="parameters")
         for build in (_drawn_build(rng), _drawn_build(rng), _with_one_vocabulary(_drawn_build(rng)))
     ]
 
@@ -155,9 +155,9 @@ def _(rng):
     return both(_draw_forward("padded"), _draw_forward("single", spare=3))(rng)
 
 
-def _contexts(seed: int, build: dict[str, Any], lengths: list[int], n: int) -> Ask:
+def _contexts(seed: int, build: dict[str, Any], lengths: list[int], n: int) -> Question:
     other = _forward(seed + 1, build, lengths[::-1], n)  # with other places of padding, too
-    return _forward(seed, build, lengths, n, take="contexts", then=other.inputs[:2])
+    return _forward(seed, build, lengths, n, probe="contexts", follow_up=other.inputs[:2])
 
 
 @exercise.stage(
@@ -175,13 +175,13 @@ def _(rng):
 @exercise.stage(
     "the encoder runs once for a batch (runs are counted)",
     points=0.5,
-    public=[_forward(5, SMALL, lengths, 4, take="calls", part="encoder") for lengths in ([5, 2], [5])],
+    public=[_forward(5, SMALL, lengths, 4, probe="calls", part="encoder") for lengths in ([5, 2], [5])],
 )
 def _(rng):
     """The source does not change while the target is written: run the encoder once, keep the memory, and let every
     place of the target read it.
     """
-    return both(*(_draw_forward(kind, take="calls", part="encoder") for kind in ("padded", "single")))(rng)
+    return both(*(_draw_forward(kind, probe="calls", part="encoder") for kind in ("padded", "single")))(rng)
 
 
 @exercise.mistake("the memory is recomputed at every step")

@@ -11,7 +11,7 @@ from torch import Tensor
 from grading.definitions.definition import Definition
 from grading.exercises.draws import Draw, both, seed_from
 from helpers.vocabulary import EOS, PAD, SOS
-from tutor.checking.answers import Ask
+from tutor.checking.answers import Question
 from tutor.checking.plain import Model
 
 from ._common import _sequences
@@ -34,18 +34,18 @@ def alignment(model: Any, source: list[int], words: list[int]) -> Tensor:
     return _maps(model, source, [SOS, *words[:-1]])[-1].mean(dim=0)
 
 
-def _aligned(n_words: int, m: int, layers: int, seed: int, last: int = EOS, *, odd: bool = False) -> Ask:
+def _aligned(n_words: int, m: int, layers: int, seed: int, last: int = EOS, *, odd: bool = False) -> Question:
     build = {"source_vocab_size": 12, "target_vocab_size": 14, "d_model": 12, "n_layers": layers, "n_heads": 3}
     recipe = Model("EncoderDecoder", build | {"norm_first": True}, seed, spread=0.3)
     source = [*_sequences(1, m - 1, 12, seed)[0].tolist(), last]
     words = _sequences(1, n_words, 14, seed + 1)[0].tolist()
     if odd:
         words[1], words[-1] = PAD, words[0]  # a model may write both: <pad>, and a word once more
-    return Ask((recipe, source, words))
+    return Question((recipe, source, words))
 
 
 def _draw_alignment(low: int, high: int, layers: int) -> Draw:
-    def draw(rng: random.Random) -> list[Ask]:
+    def draw(rng: random.Random) -> list[Question]:
         sizes = rng.sample(range(low, high + 1), 2) if high > low else [low, rng.randint(3, 6)]
         return [_aligned(sizes[0], sizes[1], layers, rng.randrange(10**6))]
 

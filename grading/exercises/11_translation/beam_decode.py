@@ -11,7 +11,7 @@ from torch import Tensor
 from grading.definitions.definition import Definition
 from grading.exercises.draws import Draw, both
 from helpers.vocabulary import EOS, SOS
-from tutor.checking.answers import Ask
+from tutor.checking.answers import Question
 
 from ._common import _recipe, _sequences, _to_eos, _words
 
@@ -202,9 +202,9 @@ WIDE: tuple[Known, ...] = (
 )
 
 
-def _ask(known: Known) -> Ask:
+def _ask(known: Known) -> Question:
     seed, words, width, max_len = known
-    return Ask((_recipe(seed), torch.tensor([[int(word) for word in words]]), width, max_len))
+    return Question((_recipe(seed), torch.tensor([[int(word) for word in words]]), width, max_len))
 
 
 def _some(pool: tuple[Known, ...], count: int) -> Draw:
@@ -270,8 +270,8 @@ def _(rng):
     return both(_some(FINISHED, 2), _some(ORDER, 1), _some(WIDE, 1))(rng)
 
 
-def _below(seeds: tuple[int, int]) -> Ask:
-    return Ask((_recipe(seeds[0]), _sequences(1, 4, 9, seeds[1]), 2, 5))
+def _below(seeds: tuple[int, int]) -> Question:
+    return Question((_recipe(seeds[0]), _sequences(1, 4, 9, seeds[1]), 2, 5))
 
 
 @exercise.stage("never below greedy", points=1, public=[_below((727758, 478367)), _below(ENDED[1])])

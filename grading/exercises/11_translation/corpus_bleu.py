@@ -9,7 +9,7 @@ from collections.abc import Sequence
 from functools import partial
 
 from grading.definitions.definition import Definition
-from tutor.checking.answers import Ask
+from tutor.checking.answers import Question
 
 Texts = Sequence[Sequence[str]]
 
@@ -103,10 +103,10 @@ def _replaced(rng: random.Random, words: list[str], place: int) -> list[str]:
     return [*words[:place], _new_word(rng, words), *words[place + 1 :]]
 
 
-def _long_text() -> Ask:
+def _long_text() -> Question:
     """Returns a question with a sentence of 150 words, of which every eleventh is wrong."""
     reference = [f"w{number * number % 61}" for number in range(150)]
-    return Ask(([["x" if number % 11 == 10 else word for number, word in enumerate(reference)]], [reference]))
+    return Question(([["x" if number % 11 == 10 else word for number, word in enumerate(reference)]], [reference]))
 
 
 @exercise.stage("a perfect translation, and one without a single right word", points=0.5, seed=1)
@@ -116,9 +116,9 @@ def _(rng):
     """
     words = _reference(rng, 5, 9)
     return [
-        Ask(([words], [list(words)])),
-        Ask(([["oui"] * rng.randint(4, 6)], [_reference(rng, 4, 6)])),
-        Ask(([words[::-1]], [words])),  # right words, and nothing longer
+        Question(([words], [list(words)])),
+        Question(([["oui"] * rng.randint(4, 6)], [_reference(rng, 4, 6)])),
+        Question(([words[::-1]], [words])),  # right words, and nothing longer
     ]
 
 
@@ -138,7 +138,7 @@ def _(rng):
     right, wrong = rng.choice(JOINED)
     rest = _reference(rng, 7, 8)
     asks.append(([*rest, *wrong], [*rest, *right]))  # written without spaces they are the same
-    return [Ask(([hypothesis], [reference])) for hypothesis, reference in asks]
+    return [Question(([hypothesis], [reference])) for hypothesis, reference in asks]
 
 
 @exercise.stage("words said twice", points=0.5, seed=1)
@@ -151,7 +151,7 @@ def _(rng):
     twice = [*reference[:place], reference[place - 1], *reference[place + 1 :]]
     other = _reference(rng, 8, 10)
     thrice = [*other[:-3], _new_word(rng, other), other[0], other[0]]
-    return [Ask(([twice], [reference])), Ask(([thrice, twice], [other, reference]))]
+    return [Question(([twice], [reference])), Question(([thrice, twice], [other, reference]))]
 
 
 @exercise.stage("translations that are too short, or too long", points=0.5, seed=1)
@@ -163,7 +163,7 @@ def _(rng):
     first, second = _reference(rng, 8, 9), _reference(rng, 9, 10)
     extra = [_new_word(rng, first), "puis", "voilà"]
     too_short = [[*first, *extra[: rng.randint(1, 2)]], second[: rng.randint(4, 5)]]
-    return [Ask((too_short, [first, second])), Ask(([[*first, *extra], second], [first, second]))]
+    return [Question((too_short, [first, second])), Question(([[*first, *extra], second], [first, second]))]
 
 
 @exercise.stage("a corpus: counts are summed before they are divided", points=1, seed=1, decisive=True)
@@ -178,7 +178,7 @@ def _(rng):
     pairs: list[Pair] = [(list(first), first), (bad, second), (fair, third)]
     pairs.insert(rng.randint(0, 1), (list(fourth := _reference(rng, 7, 8)), fourth))
     pairs.append((list(bad), list(second)))  # a pair that stands twice counts twice
-    return [Ask(([hypothesis for hypothesis, _ in pairs], [reference for _, reference in pairs]))]
+    return [Question(([hypothesis for hypothesis, _ in pairs], [reference for _, reference in pairs]))]
 
 
 @exercise.stage("special tokens are no words", points=0.5, seed=1)
@@ -201,7 +201,7 @@ def _(rng):
                 more = ["<pad>"] * (rng.randint(4, 6) if side == padded else 0)
                 sides.append(["<sos>", *inside, "<eos>", *more])
             pairs.append(sides)
-        asks.append(Ask(([h for h, _ in pairs], [r for _, r in pairs])))
+        asks.append(Question(([h for h, _ in pairs], [r for _, r in pairs])))
     return asks
 
 
@@ -213,11 +213,11 @@ def _(rng):
     # Draws perfect beginnings that have no 4-grams, nothing at all, and a corpus in which some sentences have none.
     first, second, good = _reference(rng, 6, 8), _reference(rng, 4, 7), _reference(rng, 9, 10)
     return [
-        Ask(([first[:3]], [first])),
-        Ask(([second[:3]], [second[:3]])),
-        Ask(([first[:3], second[:2]], [first, second])),
-        Ask(([[]], [second])),
-        Ask(([_replaced(rng, good, 2), ["oui"], [], first[:3]], [good, ["oui"], second[:3], first[:3]])),
+        Question(([first[:3]], [first])),
+        Question(([second[:3]], [second[:3]])),
+        Question(([first[:3], second[:2]], [first, second])),
+        Question(([[]], [second])),
+        Question(([_replaced(rng, good, 2), ["oui"], [], first[:3]], [good, ["oui"], second[:3], first[:3]])),
     ]
 
 

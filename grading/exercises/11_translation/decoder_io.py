@@ -11,7 +11,7 @@ from grading.definitions.definition import Definition
 from grading.exercises.draws import Draw, both
 from helpers.batches import IGNORE
 from helpers.vocabulary import EOS, PAD, SOS
-from tutor.checking.answers import Ask
+from tutor.checking.answers import Question
 
 from ._common import Sentences
 
@@ -30,40 +30,44 @@ def decoder_io(target: Sentences) -> tuple[Tensor, Tensor]:
 
 
 def _draw_targets(count: int, same: bool = False) -> Draw:
-    def draw(rng: random.Random) -> list[Ask]:
+    def draw(rng: random.Random) -> list[Question]:
         lengths = [rng.randint(2, 5)] * count if same else sorted(rng.sample(range(1, 9), count))
         if count > 2:  # neither the first nor the last is the longest
             *others, longest = lengths
             others = rng.sample(others, len(others))
             lengths = [others[0], longest, *others[1:]]
         target = [[rng.randrange(4, 500) for _ in range(length)] for length in lengths]
-        return [Ask((target + target[:1] if same else target,))]  # a sentence may stand in a batch twice
+        return [Question((target + target[:1] if same else target,))]  # a sentence may stand in a batch twice
 
     return draw
 
 
-@exercise.stage("one sentence", points=0.5, public=[Ask(([[7, 9]],))], measure="whole numbers")
+@exercise.stage("one sentence", points=0.5, public=[Question(([[7, 9]],))], measure="whole numbers")
 def _(rng):
     """The sentence [7, 9] is read as <sos> 7 9 and must be answered by 7 9 <eos>."""
     return _draw_targets(1)(rng)
 
 
-@exercise.stage("sentences of the same length", points=0.5, public=[Ask(([[7, 9, 8], [5, 5, 6], [7, 9, 8]],))])
+@exercise.stage("sentences of the same length", points=0.5, public=[Question(([[7, 9, 8], [5, 5, 6], [7, 9, 8]],))])
 def _(rng):
     """One row for each sentence; under each word of the input stands the word that follows it."""
     return _draw_targets(3, same=True)(rng)
 
 
-def _large_and_long(rng: random.Random) -> list[Ask]:
+def _large_and_long(rng: random.Random) -> list[Question]:
     """Draws a word with a large number, and a sentence that is much longer than the other."""
     short = [rng.randrange(40_000, 90_000)]
-    return [Ask(([short, [rng.randrange(4, 9) for _ in range(rng.randint(20, 30))]],))]
+    return [Question(([short, [rng.randrange(4, 9) for _ in range(rng.randint(20, 30))]],))]
 
 
 @exercise.stage(
     "sentences of different lengths",
     points=1,
-    public=[Ask(([[7, 9, 8], [5]],)), Ask(([[6, 7], [8, 9, 4, 5], [4]],)), *_large_and_long(random.Random(1))],
+    public=[
+        Question(([[7, 9, 8], [5]],)),
+        Question(([[6, 7], [8, 9, 4, 5], [4]],)),
+        *_large_and_long(random.Random(1)),
+    ],
     decisive=True,
 )
 def _(rng):
@@ -71,7 +75,7 @@ def _(rng):
     return both(_draw_targets(4), _large_and_long)(rng)
 
 
-exercise.large += [Ask(([[7 * number % 490 + 4 for number in range(300)], [5, 6]],))]
+exercise.large += [Question(([[7 * number % 490 + 4 for number in range(300)], [5, 6]],))]
 
 
 @exercise.mistake("the output is not shifted")

@@ -13,7 +13,7 @@ from torch import Tensor
 from grading.definitions.definition import Definition
 from grading.exercises.draws import Draw, fixed
 from helpers.vocabulary import EOS, PAD, SOS
-from tutor.checking.answers import Ask
+from tutor.checking.answers import Question
 
 from ._common import Sentences, _recipe, _to_eos, _words
 
@@ -86,10 +86,10 @@ KNOWN: dict[int, tuple[str, str, str, str]] = {
 PADS = {45: ("445",), 47: ("588",), 49: ("446574", "45547"), 56: ("66", "548548", "485")}
 
 
-def _ask(seed: int, sources: list[str], max_len: int, **more: Any) -> Ask:
+def _ask(seed: int, sources: list[str], max_len: int, **more: Any) -> Question:
     lengths = torch.tensor([len(source) for source in sources])
     rows = [[int(word) for word in source] + [PAD] * (int(lengths.max()) - len(source)) for source in sources]
-    return Ask((_recipe(seed), torch.tensor(rows), lengths, max_len), **more)
+    return Question((_recipe(seed), torch.tensor(rows), lengths, max_len), **more)
 
 
 def _ends(seed: int) -> list[tuple[str, int]]:
@@ -100,7 +100,7 @@ def _ends(seed: int) -> list[tuple[str, int]]:
 def _draw_batch(same: bool, **more: Any) -> Draw:
     """Returns what draws a batch of which some end and one does not, all of the same length or of different ones."""
 
-    def draw(rng: random.Random) -> list[Ask]:
+    def draw(rng: random.Random) -> list[Question]:
         options = []
         for seed in KNOWN:
             cut, ends = KNOWN[seed][0].split(), _ends(seed)
@@ -113,7 +113,7 @@ def _draw_batch(same: bool, **more: Any) -> Draw:
     return draw
 
 
-def _large_scores() -> Ask:
+def _large_scores() -> Question:
     """Returns a question on a model whose scores are in the hundreds: their exponentials are no numbers any more."""
     ask = _ask(13, ["4758", "65"], 6)
     return replace(ask, inputs=(replace(ask.inputs[0], spread=9.0), *ask.inputs[1:]))
@@ -130,7 +130,7 @@ def _(rng):
     return [_ask(seed, [rng.choice(KNOWN[seed][0].split())], size) for seed, size in zip(seeds, sizes, strict=True)]
 
 
-def _draw_stop(rng: random.Random) -> list[Ask]:
+def _draw_stop(rng: random.Random) -> list[Question]:
     """Draws a sentence that ends, an empty one, and two in which special tokens are written."""
     first = rng.choice(list(KNOWN))
     second, third = (rng.choice([seed for seed, known in KNOWN.items() if known[place]]) for place in (2, 3))
@@ -170,8 +170,8 @@ def _(rng):
     """model.encode stands before the loop, model.decode in it. Calling model(source, target) runs both."""
     # A batch, and one sentence alone: who encodes each sentence for itself runs the encoder once there.
     seed = rng.choice(list(KNOWN))
-    alone = _ask(seed, [rng.choice(_ends(seed))[0]], 8, take="calls", part="encoder")
-    return [*_draw_batch(False, take="calls", part="encoder")(rng), alone]
+    alone = _ask(seed, [rng.choice(_ends(seed))[0]], 8, probe="calls", part="encoder")
+    return [*_draw_batch(False, probe="calls", part="encoder")(rng), alone]
 
 
 exercise.large += [_ask(693223, ["777"], 70), _large_scores()]

@@ -6,7 +6,7 @@ import random
 
 from grading.definitions.definition import Definition
 from grading.exercises.draws import Draw, both, fixed
-from tutor.checking.answers import Ask
+from tutor.checking.answers import Question
 
 Pairs = list[tuple[str, str]]
 
@@ -27,7 +27,7 @@ def _pairs(rng: random.Random, count: int) -> Pairs:
 
 
 def _draw_corpus(copies: bool, paraphrase: bool = False) -> Draw:
-    def draw(rng: random.Random) -> list[Ask]:
+    def draw(rng: random.Random) -> list[Question]:
         pairs = _pairs(rng, 14)
         train, valid, test = pairs[:6], pairs[6:9], pairs[9:]
         test.sort(key=lambda pair: pair[0])
@@ -42,7 +42,7 @@ def _draw_corpus(copies: bool, paraphrase: bool = False) -> Draw:
             known = train[5][0]  # nearly the same sentences are others: a part, small letters, another order
             test += [(known.lower(), "phrase a"), (known.removesuffix("."), "phrase b"), (known[:-6], "phrase c")]
             test += [(" ".join(known.split()[::-1]), "phrase d"), (known + " ", "phrase e")]
-        return [Ask(({"train": train, "valid": valid, "test": test},))]
+        return [Question(({"train": train, "valid": valid, "test": test},))]
 
     return draw
 
@@ -55,10 +55,10 @@ def _(rng):
     return _draw_corpus(False)(rng)
 
 
-def _all_known(rng: random.Random) -> list[Ask]:
+def _all_known(rng: random.Random) -> list[Question]:
     """Draws a corpus whose test part holds nothing that the model has not read."""
     pairs = _pairs(rng, 8)
-    return [Ask(({"train": pairs[:6], "valid": pairs[6:], "test": rng.sample(pairs[:6], 3)},))]
+    return [Question(({"train": pairs[:6], "valid": pairs[6:], "test": rng.sample(pairs[:6], 3)},))]
 
 
 @exercise.stage(

@@ -10,7 +10,7 @@ from typing import Any
 
 from grading.definitions.definition import Definition, Stage
 from grading.exercises.draws import both, fixed
-from tutor.checking.answers import Ask
+from tutor.checking.answers import Question
 
 from ._common import Row
 
@@ -78,7 +78,7 @@ def _runs(n: int, mean: float, spread: float, outlier: float = 0.0) -> list[floa
 Settings = tuple[int | tuple[int, ...], list[tuple[int, float, float, float, float]]]
 
 
-def _scores(rng: random.Random, settings: Settings, largest_first: bool) -> Ask:
+def _scores(rng: random.Random, settings: Settings, largest_first: bool) -> Question:
     """Returns the question for numbers of runs and rows of size, dev BLEU, its deviation, test BLEU and an outlier.
 
     The number of runs is one for all rows, or one for each.
@@ -97,7 +97,7 @@ def _scores(rng: random.Random, settings: Settings, largest_first: bool) -> Ask:
         }
         for size, dev, spread, test, outlier in sorted(rows, reverse=largest_first)
     ]
-    return Ask((dict(zip(names, made, strict=True)),))
+    return Question((dict(zip(names, made, strict=True)),))
 
 
 # number of runs; size, dev BLEU, its standard deviation, test BLEU, how much is added to one run
@@ -134,10 +134,10 @@ DOUBLE = 3, [(1, 7.85, 1.0, 0.0, 0.0), (2, 8.2, 1.0, 0.0, 0.0), (3, 9.8, 0.4, 3.
 JUST_BELOW = 5, [(1, 9.085, 1.0, 0.0, 0.0), (3, 9.8, 0.4, 3.0, 0.0), (6, 10.0, 2.0, 5.0, 0.0)]
 
 
-def _choices(*tables: Settings) -> tuple[list[Ask], Any]:
+def _choices(*tables: Settings) -> tuple[list[Question], Any]:
     """Returns the public questions and what draws those of grading; every second begins with the smallest setting."""
 
-    def draw(rng: random.Random) -> list[Ask]:
+    def draw(rng: random.Random) -> list[Question]:
         return [_scores(rng, table, largest_first=n % 2 == 0) for n, table in enumerate(tables)]
 
     return draw(random.Random(5)), draw
@@ -160,18 +160,20 @@ exercise.stages += [
 ]
 
 
-def _of_one_size(rng: random.Random) -> list[Ask]:
+def _of_one_size(rng: random.Random) -> list[Question]:
     """Returns two questions in which a good and a bad setting have the same number of parameters."""
     (scores,) = _scores(rng, GAP, largest_first=False).inputs
     good, bad, *larger = scores
     scores[bad]["parameters"] = scores[good]["parameters"]
-    return [Ask(({name: scores[name] for name in order},)) for order in ((good, bad, *larger), (bad, good, *larger))]
+    return [
+        Question(({name: scores[name] for name in order},)) for order in ((good, bad, *larger), (bad, good, *larger))
+    ]
 
 
-def _all_failed(rng: random.Random) -> list[Ask]:
+def _all_failed(rng: random.Random) -> list[Question]:
     """Returns settings of which each has a BLEU of 0, in every run: the smallest is as good as any."""
     (scores,) = _scores(rng, CLEAR, largest_first=True).inputs
-    return [Ask(({name: row | {"dev_bleu": [0.0] * 5} for name, row in scores.items()},))]
+    return [Question(({name: row | {"dev_bleu": [0.0] * 5} for name, row in scores.items()},))]
 
 
 @exercise.stage(
@@ -185,7 +187,7 @@ def _(rng):
     return both(DRAWN_NEARLY_ALIKE, _of_one_size, _all_failed)(rng)
 
 
-def _where_rounding_harms(rng: random.Random) -> list[Ask]:
+def _where_rounding_harms(rng: random.Random) -> list[Question]:
     """Returns questions in which another setting is chosen: where all is rounded, and where only the means are."""
     asks = []
     for digits in (1, 9):

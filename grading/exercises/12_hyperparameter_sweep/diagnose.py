@@ -9,7 +9,7 @@ from functools import partial
 
 from grading.definitions.definition import Definition, Stage
 from grading.exercises.draws import Draw
-from tutor.checking.answers import Ask
+from tutor.checking.answers import Question
 
 Losses = list[float]
 
@@ -222,18 +222,18 @@ def _unfinished(rng: random.Random) -> tuple[Losses, Losses]:
 Curves = Callable[[random.Random], tuple[Losses, Losses]]
 
 
-def _curves(*kinds: Curves) -> tuple[list[Ask], Draw]:
-    def draw(rng: random.Random) -> list[Ask]:
-        return [Ask(kind(rng)) for kind in kinds]
+def _curves(*kinds: Curves) -> tuple[list[Question], Draw]:
+    def draw(rng: random.Random) -> list[Question]:
+        return [Question(kind(rng)) for kind in kinds]
 
     return draw(random.Random(63)), draw
 
 
-def _long_runs() -> list[Ask]:
+def _long_runs() -> list[Question]:
     """Returns runs of 200 epochs: one that fits, and one whose dev loss turns after 150 of them."""
     falling = [1 + 3 * 0.97**epoch for epoch in range(200)]
     turning = [loss if epoch < 150 else loss + 0.02 * (epoch - 149) for epoch, loss in enumerate(falling)]
-    return [Ask((falling, [loss + 0.05 for loss in falling])), Ask((falling, turning))]
+    return [Question((falling, [loss + 0.05 for loss in falling])), Question((falling, turning))]
 
 
 exercise.stages += [

@@ -9,7 +9,7 @@ from typing import Any
 
 from grading.definitions.definition import Definition, Stage
 from grading.exercises.draws import Draw, both
-from tutor.checking.answers import Ask
+from tutor.checking.answers import Question
 from tutor.checking.plain import Recorded
 
 from ._common import Row
@@ -84,16 +84,16 @@ def _sweep(
     return {"inputs": (settings, train_one, finished, Recorded("save")), "changes": (2,)}
 
 
-def _asks(of: str, *sweeps: dict[str, Any]) -> tuple[list[Ask], Draw]:
+def _asks(of: str, *sweeps: dict[str, Any]) -> tuple[list[Question], Draw]:
     """Returns the public questions and what draws those of grading.
 
     `of` is a part of the log; with "" and with "rows", where the stage has a measure, it is the result.
     """
-    log: dict[str, Any] = {"take": "log", "beside": {"of": of}} if of else {}
-    log = {"beside": {"of": of}} if of == "rows" else log
+    log: dict[str, Any] = {"probe": "log", "extra": {"of": of}} if of else {}
+    log = {"extra": {"of": of}} if of == "rows" else log
 
-    def draw(rng: random.Random) -> list[Ask]:
-        return [Ask(**_sweep(rng, **sweep), **log) for sweep in sweeps]
+    def draw(rng: random.Random) -> list[Question]:
+        return [Question(**_sweep(rng, **sweep), **log) for sweep in sweeps]
 
     return draw(random.Random(f"{of} {sweeps}")), draw  # so that no two public questions share a setting
 

@@ -11,7 +11,7 @@ from sympy import Expr
 
 from grading.definitions.definition import Definition
 from grading.exercises.draws import Draw
-from tutor.checking.answers import Ask
+from tutor.checking.answers import Question
 
 S, V, D, M, A = sympy.symbols("S V D M A", positive=True, integer=True)
 ENCODER_LAYER, DECODER_LAYER = 6 * D**2 + 10 * D, 10 * D**2 + 16 * D
@@ -29,13 +29,13 @@ def _formula(total: Any) -> Callable[[], Any]:
     return lambda: total
 
 
-def _sizes(words: int, french: int, width: int, layers: int, heads: int) -> Ask:
-    return Ask(at={"S": words, "V": french, "D": width, "M": layers, "A": heads})
+def _sizes(words: int, french: int, width: int, layers: int, heads: int) -> Question:
+    return Question(at={"S": words, "V": french, "D": width, "M": layers, "A": heads})
 
 
 def _draw_sizes(layers: tuple[int, int]) -> Draw:
-    def draw(rng: random.Random) -> list[Ask]:
-        def one() -> Ask:
+    def draw(rng: random.Random) -> list[Question]:
+        def one() -> Question:
             heads, words = rng.randint(2, 9), rng.randint(50, 9000)
             return _sizes(words, words + rng.randint(7, 900), heads * rng.randint(3, 60), rng.randint(*layers), heads)
 

@@ -7,7 +7,7 @@ import random
 
 from grading.definitions.definition import Definition
 from grading.exercises.draws import Draw, both
-from tutor.checking.answers import Ask
+from tutor.checking.answers import Question
 
 exercise = Definition()
 
@@ -17,18 +17,18 @@ def warmup(step: int, warmup_steps: int, peak: float) -> float:
     return peak * min(step / warmup_steps, math.sqrt(warmup_steps / step))
 
 
-def _at_steps(*asked: tuple[int, int, float]) -> list[Ask]:
-    return [Ask(each) for each in asked]
+def _at_steps(*asked: tuple[int, int, float]) -> list[Question]:
+    return [Question(each) for each in asked]
 
 
 def _draw_steps(low: float, high: float) -> Draw:
     """Draws steps between `low` and `high` times the length of the warm-up."""
 
-    def draw(rng: random.Random) -> list[Ask]:
+    def draw(rng: random.Random) -> list[Question]:
         asks = []
         for length, peak in ((rng.randint(4, 9), 2.5), (rng.randint(40, 900), 1.0), (rng.randint(40, 900), 0.5)):
             step = max(2, round(length * rng.uniform(low, high)))
-            asks.append(Ask((step, length, peak * rng.uniform(0.6, 1))))
+            asks.append(Question((step, length, peak * rng.uniform(0.6, 1))))
         return asks
 
     return draw
@@ -56,7 +56,7 @@ def _(rng):
     return _draw_steps(0.1, 0.8)(rng)
 
 
-def _draw_late(rng: random.Random) -> list[Ask]:
+def _draw_late(rng: random.Random) -> list[Question]:
     """Draws a step very long after the warm-up, and one after a warm-up of one step."""
     length = rng.randint(3, 9)
     late = length * rng.randint(2_000, 9_000), length, rng.uniform(0.4, 2)

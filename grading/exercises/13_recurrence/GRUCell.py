@@ -12,7 +12,7 @@ from torch import Tensor, nn
 
 from grading.definitions.definition import Definition
 from grading.exercises.draws import Draw, seed_from
-from tutor.checking.answers import Ask
+from tutor.checking.answers import Question
 
 from ._common import numbers
 
@@ -75,15 +75,15 @@ def _weights(d_in: int, d: int, seed: int, kind: str) -> dict[str, Tensor]:
     return weights
 
 
-def _step(b: int, d_in: int, d: int, seed: int, kind: str = "") -> Ask:
+def _step(b: int, d_in: int, d: int, seed: int, kind: str = "") -> Question:
     x, state = numbers(b, d_in, seed=10 * seed + 7), numbers(b, d, seed=10 * seed + 8)
     build = {"d_in": d_in, "d": d}
-    return Ask(
+    return Question(
         (x, torch.zeros_like(state) if kind == "empty" else state), build=build, weights=_weights(d_in, d, seed, kind)
     )
 
 
-def _loud(ask: Ask) -> Ask:
+def _loud(ask: Question) -> Question:
     """Returns a question with larger tokens: many sums in the gates are above 8 or below -8.
 
     None is above 40: twice as much has an exponential still, whoever writes tanh with it.
@@ -99,7 +99,7 @@ def _loud(ask: Ask) -> Ask:
 
 
 def _draw(kind: str = "") -> Draw:
-    def draw(rng: random.Random) -> list[Ask]:
+    def draw(rng: random.Random) -> list[Question]:
         d_in, d, b = rng.sample([2, 3, 4, 5], 3)
         alike = [] if kind else [_step(d, d, d, seed_from(rng))]
         return [_step(b, d_in, d, seed_from(rng), kind), *alike, _loud(_step(3, 4, 4, seed_from(rng), kind))]
@@ -107,7 +107,7 @@ def _draw(kind: str = "") -> Draw:
     return draw
 
 
-def _large_step(seed: int) -> Ask:
+def _large_step(seed: int) -> Question:
     """Returns a question in which an exponential of what the layers give is infinite, and tanh is 1 or -1."""
     ask = _step(3, 4, 2, seed)
     x, state = ask.inputs
@@ -117,12 +117,12 @@ def _large_step(seed: int) -> Ask:
 @exercise.stage(
     "names and shapes of the parameters",
     points=0.5,
-    public=[Ask(build={"d_in": 4, "d": 3}, take="parameters")],
+    public=[Question(build={"d_in": 4, "d": 3}, probe="parameters")],
     view="parameters",
 )
 def _(rng):
     """Two layers: from_input is nn.Linear(d_in, 3 * d), from_state is nn.Linear(d, 3 * d). Nothing else."""
-    return [Ask(build={"d_in": rng.randint(5, 9), "d": rng.randint(2, 4)}, take="parameters")]
+    return [Question(build={"d_in": rng.randint(5, 9), "d": rng.randint(2, 4)}, probe="parameters")]
 
 
 @exercise.stage(

@@ -9,7 +9,7 @@ import sympy
 from sympy import Expr, Integer
 
 from grading.definitions.definition import Definition, Stage
-from tutor.checking.answers import Ask
+from tutor.checking.answers import Question
 
 D, A, L, W = sympy.symbols("D A L W", positive=True, integer=True)
 
@@ -47,7 +47,7 @@ def _stage(name: str, points: float, look: str, *entries: str) -> Stage:
     if far:
         places.append({"D": 64, "A": 8, "L": 4097, "W": 4096})
 
-    def draw(rng: random.Random) -> list[Ask]:
+    def draw(rng: random.Random) -> list[Question]:
         """Draws a window that divides the way and one that does not; no size is another one's multiple by chance.
 
         For the path of a window there is a wide one, too, of whose last step hardly anything is needed.
@@ -57,21 +57,23 @@ def _stage(name: str, points: float, look: str, *entries: str) -> Stage:
             heads, window = rng.randint(3, 9), rng.randint(6, 12)
             length = rng.randint(13, 40) * (window - 1) + 1 + rest
             at = {"D": heads * rng.randint(10, 40), "A": heads, "L": length, "W": window}
-            asks.append(Ask(at=at, entries=entries))
+            asks.append(Question(at=at, entries=entries))
         if far:
             wide = rng.randint(4000, 9000)
-            asks.append(Ask(at={"D": 64, "A": 8, "L": rng.randint(1, 3) * (wide - 1) + 2, "W": wide}, entries=entries))
+            asks.append(
+                Question(at={"D": 64, "A": 8, "L": rng.randint(1, 3) * (wide - 1) + 2, "W": wide}, entries=entries)
+            )
         return asks
 
     decisive = "attention path" in entries or "recurrence products" in entries
-    asks = [Ask(at=place, entries=entries) for place in places]
+    asks = [Question(at=place, entries=entries) for place in places]
     return Stage(name, points, look, asks, draw, sealed=True, decisive=decisive)
 
 
-@exercise.stage("a dict with the nine names", points=0.25, public=[Ask(take="names")])
+@exercise.stage("a dict with the nine names", points=0.25, public=[Question(probe="names")])
 def _(rng):
     """The names are those of the docstring: recurrence, attention and window, each with products, steps and path."""
-    return [Ask(take="names")]
+    return [Question(probe="names")]
 
 
 exercise.stages += [

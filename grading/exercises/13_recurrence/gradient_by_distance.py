@@ -11,7 +11,7 @@ from torch import Tensor
 
 from grading.definitions.definition import Definition
 from grading.exercises.draws import seed_from
-from tutor.checking.answers import Ask
+from tutor.checking.answers import Question
 from tutor.checking.plain import Model
 
 from ._common import numbers
@@ -48,12 +48,12 @@ def _with_output(output: Callable[[Tensor], Tensor]) -> Callable[..., Tensor]:
     return lambda model, x: _sizes(model, x, output=output)
 
 
-def _question(kind: str, b: int, n: int, d: int, seed: int) -> Ask:
+def _question(kind: str, b: int, n: int, d: int, seed: int) -> Question:
     arguments = {"d_model": d} if kind == "Recurrent" else {"d_model": d, "n_heads": 1}
-    return Ask((Model(kind, arguments, seed, spread=0.3), numbers(b, n, d, seed=seed)))
+    return Question((Model(kind, arguments, seed, spread=0.3), numbers(b, n, d, seed=seed)))
 
 
-def _draw_several(rng: random.Random) -> list[Ask]:
+def _draw_several(rng: random.Random) -> list[Question]:
     b, n, d = rng.sample([3, 4, 5, 6], 3)
     fresh = [_question("Recurrent", b, n, d, seed_from(rng)), _question("SelfAttention", n, n, n, seed_from(rng))]
     return [*fresh, _question("Recurrent", 3, 4, 2, seed_from(rng))]
@@ -94,10 +94,10 @@ def _(rng):
     return _draw_several(rng)
 
 
-def _in_double(b: int, n: int, d: int, seed: int) -> Ask:
+def _in_double(b: int, n: int, d: int, seed: int) -> Question:
     """Returns a question for the type of the result, where model and inputs are in double precision."""
     model = Model("Recurrent", {"d_model": d, "double": True}, seed, spread=0.3)
-    return Ask((model, numbers(b, n, d, seed=seed)), take="in double")
+    return Question((model, numbers(b, n, d, seed=seed)), probe="in double")
 
 
 @exercise.stage(

@@ -5,7 +5,7 @@ from __future__ import annotations
 import math
 
 from grading.definitions.definition import Definition
-from tutor.checking.answers import Ask
+from tutor.checking.answers import Question
 
 exercise = Definition()
 
@@ -15,7 +15,9 @@ def layers_to_reach(size: int, window: int) -> int:
     return -(-(size - 1) // (window - 1))
 
 
-@exercise.stage("each layer a full window", points=0.75, public=[Ask((9, 3)), Ask((13, 4)), Ask((16, 4))])
+@exercise.stage(
+    "each layer a full window", points=0.75, public=[Question((9, 3)), Question((13, 4)), Question((16, 4))]
+)
 def _(rng):
     """A layer carries a token's news window - 1 places on, since one place of the window is the token itself. They must
     go from place 0 to place size - 1.
@@ -24,18 +26,20 @@ def _(rng):
     asks = []
     for window, counts in zip(rng.sample([3, 4, 5], 2), ((3, 5, 7), (4, 6)), strict=True):
         layers = rng.choice([other for other in counts if other != window])
-        asks.append(Ask((layers * (window - 1) + 1, window)))
+        asks.append(Question((layers * (window - 1) + 1, window)))
     return asks
 
 
-@exercise.stage("with a rest", points=0.5, public=[Ask((10, 4)), Ask((12, 4)), Ask((18, 5))], decisive=True)
+@exercise.stage(
+    "with a rest", points=0.5, public=[Question((10, 4)), Question((12, 4)), Question((18, 5))], decisive=True
+)
 def _(rng):
     """What is left over needs one more layer: round up."""
     # Draws sizes for which one more layer is needed than half of a rounded quotient would say, and others.
     asks = []
     for window in rng.sample([4, 5, 6], 2):
         layers = rng.randint(3, 6)
-        asks += [Ask((layers * (window - 1) + 2, window)), Ask((layers * (window - 1) + window - 1, window))]
+        asks += [Question((layers * (window - 1) + 2, window)), Question((layers * (window - 1) + window - 1, window))]
     rng.shuffle(asks)
     return asks
 
@@ -43,7 +47,7 @@ def _(rng):
 @exercise.stage(
     "one token, a window of two, and one as long as the sentence",
     points=0.5,
-    public=[Ask((1, 3)), Ask((6, 2)), Ask((5, 5)), Ask((4, 9)), Ask((3, 4_000_000))],
+    public=[Question((1, 3)), Question((6, 2)), Question((5, 5)), Question((4, 9)), Question((3, 4_000_000))],
 )
 def _(rng):
     """One token needs no layer at all. With a window of 2 each layer carries one place on. A window as long as the
@@ -51,20 +55,20 @@ def _(rng):
     """
     size = rng.randint(5, 9)
     return [
-        Ask((1, rng.randint(2, 5))),
-        Ask((size, 2)),
-        Ask((size, size)),
-        Ask((size, size + 3)),
-        Ask((2, rng.randint(2, 9) * 1_000_000)),
+        Question((1, rng.randint(2, 5))),
+        Question((size, 2)),
+        Question((size, size)),
+        Question((size, size + 3)),
+        Question((2, rng.randint(2, 9) * 1_000_000)),
     ]
 
 
-@exercise.stage("a large window, hundreds of layers", points=0.25, public=[Ask((600, 300)), Ask((301, 2))])
+@exercise.stage("a large window, hundreds of layers", points=0.25, public=[Question((600, 300)), Question((301, 2))])
 def _(rng):
     """However small the rest is, it needs one more layer. And there may be any number of layers."""
     # Draws a small rest of a large window, and a sentence for which hundreds of layers are needed.
     window = rng.randint(250, 400)
-    return [Ask((rng.randint(2, 3) * (window - 1) + 2, window)), Ask((2 * rng.randint(130, 175) + 2, 2))]
+    return [Question((rng.randint(2, 3) * (window - 1) + 2, window)), Question((2 * rng.randint(130, 175) + 2, 2))]
 
 
 @exercise.mistake("a layer carries news as far as the window is wide")

@@ -8,7 +8,7 @@ import torch
 from torch import Tensor
 
 from grading.definitions.definition import Definition
-from tutor.checking.answers import Ask
+from tutor.checking.answers import Question
 
 INF = float("inf")
 
@@ -31,20 +31,20 @@ def _mask(size: int, low: int, high: int) -> Tensor:
     return torch.zeros(size, size).masked_fill(~_seen(size, low, high), -INF)
 
 
-def _draw(rng: random.Random) -> list[Ask]:
+def _draw(rng: random.Random) -> list[Question]:
     """Draws sizes, each with a window of its own, and one of them with another one: a mask is not that of its size."""
     sizes = [rng.randint(5, 6), rng.randint(7, 9), rng.randint(13, 17)]
     windows = rng.sample([2, 3, 4], 3)
-    return [Ask((size, window)) for size, window in zip([*sizes, sizes[1]], [*windows, windows[0]], strict=True)]
+    return [Question((size, window)) for size, window in zip([*sizes, sizes[1]], [*windows, windows[0]], strict=True)]
 
 
-@exercise.stage("a floating point tensor of shape (size, size)", points=0.25, public=[Ask((5, 2))], view="shape")
+@exercise.stage("a floating point tensor of shape (size, size)", points=0.25, public=[Question((5, 2))], view="shape")
 def _(rng):
     """One row for each token that looks, one column for each token looked at; floating point numbers."""
     return _draw(rng)[:1]
 
 
-@exercise.stage("every row", points=1.25, public=[Ask((5, 2)), Ask((7, 3))], decisive=True)
+@exercise.stage("every row", points=1.25, public=[Question((5, 2)), Question((7, 3))], decisive=True)
 def _(rng):
     """Row i is 0 where i - window < j <= i, and minus infinity everywhere else: window places, its own included."""
     return _draw(rng)
@@ -53,15 +53,20 @@ def _(rng):
 @exercise.stage(
     "a window of one token, and one as long as the sentence",
     points=0.5,
-    public=[Ask((4, 1)), Ask((4, 4)), Ask((3, 6)), Ask((1, 2))],
+    public=[Question((4, 1)), Question((4, 4)), Question((3, 6)), Question((1, 2))],
 )
 def _(rng):
     """With window 1 a token sees itself alone. With a window of at least `size` this is the causal mask."""
     size = rng.randint(4, 7)
-    return [Ask((size, 1)), Ask((size, size)), Ask((size, size + rng.randint(1, 5))), Ask((1, rng.randint(2, 4)))]
+    return [
+        Question((size, 1)),
+        Question((size, size)),
+        Question((size, size + rng.randint(1, 5))),
+        Question((1, rng.randint(2, 4))),
+    ]
 
 
-exercise.large += [Ask((4, 255)), Ask((3, 256)), Ask((2, 65_536))]
+exercise.large += [Question((4, 255)), Question((3, 256)), Question((2, 65_536))]
 
 
 @exercise.mistake("one token too many: the token itself is not counted")

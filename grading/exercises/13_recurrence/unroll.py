@@ -11,7 +11,7 @@ from torch import Tensor
 
 from grading.definitions.definition import Definition
 from grading.exercises.draws import seed_from
-from tutor.checking.answers import Ask
+from tutor.checking.answers import Question
 from tutor.checking.building import build_inputs
 from tutor.checking.plain import Model
 
@@ -73,7 +73,7 @@ def _turns_back(lengths: Tensor) -> bool:
     return torch.equal(order[order], torch.arange(len(lengths)))
 
 
-def _question(b: int, n: int, d_in: int, d: int, seed: int, kind: str = "", spread: float = 0.5) -> Ask:
+def _question(b: int, n: int, d_in: int, d: int, seed: int, kind: str = "", spread: float = 0.5) -> Question:
     """Returns a question; no token is all zeros unless the kind says so.
 
     Args:
@@ -98,10 +98,10 @@ def _question(b: int, n: int, d_in: int, d: int, seed: int, kind: str = "", spre
         x[lengths.argmax(), -1] = 0
     cell = Model("GRUCell", {"input_size": d_in, "hidden_size": d}, seed, spread=spread)
     state = numbers(b, d, seed=seed + 2, size=0.7)
-    return Ask((cell, x, lengths, 0 * state if kind == "empty" else state))
+    return Question((cell, x, lengths, 0 * state if kind == "empty" else state))
 
 
-def _draw_empty(rng: random.Random) -> list[Ask]:
+def _draw_empty(rng: random.Random) -> list[Question]:
     d_in, d, b, n = rng.sample([2, 3, 4, 5], 4)
     return [_question(b, n, d_in, d, seed_from(rng), "empty")]
 
@@ -151,7 +151,7 @@ def _cleaned_and_multiplied(cell: Any, x: Tensor, lengths: Tensor, state: Tensor
     return _multiplied(cell, torch.nan_to_num(x), lengths, state)
 
 
-def _overflowing(b: int, n: int, d_in: int, d: int, seed: int) -> Ask:
+def _overflowing(b: int, n: int, d_in: int, d: int, seed: int) -> Question:
     """Returns a question whose padding overflows in the cell also where the largest numbers stand for infinity."""
     while True:
         ask = _question(b, n, d_in, d, seed, "not finite", spread=4.0)
@@ -160,7 +160,7 @@ def _overflowing(b: int, n: int, d_in: int, d: int, seed: int) -> Ask:
         seed += 1
 
 
-def _standing_still(b: int, seed: int) -> Ask:
+def _standing_still(b: int, seed: int) -> Question:
     """Returns a question in which a step leaves all states exactly as they are, and the next one does not.
 
     Tokens are so large that each number of a state is 1 or -1, and the second token is the first one once more.
@@ -168,7 +168,7 @@ def _standing_still(b: int, seed: int) -> Ask:
     x = 1e6 * numbers(b, 4, 3, seed=seed)
     x[:, 1], x[:, 2] = x[:, 0], -x[:, 0]
     cell = Model("RNNCell", {"input_size": 3, "hidden_size": 2}, seed, spread=0.5)
-    return Ask((cell, x, torch.full((b,), 4), numbers(b, 2, seed=seed + 1, size=0.7)))
+    return Question((cell, x, torch.full((b,), 4), numbers(b, 2, seed=seed + 1, size=0.7)))
 
 
 @exercise.stage(

@@ -11,7 +11,7 @@ from torch import Tensor, nn
 
 from grading.definitions.definition import Definition
 from grading.exercises.draws import Draw, seed_from
-from tutor.checking.answers import Ask
+from tutor.checking.answers import Question
 from tutor.checking.plain import Model
 
 from ._common import Attention, FeedForward, TokenEmbedding, _normal, _tokens, causal_mask
@@ -82,16 +82,16 @@ def _weights(build: dict[str, Any], seed: int) -> Model:
     return Model("TransformerBase", build | options, seed, spread=0.3, state=True)
 
 
-def _asked(rng: random.Random, b: int, n: int, build: dict[str, Any]) -> Ask:
+def _asked(rng: random.Random, b: int, n: int, build: dict[str, Any]) -> Question:
     tokens = _tokens(rng, b, n, build["vocab_size"])
     tokens[0, 0], tokens[0, -1] = 1, 2
-    return Ask((tokens,), build=build, weights=_weights(build, seed_from(rng)))
+    return Question((tokens,), build=build, weights=_weights(build, seed_from(rng)))
 
 
 def _drawn(b: int, n: int = 0) -> Draw:
     """Draws questions of `n` tokens; 0 stands for as many as there are positions, -1 for fewer."""
 
-    def draw(rng: random.Random) -> list[Ask]:
+    def draw(rng: random.Random) -> list[Question]:
         build = _build(rng)
         length = n if n > 0 else build["max_len"] + n * rng.randint(2, 3)
         return [_asked(rng, b, length, build)]
@@ -99,18 +99,21 @@ def _drawn(b: int, n: int = 0) -> Draw:
     return draw
 
 
-def _known(b: int, n: int) -> list[Ask]:
+def _known(b: int, n: int) -> list[Question]:
     return [_asked(random.Random(900 + b * n), b, n, SMALL)]  # here no eps shows
 
 
 @exercise.stage(
-    "names and shapes of the parameters", points=0.5, public=[Ask(build=SMALL, take="parameters")], view="parameters"
+    "names and shapes of the parameters",
+    points=0.5,
+    public=[Question(build=SMALL, probe="parameters")],
+    view="parameters",
 )
 def _(rng):
     """embedding, position, layers and norm; in each layer attention_norm, attention, feed_forward_norm and
     feed_forward. The head has no weights of its own: it is the embedding once more. No buffers either.
     """
-    return [Ask(build=_build(rng), take="parameters") for _ in range(2)]
+    return [Question(build=_build(rng), probe="parameters") for _ in range(2)]
 
 
 @exercise.stage("logits of shape (b, n, V)", points=0.25, public=_known(2, 3), view="shape")
@@ -141,10 +144,10 @@ def _(rng):
     return _drawn(1, -1)(rng)
 
 
-def _new(width: int) -> Ask:
+def _new(width: int) -> Question:
     """Returns a question about the first numbers of a model so large that chance does not change what is said."""
     build = dict(zip(SMALL, [300, width, 1, 1, 300], strict=True))
-    return Ask(build=build, take="first numbers", entries=("position: *", "embedding.weight: s*"))
+    return Question(build=build, probe="first numbers", entries=("position: *", "embedding.weight: s*"))
 
 
 @exercise.stage("a new model: positions begin as random numbers", points=0.25, public=[_new(100)])
@@ -156,12 +159,12 @@ def _(rng):
     return [_new(rng.choice([64, 81, 121]))]
 
 
-def _layer(rng: random.Random, n: int, build: dict[str, Any]) -> Ask:
+def _layer(rng: random.Random, n: int, build: dict[str, Any]) -> Question:
     """Returns a question about a layer alone, with a mask that is not the causal one."""
     mask = torch.zeros(n, n)
     mask[:, rng.randrange(n - 1)] = -torch.inf
     x = _normal(seed_from(rng), 1, n, build["d_model"])
-    return Ask((x, mask), build=build, weights=_weights(build, seed_from(rng)), take="part", part="layers.1")
+    return Question((x, mask), build=build, weights=_weights(build, seed_from(rng)), probe="part", part="layers.1")
 
 
 @exercise.stage(

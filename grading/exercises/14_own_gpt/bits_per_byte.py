@@ -13,7 +13,7 @@ from torch.nn import functional as F
 
 from grading.definitions.definition import Definition, Stage
 from grading.exercises.draws import Draw, fixed, seed_from
-from tutor.checking.answers import Ask
+from tutor.checking.answers import Question
 from tutor.checking.plain import Model
 
 from ._common import LN2, _tokens
@@ -60,17 +60,19 @@ def _model(seed: int, spread: float = 0.5, **options: Any) -> Model:
     return Model("LanguageModel", {"base": base}, seed, spread=spread)
 
 
-def _asked(rng: random.Random, training: bool = False, learned: bool = False, rows: int = 0, **options: Any) -> Ask:
+def _asked(
+    rng: random.Random, training: bool = False, learned: bool = False, rows: int = 0, **options: Any
+) -> Question:
     """Returns a question; with `learned` positions the model has no more of them than it is to read tokens."""
     b, n = rng.choice([(2, 6), (3, 5), (4, 7)])
     b = rows or b
     if learned:
         options |= {"positions": "learned", "max_len": n - 1}
     model = replace(_model(seed_from(rng), **options), training=training)
-    return Ask((model, _tokens(rng, b, n, V), rng.randint(2 * b * n, 4 * b * n)))
+    return Question((model, _tokens(rng, b, n, V), rng.randint(2 * b * n, 4 * b * n)))
 
 
-def _plain(rng: random.Random) -> list[Ask]:
+def _plain(rng: random.Random) -> list[Question]:
     """Draws models that are unsure, one with no more places than it needs, and one that is sure, often wrongly.
 
     The last one is to read more rows than fit into a usual batch, and no round number of them.
@@ -79,12 +81,12 @@ def _plain(rng: random.Random) -> list[Ask]:
     return [_asked(rng), _asked(rng), _asked(rng, learned=True), _asked(rng, spread=1.5), _asked(rng, rows=many)]
 
 
-def _dropping(rng: random.Random) -> list[Ask]:
+def _dropping(rng: random.Random) -> list[Question]:
     return [_asked(rng, training=True, dropout=1.0)]
 
 
-def _recording(rng: random.Random) -> list[Ask]:
-    return [replace(_asked(rng), take="recording", part="head")]
+def _recording(rng: random.Random) -> list[Question]:
+    return [replace(_asked(rng), probe="recording", part="head")]
 
 
 def _stage(name: str, points: float, look: str, draw: Draw, **options: Any) -> Stage:

@@ -10,7 +10,7 @@ from typing import Any
 
 from grading.definitions.definition import Definition, Stage
 from grading.exercises.draws import Draw, fixed
-from tutor.checking.answers import Ask
+from tutor.checking.answers import Question
 
 from ._common import Answers, Pair, _bytes, _differ, _telling, replace_pair, split_words
 
@@ -200,12 +200,12 @@ def _drawn(kind: str, number: int = 1) -> Draw:
     draw, apart, same = WAYS[kind]
     tells = _differ(bpe_encode, apart, same)
 
-    def asked(rng: random.Random) -> list[Ask]:
+    def asked(rng: random.Random) -> list[Question]:
         """Draws questions; the last text comes once more, with one merge: a word is not cut the same way always."""
         found = _telling(rng, lambda rng: [draw(rng) for _ in range(number)], tells)
         text, merges = found[-1]
         more = [inputs for draw in MORE.get(kind, []) for inputs in draw(rng)]
-        return [Ask(one) for one in (*found, (text, merges[:1]), *more)]
+        return [Question(one) for one in (*found, (text, merges[:1]), *more)]
 
     return asked
 

@@ -11,7 +11,7 @@ from torch import Tensor
 
 from grading.definitions.definition import Definition, Stage
 from grading.exercises.draws import Draw, fixed
-from tutor.checking.answers import Ask
+from tutor.checking.answers import Question
 
 from ._common import _telling
 
@@ -101,36 +101,36 @@ def _draw(rng: random.Random, kind: str) -> Drawn:
     return torch.tensor(numbers) / 10, temperature, top_k, top_p
 
 
-def _asked(rng: random.Random, kind: str) -> Ask:
+def _asked(rng: random.Random, kind: str) -> Question:
     others = CUTS.get(kind, [])
 
     def tells(drawn: Drawn) -> bool:
         found = [next_token_distribution(*drawn), *(other(*drawn) for other in others)]
         return _is_clear(drawn) and all(_far(found[0], other) for other in found[1:])
 
-    return Ask(_telling(rng, lambda rng: _draw(rng, kind), tells))
+    return Question(_telling(rng, lambda rng: _draw(rng, kind), tells))
 
 
 def _drawn(*kinds: str) -> Draw:
     return lambda rng: [_asked(rng, kind) for kind in kinds]
 
 
-def _p(rng: random.Random) -> list[Ask]:
+def _p(rng: random.Random) -> list[Question]:
     """Asks for the fewest tokens, also of many which are about as probable as each other."""
 
     def flat(rng: random.Random) -> Drawn:
         return torch.tensor(rng.sample(range(-200, 201), rng.randint(190, 220))) / 1000, 1.0, None, 0.9
 
-    return [*_drawn("p", "p")(rng), Ask(_telling(rng, flat, _is_clear))]
+    return [*_drawn("p", "p")(rng), Question(_telling(rng, flat, _is_clear))]
 
 
-def _k(rng: random.Random) -> list[Ask]:
+def _k(rng: random.Random) -> list[Question]:
     """Asks for cuts, also where each token has a smaller logit than those which usually stand for impossible.
 
     These logits, and what they are divided by, are sums of powers of two, so that nothing is rounded.
     """
     logits, scale = (10 * _draw(rng, "")[0]).round() / 4 - 2**14, 2**-6
-    return [*_drawn("k", "k")(rng), Ask((logits * scale, scale, 3, None))]
+    return [*_drawn("k", "k")(rng), Question((logits * scale, scale, 3, None))]
 
 
 # So many tokens alike have 1/V each, which is rounded down so far that even their exact sum is rounded to less than 1.
@@ -138,19 +138,25 @@ def _k(rng: random.Random) -> list[Ask]:
 SUMS_BELOW_1 = 47
 
 
-def _edges(rng: random.Random) -> list[Ask]:
+def _edges(rng: random.Random) -> list[Question]:
     """Asks for cuts that leave one token, or all, also where rounding leaves the sum of all below 1."""
     logits = _draw(rng, "")[0]
     alike = torch.full((SUMS_BELOW_1,), rng.randint(-20, 20) / 10)
     cuts = [(1, None), (None, 0.01), (len(logits), 0.9999)]
-    return [*(Ask((logits, 1.0, k, p)) for k, p in cuts), Ask((alike, 1.0, None, 1.0))]
+    return [*(Question((logits, 1.0, k, p)) for k, p in cuts), Question((alike, 1.0, None, 1.0))]
 
 
-def _temperatures(rng: random.Random) -> list[Ask]:
+def _temperatures(rng: random.Random) -> list[Question]:
     """Asks for no temperature, for any, for low and high ones, and of logits with too large or small exponentials."""
     found, logits = _drawn("", "t")(rng), _draw(rng, "")[0]
-    near = Ask((logits[:2] / 100, 0.009))
-    return [*found, *(Ask((logits, t)) for t in (0.04, 0.2, 25.0)), near, Ask((logits + 200,)), Ask((logits - 200,))]
+    near = Question((logits[:2] / 100, 0.009))
+    return [
+        *found,
+        *(Question((logits, t)) for t in (0.04, 0.2, 25.0)),
+        near,
+        Question((logits + 200,)),
+        Question((logits - 200,)),
+    ]
 
 
 def _stage(name: str, points: float, look: str, draw: Draw, **options: Any) -> Stage:

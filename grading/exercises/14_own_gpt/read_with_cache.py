@@ -12,7 +12,7 @@ from torch import Tensor
 
 from grading.definitions.definition import Definition, Stage
 from grading.exercises.draws import Draw, fixed, seed_from
-from tutor.checking.answers import Ask
+from tutor.checking.answers import Question
 from tutor.checking.plain import Model
 
 from ._common import _normal, _tokens, attend, causal_mask, merge_heads, split_heads
@@ -83,25 +83,25 @@ def _read(
 LENGTHS = 12
 
 
-def _asked(rng: random.Random, b: int, n: int, past: int, lengths: int = LENGTHS) -> Ask:
+def _asked(rng: random.Random, b: int, n: int, past: int, lengths: int = LENGTHS) -> Question:
     d, h = rng.choice([(8, 2), (6, 3), (8, 4)])
     shape = {"vocab_size": rng.randint(7, 10), "d_model": d, "n_layers": 2, "n_heads": h, "max_len": lengths}
     options = {"d_feedforward": 2 * d, "positions": "learned", "norm_first": True, "dropout": 0.0}
     model = Model("TransformerBase", shape | options, seed_from(rng), spread=0.3)
     sizes = b, h, past, d // h
     cache = [(_normal(seed_from(rng), *sizes), _normal(seed_from(rng), *sizes)) for _ in range(2)] if past else None
-    return Ask((model, _tokens(rng, b, n, shape["vocab_size"]), cache))
+    return Question((model, _tokens(rng, b, n, shape["vocab_size"]), cache))
 
 
-def _at_first(rng: random.Random) -> list[Ask]:
+def _at_first(rng: random.Random) -> list[Question]:
     return [_asked(rng, 1, 1, 0), _asked(rng, 2, rng.randint(3, 5), 0)]
 
 
-def _one_more(rng: random.Random) -> list[Ask]:
+def _one_more(rng: random.Random) -> list[Question]:
     return [_asked(rng, 1, 1, rng.randint(2, 4)), _asked(rng, 3, 1, 5)]
 
 
-def _some_more(rng: random.Random) -> list[Ask]:
+def _some_more(rng: random.Random) -> list[Question]:
     return [
         _asked(rng, 2, 3, rng.randint(2, 4)),
         _asked(rng, 1, 3, 3),

@@ -11,7 +11,7 @@ from typing import Any
 
 from grading.definitions.definition import Definition, Stage
 from grading.exercises.draws import Draw, fixed
-from tutor.checking.answers import Ask
+from tutor.checking.answers import Question
 
 from ._common import Answers, Pair, _bytes, _differ, _first_met, _largest, _learn, _telling, _text, _words, split_words
 
@@ -157,9 +157,9 @@ def _drawn(kind: str, number: int = 1) -> Draw:
     draw, apart, same = WAYS[kind]
     tells = _differ(train_bpe, apart, same)
 
-    def asked(rng: random.Random) -> list[Ask]:
+    def asked(rng: random.Random) -> list[Question]:
         found = _telling(rng, lambda rng: [draw(rng) for _ in range(number)], tells)
-        return [Ask(one) for one in (*found, *(one(rng) for one in MORE.get(kind, [])))]
+        return [Question(one) for one in (*found, *(one(rng) for one in MORE.get(kind, [])))]
 
     return asked
 

@@ -15,7 +15,7 @@ from torch.nn import functional as F
 
 from grading.definitions.definition import Definition, Stage
 from grading.exercises.draws import Draw, fixed, seed_from
-from tutor.checking.answers import Ask
+from tutor.checking.answers import Question
 from tutor.checking.building import build_inputs
 from tutor.checking.plain import Model, Optimizer
 
@@ -105,7 +105,7 @@ def _model(seed: int, spread: float, **options: Any) -> Model:
 SHORT, LONG = 0.02, 1.0  # what is added to all weights: so much that the gradient is never to be clipped, or is
 
 
-def _gradients(ask: Ask) -> list[list[Tensor]]:
+def _gradients(ask: Question) -> list[list[Tensor]]:
     """Returns the gradients of each step, as long as they are before they are clipped."""
     found: list[list[Tensor]] = []
 
@@ -121,12 +121,12 @@ def _norm(gradients: list[Tensor]) -> float:
     return math.sqrt(sum(float(gradient.square().sum()) for gradient in gradients))
 
 
-def _is_short(ask: Ask) -> bool:
+def _is_short(ask: Question) -> bool:
     """Says whether nothing is clipped in any step."""
     return max(map(_norm, _gradients(ask))) < 0.95
 
 
-def _is_long(ask: Ask) -> bool:
+def _is_long(ask: Question) -> bool:
     """Says whether all gradients are clipped, the first also by parameter, by group, and number by number."""
     first, *others = _gradients(ask)
     if any(_norm(gradients) < 1.5 for gradients in others):
@@ -136,9 +136,9 @@ def _is_long(ask: Ask) -> bool:
     return norms[-2] > 1.2 and max(float(one.abs().max()) for one in first) > 1.2 and min(each) > 1.2
 
 
-def _asked(rng: random.Random, batches: int, passes: int, warmup_steps: int, **options: Any) -> Ask:
+def _asked(rng: random.Random, batches: int, passes: int, warmup_steps: int, **options: Any) -> Question:
     tells = _is_long if options.get("spread") == LONG else _is_short
-    ask: Ask = _telling(rng, lambda rng: _any(rng, batches, passes, warmup_steps, **options), tells)
+    ask: Question = _telling(rng, lambda rng: _any(rng, batches, passes, warmup_steps, **options), tells)
     return ask
 
 
@@ -152,29 +152,29 @@ def _any(
     peak: float = 0.3,
     groups: int = 1,
     **options: Any,
-) -> Ask:
+) -> Question:
     model = _model(seed_from(rng), spread, **options)
     # It has a rate of its own, which the loop replaces; and who moves the weights without it forgets the rest.
     made = Optimizer("SGD", 5.0, groups=groups, momentum=0.5, weight_decay=0.05)
     widths = [8, *(rng.randint(5, 7) for _ in range(batches - 1))]
     texts = [_tokens(rng, rng.randint(4, 6), width, V) for width in rng.sample(widths, batches)]
-    return Ask((model, made, texts, passes, round(peak * rng.uniform(0.8, 1.2), 3), warmup_steps), changes=(0, 1))
+    return Question((model, made, texts, passes, round(peak * rng.uniform(0.8, 1.2), 3), warmup_steps), changes=(0, 1))
 
 
-def _one_step(rng: random.Random) -> list[Ask]:
+def _one_step(rng: random.Random) -> list[Question]:
     """Asks also where the model is sure, and wrong: that tells losses apart which are alike where it knows nothing."""
     return [_asked(rng, 1, 1, 1), _asked(rng, 1, 1, 1, spread=LONG)]
 
 
-def _one_pass(rng: random.Random) -> list[Ask]:
+def _one_pass(rng: random.Random) -> list[Question]:
     return [_asked(rng, 4, 1, 2, groups=2)]
 
 
-def _passes(rng: random.Random) -> list[Ask]:
+def _passes(rng: random.Random) -> list[Question]:
     return [_asked(rng, 2, 2, 2), _asked(rng, 2, 5, 3)]
 
 
-def _long(rng: random.Random) -> list[Ask]:
+def _long(rng: random.Random) -> list[Question]:
     """Asks about one pass and about two: every gradient is clipped.
 
     Also of a model whose head is its embedding, and of one so sure that its losses are above 100.
@@ -185,20 +185,20 @@ def _long(rng: random.Random) -> list[Ask]:
     return [*found, replace(tied, inputs=(model, *tied.inputs[1:])), _any(rng, 1, 2, 1, spread=6.0)]
 
 
-def _left(rng: random.Random) -> list[Ask]:
+def _left(rng: random.Random) -> list[Question]:
     ask = _asked(rng, 2, 1, 1)
     return [replace(ask, inputs=(replace(ask.inputs[0], gradients=0.3), *ask.inputs[1:]))]
 
 
-def _dropping(rng: random.Random) -> list[Ask]:
+def _dropping(rng: random.Random) -> list[Question]:
     """Asks with a dropout of everything: then chance plays no part in what is left."""
     return [_any(rng, 1, 1, 1, dropout=1.0, spread=LONG), _asked(rng, 1, 4, 1, dropout=1.0)]
 
 
-def _step(rng: random.Random) -> list[Ask]:
+def _step(rng: random.Random) -> list[Question]:
     """Asks what the model gives after the training: of the last step the losses tell nothing."""
     probe = (torch.tensor([[1, 2, 3, 4]]),)
-    return [replace(ask, take="after", then=probe) for ask in [_asked(rng, 3, 1, 1)]]
+    return [replace(ask, probe="after", follow_up=probe) for ask in [_asked(rng, 3, 1, 1)]]
 
 
 def _stage(name: str, points: float, look: str, draw: Draw, **options: Any) -> Stage:

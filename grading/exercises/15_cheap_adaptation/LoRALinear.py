@@ -11,7 +11,7 @@ from torch import Tensor, nn
 
 from grading.definitions.definition import Definition
 from grading.exercises.draws import seed_from
-from tutor.checking.answers import Ask
+from tutor.checking.answers import Question
 
 from ._common import LoRALinear, _numbers, _with
 
@@ -32,10 +32,10 @@ def _weights(build: Build, seed: int, *chosen: str) -> dict[str, Tensor]:
     return {name: _numbers(*shapes[name], seed=seed + n) for n, name in enumerate(shapes) if name in (chosen or shapes)}
 
 
-def _ask(build: Build, seed: int, *sizes: int, chosen: tuple[str, ...] = (), **settings: Any) -> Ask:
+def _ask(build: Build, seed: int, *sizes: int, chosen: tuple[str, ...] = (), **settings: Any) -> Question:
     """Returns a question about tokens `(*sizes, d_in)`."""
     x = _numbers(*sizes, build["d_in"], seed=seed + 9)
-    return Ask((x,), build=build, weights=_weights(build, seed, *chosen), **settings)
+    return Question((x,), build=build, weights=_weights(build, seed, *chosen), **settings)
 
 
 def _sizes(rng: random.Random) -> tuple[int, int]:
@@ -70,7 +70,10 @@ def _scaled(scale: Callable[[int, float], float]) -> Callable[..., Any]:
 @exercise.stage(
     "names, shapes, and what trains",
     points=1,
-    public=[Ask(build=_build(4, 3, 2, 8.0), take="parameters"), Ask(build=_build(3, 5, 1, 8.0), take="parameters")],
+    public=[
+        Question(build=_build(4, 3, 2, 8.0), probe="parameters"),
+        Question(build=_build(3, 5, 1, 8.0), probe="parameters"),
+    ],
     view="parameters",
     decisive=True,
 )
@@ -78,7 +81,7 @@ def _(rng):
     """weight (d_out, d_in) and bias (d_out,) with requires_grad=False; down (rank, d_in) and up (d_out, rank) are
     nn.Parameters that train. Nothing else, no buffers either.
     """
-    return [Ask(build=_build(*_sizes(rng), rank, 8.0), take="parameters") for rank in (1, rng.choice([2, 3]))]
+    return [Question(build=_build(*_sizes(rng), rank, 8.0), probe="parameters") for rank in (1, rng.choice([2, 3]))]
 
 
 @exercise.stage(
@@ -93,11 +96,11 @@ def _(rng):
     return [_ask(build, seed_from(rng), 2, 3, chosen=("weight", "bias", "down"))]
 
 
-def _random_down(d: int, seed: int, alpha: float = 8.0) -> Ask:
+def _random_down(d: int, seed: int, alpha: float = 8.0) -> Question:
     """Returns a question whose result is `down` transposed, times the scale: the layer itself is silent."""
     silent = {"weight": torch.zeros(d, d), "bias": torch.zeros(d), "up": torch.eye(d)}
     x = torch.eye(d)[None]
-    return Ask((x,), build=_build(d, d, d, alpha), weights=silent, beside={"sinusoids": torch.zeros(d, d)})
+    return Question((x,), build=_build(d, d, d, alpha), weights=silent, extra={"sinusoids": torch.zeros(d, d)})
 
 
 @exercise.stage(
@@ -150,7 +153,7 @@ def _(rng):
     "merged() gives a plain layer that does the same",
     points=0.75,
     public=[
-        _ask(build, 7 + n, 1, 3, take="merged", entries=DOES_THE_SAME)
+        _ask(build, 7 + n, 1, 3, probe="merged", entries=DOES_THE_SAME)
         for n, build in enumerate((_build(4, 3, 2, 2.0), _build(3, 4, 4, 2.0)))
     ],
 )
@@ -159,13 +162,13 @@ def _(rng):
     stays as it is.
     """
     return [
-        _ask(_build(*_sizes(rng), rank, alpha), seed_from(rng), 2, 3, take="merged", entries=DOES_THE_SAME)
+        _ask(_build(*_sizes(rng), rank, alpha), seed_from(rng), 2, 3, probe="merged", entries=DOES_THE_SAME)
         for rank, alpha in ((2, 2.0), (1, 8.0), (4, 2.0))
     ]
 
 
-def _own(build: Build, seed: int) -> Ask:
-    return _ask(build, seed, 1, 2, take="merged", entries=("shared*", "what learns*", "*double*"))
+def _own(build: Build, seed: int) -> Question:
+    return _ask(build, seed, 1, 2, probe="merged", entries=("shared*", "what learns*", "*double*"))
 
 
 @exercise.stage(

@@ -10,7 +10,7 @@ from torch import Tensor, nn
 
 from grading.definitions.definition import Definition
 from grading.exercises.draws import seed_from
-from tutor.checking.answers import Ask
+from tutor.checking.answers import Question
 
 from ._common import _numbers, _with
 
@@ -28,11 +28,11 @@ class RMSNorm(nn.Module):
         return x / (x.square().mean(dim=-1, keepdim=True) + self.eps).sqrt() * self.weight
 
 
-def _ask(seed: int, *sizes: int, size: float = 1.0, eps: float = 1e-6, weights: bool = True) -> Ask:
+def _ask(seed: int, *sizes: int, size: float = 1.0, eps: float = 1e-6, weights: bool = True) -> Question:
     """Returns a question about tokens whose mean is not 0, and with learned weights or with those of a new module."""
     x = (_numbers(*sizes, seed=seed) + 1) * size
     learned = {"weight": _numbers(sizes[-1], seed=seed + 1) + 1} if weights else None
-    return Ask((x,), build={"d_model": sizes[-1], "eps": eps}, weights=learned)
+    return Question((x,), build={"d_model": sizes[-1], "eps": eps}, weights=learned)
 
 
 def _of(formula: Callable[[Any, Tensor], Tensor]) -> Callable[..., Any]:
@@ -46,15 +46,15 @@ def _square(x: Tensor) -> Tensor:
 @exercise.stage(
     "one parameter: weight (d_model,)",
     points=0.25,
-    public=[Ask(build={"d_model": 4}, take="parameters")],
+    public=[Question(build={"d_model": 4}, probe="parameters")],
     view="parameters",
 )
 def _(rng):
     """weight is an nn.Parameter of d_model numbers; there is no bias and no buffer."""
-    return [Ask(build={"d_model": d}, take="parameters") for d in rng.sample([3, 5, 7, 9], 2)]
+    return [Question(build={"d_model": d}, probe="parameters") for d in rng.sample([3, 5, 7, 9], 2)]
 
 
-def _new(seed: int, d: int) -> list[Ask]:
+def _new(seed: int, d: int) -> list[Question]:
     return [_ask(seed, 1, 1, d, weights=False), _ask(seed + 1, 2, 3, d, weights=False)]
 
 
@@ -64,7 +64,7 @@ def _(rng):
     return _new(seed_from(rng), rng.choice([3, 5, 6]))
 
 
-def _learned(seed: int, d: int) -> list[Ask]:
+def _learned(seed: int, d: int) -> list[Question]:
     return [_ask(seed, 2, 3, d), _ask(seed + 1, d, d), _ask(seed + 2, 2, 2, 2, d), _ask(seed + 3, d)]
 
 
@@ -74,8 +74,8 @@ def _(rng):
     return _learned(seed_from(rng), rng.choice([4, 5, 6]))
 
 
-def _tiny(seed: int, d: int) -> list[Ask]:
-    zeros = Ask((torch.zeros(1, 2, d),), build={"d_model": d, "eps": 1e-6}, weights={"weight": torch.ones(d)})
+def _tiny(seed: int, d: int) -> list[Question]:
+    zeros = Question((torch.zeros(1, 2, d),), build={"d_model": d, "eps": 1e-6}, weights={"weight": torch.ones(d)})
     return [zeros, _ask(seed + 1, 1, 2, d, eps=0.25), _ask(seed, 1, 2, d, size=1e-3)]
 
 

@@ -13,7 +13,7 @@ from torch.nn import functional as F
 
 from grading.definitions.definition import Definition
 from grading.exercises.draws import seed_from
-from tutor.checking.answers import Ask
+from tutor.checking.answers import Question
 
 from ._common import _numbers, _with
 
@@ -47,8 +47,8 @@ def _of(formula: Callable[[Any, Tensor], Tensor]) -> Callable[..., Any]:
     return _with(SwiGLU, forward=formula)
 
 
-def _parameters(*sizes: tuple[int, int]) -> list[Ask]:
-    return [Ask(build={"d_model": d, "d_feedforward": f}, take="parameters") for d, f in sizes]
+def _parameters(*sizes: tuple[int, int]) -> list[Question]:
+    return [Question(build={"d_model": d, "d_feedforward": f}, probe="parameters") for d, f in sizes]
 
 
 @exercise.stage(
@@ -70,18 +70,18 @@ def _shapes(d: int, f: int) -> dict[str, tuple[int, ...]]:
     return {name: tuple(parameter.shape) for name, parameter in SwiGLU(d, f).named_parameters()}
 
 
-def _ask(seed: int, d: int, f: int, *sizes: int, size: float = 1.0) -> Ask:
+def _ask(seed: int, d: int, f: int, *sizes: int, size: float = 1.0) -> Question:
     weights = {name: _numbers(*shape, seed=seed + n) for n, (name, shape) in enumerate(_shapes(d, f).items())}
     biases = {f"{name}.bias": torch.zeros(size) for name, size in (("gate", 2 * f // 3), ("hidden", 2 * f // 3))}
     silent = biases | {"output.bias": torch.zeros(d)}  # so that who keeps biases does not lose everything
-    return Ask(
+    return Question(
         (_numbers(*sizes, d, seed=seed + 9, size=size),),
         build={"d_model": d, "d_feedforward": f},
         weights=weights | silent,
     )
 
 
-def _same_width(seed: int) -> list[Ask]:
+def _same_width(seed: int) -> list[Question]:
     """Returns questions about matrices of one width: two sentences, one token, and numbers whose exp overflows."""
     return [_ask(seed, 4, 6, 2, 3), _ask(seed + 1, 4, 6, 1, 1), _ask(seed + 2, 4, 6, 3, size=100.0)]
 

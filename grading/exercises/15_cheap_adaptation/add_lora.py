@@ -11,7 +11,7 @@ from torch import nn
 
 from grading.definitions.definition import Definition
 from helpers.models import Classifier
-from tutor.checking.answers import Ask
+from tutor.checking.answers import Question
 from tutor.checking.plain import Model
 
 from ._common import THEN, LoRALinear, _classifier, _few, _numbers
@@ -49,8 +49,8 @@ def _weights_taken_over(layer: Any, part: nn.Linear) -> None:
     layer.weight, layer.bias = part.weight, part.bias
 
 
-def _ask(model: Model, names: Names, rank: int, **settings: Any) -> Ask:
-    return Ask((model, names, rank), changes=(0,), **settings)
+def _ask(model: Model, names: Names, rank: int, **settings: Any) -> Question:
+    return Question((model, names, rank), changes=(0,), **settings)
 
 
 KINDS: tuple[tuple[Names, int], ...] = ((("query", "value"), 2), (("hidden", "output"), 1), (("key",), 3))
@@ -61,20 +61,20 @@ MAKES: tuple[dict[str, Any], ...] = (
 )
 
 
-def _frozen(seed: int, *parts: str) -> Ask:
+def _frozen(seed: int, *parts: str) -> Question:
     """Returns a question about a model of which parts come frozen."""
-    return _ask(replace(_classifier(seed, 3), freeze=parts), ("query", "value"), 2, take="parameters")
+    return _ask(replace(_classifier(seed, 3), freeze=parts), ("query", "value"), 2, probe="parameters")
 
 
-def _learning(seed: int) -> list[Ask]:
+def _learning(seed: int) -> list[Question]:
     """Returns questions about what learns: three kinds of names, in models of three makes."""
     return [
-        _ask(_classifier(seed, 2, **make), names, rank, then=THEN, take="learns")
+        _ask(_classifier(seed, 2, **make), names, rank, follow_up=THEN, probe="learns")
         for (names, rank), make in zip(KINDS, MAKES, strict=True)
     ]
 
 
-def _half_frozen(seed: int) -> Ask:
+def _half_frozen(seed: int) -> Question:
     return _frozen(seed, "base.layers.0", "base.embedding")
 
 
@@ -91,18 +91,18 @@ def _(rng):
     return [*_learning(_few(rng)), _half_frozen(_few(rng))]
 
 
-def _count(rank: int) -> Ask:
+def _count(rank: int) -> Question:
     wide = _classifier(1, 2, n_layers=1, d_feedforward=10)
-    return _ask(wide, ("value", "hidden", "output"), rank, take="parameters")
+    return _ask(wide, ("value", "hidden", "output"), rank, probe="parameters")
 
 
-def _scale(seed: int, rank: int) -> Ask:
+def _scale(seed: int, rank: int) -> Question:
     """Returns a question about the scale of a new layer, which gets factors that are not zero and nothing beside."""
     place = "base.layers.1.attention.query"
     silent = {f"{place}.weight": torch.zeros(4, 4), f"{place}.bias": torch.zeros(4)}
     factors = {f"{place}.down": _numbers(rank, 4, seed=seed), f"{place}.up": _numbers(4, rank, seed=seed + 1)}
     x = _numbers(1, 2, 4, seed=seed + 2)
-    return _ask(_classifier(10), ("query", "value"), rank, weights=silent | factors, then=(x,), part=place)
+    return _ask(_classifier(10), ("query", "value"), rank, weights=silent | factors, follow_up=(x,), part=place)
 
 
 @exercise.stage(
@@ -117,9 +117,9 @@ def _(rng):
     return [_count(rng.choice([3, 5, 6, 7])), _scale(rng.randrange(10**6), rng.choice([1, 3, 4]))]
 
 
-def _same(seed: int) -> list[Ask]:
+def _same(seed: int) -> list[Question]:
     return [
-        _ask(_classifier(seed, 2, **make), names, rank, then=THEN)
+        _ask(_classifier(seed, 2, **make), names, rank, follow_up=THEN)
         for (names, rank), make in zip(KINDS[:2], MAKES[1:], strict=True)
     ]
 
@@ -135,16 +135,16 @@ def _(rng):
 @exercise.stage(
     "no old weight is lost or renamed",
     points=0.5,
-    public=[_ask(_classifier(8, 3), ("query", "value"), 2, take="origins")],
+    public=[_ask(_classifier(8, 3), ("query", "value"), 2, probe="origins")],
 )
 def _(rng):
     """Each old weight keeps its name and its numbers, and is 'as in input 1'; new are down and up alone."""
-    return [_ask(_classifier(_few(rng), 3, **MAKES[2]), ("hidden", "output"), 2, take="origins")]
+    return [_ask(_classifier(_few(rng), 3, **MAKES[2]), ("hidden", "output"), 2, probe="origins")]
 
 
-def _nothing_replaced(seed: int) -> Ask:
+def _nothing_replaced(seed: int) -> Question:
     """Returns a question with a name that no layer has: then the head alone learns."""
-    return _ask(_classifier(seed, 3), ("gate",), 2, take="parameters")
+    return _ask(_classifier(seed, 3), ("gate",), 2, probe="parameters")
 
 
 @exercise.stage(
@@ -158,10 +158,10 @@ def _(rng):
     return [_frozen(_few(rng), "head"), _frozen(_few(rng), "head.bias"), _nothing_replaced(_few(rng))]
 
 
-def _modes(seed: int) -> list[Ask]:
+def _modes(seed: int) -> list[Question]:
     """Returns questions about a model that comes in training mode, and about one that does not."""
     model = _classifier(seed, dropout=0.5)
-    return [_ask(replace(model, training=way), ("query", "value"), 2, take="mode") for way in (True, False)]
+    return [_ask(replace(model, training=way), ("query", "value"), 2, probe="mode") for way in (True, False)]
 
 
 @exercise.stage("the mode stays", points=0.25, public=_modes(9))

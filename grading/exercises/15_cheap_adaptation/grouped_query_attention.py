@@ -11,7 +11,7 @@ from torch import Tensor
 
 from grading.definitions.definition import Definition
 from grading.exercises.draws import seed_from
-from tutor.checking.answers import Ask
+from tutor.checking.answers import Question
 
 from ._common import _numbers
 
@@ -33,10 +33,10 @@ def grouped_query_attention(query: Tensor, key: Tensor, value: Tensor, mask: Ten
     return _attention(query, key.repeat_interleave(share, dim=1), value.repeat_interleave(share, dim=1), mask)
 
 
-def _ask(seed: int, b: int, heads: tuple[int, int], n: int, m: int, d: int, mask: Tensor | None = None) -> Ask:
+def _ask(seed: int, b: int, heads: tuple[int, int], n: int, m: int, d: int, mask: Tensor | None = None) -> Question:
     h, g = heads
     key, value = _numbers(b, g, m, d, seed=seed + 1, size=1.5), _numbers(b, g, m, d, seed=seed + 2, size=2)
-    return Ask((_numbers(b, h, n, d, seed=seed, size=1.5), key, value, mask))
+    return Question((_numbers(b, h, n, d, seed=seed, size=1.5), key, value, mask))
 
 
 def _draw_sizes(rng: random.Random) -> tuple[int, int, int]:

@@ -9,7 +9,7 @@ from torch import Tensor
 
 from grading.definitions.definition import Definition
 from grading.exercises.draws import seed_from
-from tutor.checking.answers import Ask
+from tutor.checking.answers import Question
 
 Score = Callable[[Tensor], Tensor]
 
@@ -36,8 +36,8 @@ def _random(seed: int, b: int, h: int, block: int) -> Tensor:
     return (100 * masked.softmax(dim=-1)).round() / 100
 
 
-def _ask(weights: Tensor) -> Ask:
-    return Ask((weights,))
+def _ask(weights: Tensor) -> Question:
+    return Question((weights,))
 
 
 @exercise.stage(
@@ -76,12 +76,14 @@ def _(rng):
     return [_ask(_random(seed_from(rng), 2, 4, 4)), _ask(_random(seed_from(rng), 3, 3, 3))]
 
 
-@exercise.stage("the type of the weights stays", points=0.25, public=[Ask((_random(4, 1, 2, 3),), take="in double")])
+@exercise.stage(
+    "the type of the weights stays", points=0.25, public=[Question((_random(4, 1, 2, 3),), probe="in double")]
+)
 def _(rng):
     """Weights in double precision give scores in double precision: compute with tensors, without .item()
     and .tolist().
     """
-    return [Ask((_random(seed_from(rng), 1, 2, 4),), take="in double")]
+    return [Question((_random(seed_from(rng), 1, 2, 4),), probe="in double")]
 
 
 @exercise.mistake("it looks at the same token, not at the one after it")

@@ -10,7 +10,7 @@ from torch import nn
 
 from grading.definitions.definition import Definition
 from helpers.models import Classifier
-from tutor.checking.answers import Ask
+from tutor.checking.answers import Question
 from tutor.checking.plain import Model
 
 from ._common import _classifier, _few
@@ -34,11 +34,11 @@ def _flagged(model: Classifier, step: int, learns: Callable[[int, int], bool]) -
     return model
 
 
-def _ask(model: Model, step: int, **settings: Any) -> Ask:
-    return Ask((model, step), changes=(0,), take="parameters", **settings)
+def _ask(model: Model, step: int, **settings: Any) -> Question:
+    return Question((model, step), changes=(0,), probe="parameters", **settings)
 
 
-def _steps(seed: int, steps: tuple[int, ...], **options: Any) -> list[Ask]:
+def _steps(seed: int, steps: tuple[int, ...], **options: Any) -> list[Question]:
     return [_ask(_classifier(seed, **{"n_layers": 3} | options), step) for step in steps]
 
 
@@ -71,7 +71,7 @@ def _(rng):
     return [*_steps(_few(rng), (2, 3)), *_steps(_few(rng), (1,), n_layers=2)]
 
 
-def _last(seed: int) -> list[Ask]:
+def _last(seed: int) -> list[Question]:
     return [*_steps(seed, (6,)), *_steps(seed, (3, 4), **LEARNED)]
 
 
@@ -81,7 +81,7 @@ def _(rng):
     return [*_last(_few(rng)), *_steps(_few(rng), (1, 2), n_layers=1)]
 
 
-def _flags(seed: int) -> list[Ask]:
+def _flags(seed: int) -> list[Question]:
     """Returns questions about models of which a part is frozen already: more, and less, than the step says."""
     frozen = [("base.layers.2", "head"), ("base.embedding", "base.layers.0", "base.layers.1", "base.norm")]
     return [
@@ -96,14 +96,14 @@ def _(rng):
     return _flags(_few(rng))
 
 
-def _numbers_kept(seed: int) -> Ask:
-    return Ask((_classifier(seed, n_layers=3), 2), changes=(0,), take="origins")
+def _numbers_kept(seed: int) -> Question:
+    return Question((_classifier(seed, n_layers=3), 2), changes=(0,), probe="origins")
 
 
-def _modes_kept(seed: int) -> list[Ask]:
+def _modes_kept(seed: int) -> list[Question]:
     """Returns questions about a model that comes in training mode, and about one that does not."""
     model = _classifier(seed, n_layers=3, dropout=0.5)
-    return [Ask((replace(model, training=way), 2), changes=(0,), take="modes") for way in (True, False)]
+    return [Question((replace(model, training=way), 2), changes=(0,), probe="modes") for way in (True, False)]
 
 
 @exercise.stage("no number and no mode changes", points=0.25, public=[_numbers_kept(7), *_modes_kept(8)])

@@ -1,4 +1,4 @@
-"""The process of `grading.autograder.separate`: `python -m` this module, with a socket and a course folder."""
+"""The process of `grading.autograder.nbgrader_engine`: `python -m` this module, with a socket and a course folder."""
 
 from __future__ import annotations
 
@@ -23,9 +23,9 @@ def main(connection: Connection, course: Course) -> None:
         connection.send_bytes(json.dumps({"refused": missing}).encode())
         return
     with ForkServer() as fork_server:  # both import PyTorch meanwhile
-        from grading.autograder.one_submission import OneByOne
+        from grading.autograder.one_submission import NbgraderEngine
 
-        grader = OneByOne(course, fork_server)
+        grader = NbgraderEngine(course, fork_server)
         connection.send_bytes(json.dumps({"protections": sandbox.protections()}).encode())
         while connection.poll(IDLE):
             try:

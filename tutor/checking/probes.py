@@ -26,9 +26,12 @@ OTHER = 1.5  # times its weights, a module has other ones
 ROW = 12  # calls in a row of the take "seeds"
 DRAWS = 600  # enough to tell shares to 5 %
 
+# Under which names parts of a question are stored and sent, where these are not those of the fields.
+WIRE_NAMES = {"probe": "take", "extra": "beside", "follow_up": "then"}
+
 
 @dataclass(frozen=True)
-class Ask:
+class Question:
     """One question: the inputs of a call, and for an expression the values at which to look at it.
 
     Args:
@@ -37,8 +40,8 @@ class Ask:
         build: for a module answer, the arguments of its constructor; the call is then made on the module.
         weights: for a module answer, tensors for its parameters by name, or a `Model` that has them (with `state`);
             None keeps those of the seed. It is asked in evaluation mode, or with `training` of the `Model` in training.
-            For an answer that returns a model, of which `then` asks an output, tensors that the model gets before.
-        take: what to take of the call, one of `TAKES`, which says of each what it gives.
+            For an answer that returns a model, of which `follow_up` asks an output, tensors that the model gets before.
+        take: what to take of the call, one of `PROBES`, which says of each what it gives.
         then: for an answer that returns a model, inputs with which that model is called; with the take "again", the
             inputs of the call in between.
         part: the submodule of a returned model to look at or to call, such as "base".
@@ -48,7 +51,7 @@ class Ask:
         apart: give each call copies of the inputs that must stay as they are, and put models back after it.
 
     Raises:
-        ValueError: when nothing is known by the name in `take`.
+        ValueError: when nothing is known by the name in `probe`.
     """
 
     inputs: tuple[Any, ...] = ()
@@ -56,18 +59,18 @@ class Ask:
     at: dict[str, Any] | None = None
     build: dict[str, Any] | None = None
     weights: dict[str, Any] | plain.Model | None = None
-    take: str = "result"
+    probe: str = "result"
     entries: tuple[str, ...] = ()
-    then: tuple[Any, ...] | None = None
+    follow_up: tuple[Any, ...] | None = None
     part: str = ""
     changes: tuple[int, ...] = ()
-    beside: dict[str, Any] = field(default_factory=dict)
+    extra: dict[str, Any] = field(default_factory=dict)
     apart: bool = False
 
     def __post_init__(self) -> None:
         """Refuses a name that nothing is taken by."""
-        if self.take not in TAKES:
-            raise ValueError(f"there is no take {self.take!r}; expected one of: {', '.join(TAKES)}.")
+        if self.probe not in PROBES:
+            raise ValueError(f"there is no take {self.probe!r}; expected one of: {', '.join(PROBES)}.")
 
     def encode(self) -> dict[str, Any]:
         """Returns JSON-ready data, without the parts left at their defaults; whoever gets it leaves it as it is."""
@@ -75,21 +78,22 @@ class Ask:
 
     @cached_property
     def _encoded(self) -> dict[str, Any]:
-        return {name: plain.encode(value) for name, value in self._given().items()}
+        return {WIRE_NAMES.get(name, name): plain.encode(value) for name, value in self._given().items()}
 
     def _given(self) -> dict[str, Any]:
         """Returns the parts that are not left at their defaults, by name."""
         parts = {part.name: getattr(self, part.name) for part in fields(self)}
         return {name: value for name, value in parts.items() if value not in ((), {}, None, "result", "", False)}
 
-    def fresh(self) -> Ask:
+    def fresh(self) -> Question:
         """Returns the question made of fresh copies, as from `decode(encode())`."""
-        return Ask(**{name: plain.fresh(value) for name, value in self._given().items()})
+        return Question(**{name: plain.fresh(value) for name, value in self._given().items()})
 
     @classmethod
-    def decode(cls, data: dict[str, Any]) -> Ask:
-        """Returns the `Ask` that `encode` was given."""
-        return cls(**{name: plain.decode(value) for name, value in data.items()})
+    def decode(cls, data: dict[str, Any]) -> Question:
+        """Returns the `Question` that `encode` was given."""
+        fields_of = {old: new for new, old in WIRE_NAMES.items()}
+        return cls(**{fields_of.get(name, name): plain.decode(value) for name, value in data.items()})
 
 
 @dataclass(frozen=True)
@@ -101,7 +105,7 @@ class Call:
     answer, a class, was built to: then that is the function.
     """
 
-    question: Ask
+    question: Question
     answer: Callable[..., Any]
     function: Callable[..., Any]
     inputs: list[Any]
@@ -120,27 +124,27 @@ class Call:
         return (function or self.function)(*given, **{name: build(v) for name, v in self.question.keywords.items()})
 
     def output(self, model: Any) -> Any:
-        """Returns what a model, or its submodule `part`, gives for the inputs `then`."""
+        """Returns what a model, or its submodule `part`, gives for the inputs `follow_up`."""
         if self.module is None and self.question.weights is not None and isinstance(model, nn.Module):
             _load(model, build(self.question.weights))
-        return model_probes.output(model, self.question.part, build(self.question.then))
+        return model_probes.output(model, self.question.part, build(self.question.follow_up))
 
     def seen(self, look: Callable[[nn.Module], Any]) -> Any:
         """Makes the call; returns what `look` sees of the model that comes back, or of its submodule `part`."""
         return model_probes.see(self.act(), self.question.part, look)
 
 
-def prepare(question: Ask, answer: Callable[..., Any], inputs: list[Any], keywords: dict[str, Any]) -> Call:
+def prepare(question: Question, answer: Callable[..., Any], inputs: list[Any], keywords: dict[str, Any]) -> Call:
     """Returns the call that a question asks for; builds the module where it says how.
 
     Raises:
         TypeError: when a module is to be built, and the answer is no class of `nn.Module`.
     """
     before, memory = list[dict[str, Tensor]](), list[Tensor]()
-    if question.take == "origins":
+    if question.probe == "origins":
         weights = map(model_probes.weights_of, inputs)
         before = [{name: tensor.detach().clone() for name, tensor in held.items()} for held in weights]
-    if question.take == "shared":
+    if question.probe == "shared":
         stay = [value for number, value in enumerate(inputs) if number not in question.changes]
         memory = [tensor for value in stay for tensor in model_probes.held_by(value)]
     module = None if question.build is None else built(question, answer)
@@ -192,11 +196,11 @@ def _held(model: nn.Module) -> Callable[[], None]:
     return put_back
 
 
-def built(question: Ask, answer: Callable[..., Any]) -> nn.Module:
+def built(question: Question, answer: Callable[..., Any]) -> nn.Module:
     module, weights = answer(**(question.build or {})), question.weights
     if not isinstance(module, nn.Module):
         raise TypeError(f"expected a class of nn.Module, got one that makes a {type(module).__name__}")
-    if question.take == "parameters":
+    if question.probe == "parameters":
         return module  # it is only looked at
     if weights is not None:
         _load(module, build(weights))
@@ -213,9 +217,9 @@ def _load(module: nn.Module, weights: dict[str, Tensor]) -> None:
                 places[name].copy_(weight)
 
 
-def take(call: Call) -> Any:
+def probe(call: Call) -> Any:
     """Makes a call; returns what its question takes of it, of a dict only the entries that count."""
-    taken = TAKES[call.question.take][1](call)
+    taken = PROBES[call.question.probe][1](call)
     if not (call.question.entries and isinstance(taken, dict)):
         return taken
     return {
@@ -227,7 +231,7 @@ def take(call: Call) -> Any:
 
 def _result(call: Call) -> Any:
     result = call.act()
-    return result if call.question.then is None else call.output(result)
+    return result if call.question.follow_up is None else call.output(result)
 
 
 def _names(call: Call) -> Any:
@@ -275,8 +279,8 @@ def _shared(call: Call) -> Any:
 
 
 def _learns(call: Call) -> Any:
-    if call.question.then is not None:
-        return call.seen(lambda model: model_probes.learns(model, build(call.question.then)))
+    if call.question.follow_up is not None:
+        return call.seen(lambda model: model_probes.learns(model, build(call.question.follow_up)))
     result = call.act()
     return model_probes.reached(result, first_model(call.inputs)) if isinstance(result, Tensor) else result
 
@@ -319,7 +323,7 @@ def _log(call: Call) -> list[list[Any]]:
 def _after(call: Call) -> Any:
     call.act()
     model = first_model(call.inputs)
-    return dict(model.state_dict()) if call.question.then is None else call.output(model)
+    return dict(model.state_dict()) if call.question.follow_up is None else call.output(model)
 
 
 def _mode(call: Call) -> str:
@@ -362,11 +366,11 @@ def _shifted(value: Any, shift: int) -> Any:
 
 
 def _again(call: Call) -> dict[str, Any]:
-    """Makes the call, again where something has changed, one with the inputs `then`, and the call once more."""
+    """Makes the call, again where something has changed, one with the inputs `follow_up`, and the call once more."""
     inputs = copy.deepcopy(call.question.inputs)
     module = call.module
     found = _of_a_function_again(call, inputs) if module is None else _of_a_module_again(call, inputs, module)
-    found["in between"] = call.act_on(call.question.then or ())
+    found["in between"] = call.act_on(call.question.follow_up or ())
     last = call.act_on(inputs)
     same = _lists(found["first"]) & _lists(last)
     found["asked again"] = "the same object as at first, and not a new one" if same else last
@@ -486,11 +490,11 @@ def _gradients(call: Call) -> dict[str, Tensor]:
 
 
 def _contexts(call: Call) -> dict[str, Any]:
-    """Encodes the source of the question and then that of `then`, and decodes twice with what came first."""
+    """Encodes the source of the question and then that of `follow_up`, and decodes twice with what came first."""
     module: Any = call.module
     source, lengths, target = call.inputs
     context = module.encode(source, lengths)
-    module.encode(*build_inputs(copy.deepcopy(call.question.then or ())))
+    module.encode(*build_inputs(copy.deepcopy(call.question.follow_up or ())))
     return {"the first words": module.decode(target[:, :-1], context), "all words": module.decode(target, context)}
 
 
@@ -577,7 +581,7 @@ def _random_states() -> dict[str, object]:
 
 
 # name -> (what is taken, in words; the function that makes the call and takes it)
-TAKES: dict[str, tuple[str, Callable[[Call], Any]]] = {
+PROBES: dict[str, tuple[str, Callable[[Call], Any]]] = {
     "result": ("the result; with `then`, what the returned model gives for these inputs, in evaluation mode", _result),
     "names": ("the keys of a dict that is the result", _names),
     "parameters": ("shapes and what trains, of a returned model or, without a call, of one that is built", _parameters),

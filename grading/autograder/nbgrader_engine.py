@@ -28,7 +28,7 @@ class NoSandboxError(CourseError):
     """This machine cannot lock students' code in; the message says what is missing."""
 
 
-class SeparateGrader:
+class EngineProcess:
     """A process that reads and grades one submission of a course after another; started when it is first needed."""
 
     def __init__(self, course: Path) -> None:
@@ -76,7 +76,7 @@ class SeparateGrader:
             raise NoSandboxError(missing)
         self._sources = _newest_source()
         self._process, ours = processes.start(
-            "grading.autograder.separate_process",
+            "grading.autograder.nbgrader_engine_process",
             str(self._course),
             stdout=subprocess.DEVNULL,
             start_new_session=True,  # Ctrl-C is for nbgrader, which then ends this process
@@ -105,12 +105,12 @@ def _newest_source() -> int:
     return max(path.stat().st_mtime_ns for path in files)
 
 
-_graders: dict[Path, SeparateGrader] = {}
+_graders: dict[Path, EngineProcess] = {}
 
 
-def separate_grader(course: Path) -> SeparateGrader:
+def engine_process(course: Path) -> EngineProcess:
     """Returns the grader of a course folder, the same in the whole life of this process."""
     if course not in _graders:
-        _graders[course] = SeparateGrader(course)
+        _graders[course] = EngineProcess(course)
         atexit.register(_graders[course].close)
     return _graders[course]
