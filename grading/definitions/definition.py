@@ -188,5 +188,5 @@ def hints_of(text: str) -> tuple[str, ...]:
     before, *parts = re.split(r"^## Hint (\d+)$", text, flags=re.MULTILINE)
     numbers, hints = parts[::2], parts[1::2]
     if before.strip() or numbers != [str(number) for number in range(1, len(numbers) + 1)]:
-        raise ExerciseError("expected the headings `## Hint 1`, `## Hint 2` and so on, and each hint below its own.")
+        raise ExerciseError("expected in .hints.md the headings `## Hint 1`, `## Hint 2`, ... and a hint below each.")
     return tuple(hint.strip() for hint in hints)

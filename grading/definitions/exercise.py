@@ -244,12 +244,15 @@ def load_one(notebook: str, name: str) -> Exercise:
     known = catalogue.names(notebook)
     if name not in known:
         raise LookupError(f"{notebook} has no exercise {name!r}; expected one of: {', '.join(known)}.")
-    hints = catalogue.FOLDER / notebook / f"{name}.hints.md"
     place = f"grading/exercises/{notebook}/{name}.py"
-    definition = getattr(importlib.import_module(f"grading.exercises.{notebook}.{name}"), "exercise", None)
-    if not isinstance(definition, Definition):
-        raise ExerciseError(f"{place}: expected `exercise = Definition()`, found none.")
-    exercise = Exercise.of(definition, hints_of(hints.read_text(encoding="utf-8")) if hints.exists() else ())
+    hints = catalogue.FOLDER / notebook / f"{name}.hints.md"
+    try:
+        definition = getattr(importlib.import_module(f"grading.exercises.{notebook}.{name}"), "exercise", None)
+        if not isinstance(definition, Definition):
+            raise ExerciseError("expected `exercise = Definition()`, found none.")
+        exercise = Exercise.of(definition, hints_of(hints.read_text(encoding="utf-8")) if hints.exists() else ())
+    except ExerciseError as problem:
+        raise ExerciseError(f"{place}: {problem}") from problem
     if exercise.name != name:
         raise ExerciseError(
             f"{place}: expected the reference {name}, found {exercise.name}; the file is called as the function or "

@@ -128,6 +128,12 @@ def _(b, n):
             '    return b + n\n\n\nexercise.mistake("the sum", "Multiply.", max)',
             "two mistakes of token_count have the same name",
         ),
+        (
+            '    """Two sentences of five tokens are ten tokens, not seven."""\n',
+            "",
+            "token_count.py: mistake 'the sum': expected the hint as the docstring of its function.",
+        ),
+        ("@exercise.reference\n", "", "token_count.py: expected one reference, found none"),
     ],
 )
 def test_a_definition_that_contradicts_itself_is_named(

@@ -45,6 +45,11 @@ def test_an_exercise_has_three_hints_and_none_is_the_answer(notebook: str, name:
     assert not [line for line in last if line in told and len(statements) == 1], "the hints hold the answer's one line"
 
 
+def test_every_file_of_hints_belongs_to_an_exercise() -> None:
+    files = {(path.parent.name, path.name.removesuffix(".hints.md")) for path in catalogue.FOLDER.glob("*/*.md")}
+    assert files == set(EXERCISES)
+
+
 def test_what_students_get_are_these_hints() -> None:
     told = {name: list(exercise.load_one(notebook, name).hints) for notebook, name in EXERCISES}
     assert json.loads(hints.HINTS.read_text("utf-8")) == told
