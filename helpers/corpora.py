@@ -118,24 +118,10 @@ def _read_embedded(folder: Path) -> Corpus:
             rows = pd.read_csv(path, sep="\t", quoting=3, keep_default_na=False, encoding="utf-8")
         name = path.stem.removeprefix("qa_")
         name = {"dev": "valid", "unseen": "test"}.get(name, name)
-        pieces = {name: rows}
-        if "split" in rows:
-            pieces = {f"{name}_{split}": part for split, part in rows.groupby("split")}
-        for part, table in pieces.items():
+        split = {f"{name}_{kind}": part for kind, part in rows.groupby("split")} if "split" in rows else {name: rows}
+        for part, table in split.items():
             parts[part] = Split(f"{folder.name}/{part}", ROLES.get(part, "other"), table.reset_index(drop=True))
     return Corpus(folder.name, parts)
-
-
-def _sentencepiece() -> Any:
-    """Returns the package that splits the book reviews into pieces; no other corpus needs it."""
-    try:
-        import sentencepiece
-    except ModuleNotFoundError as problem:
-        raise ModuleNotFoundError(
-            "this corpus needs the package sentencepiece, which is not installed: run `%pip install sentencepiece` in "
-            "a cell of its own, and then this cell again."
-        ) from problem
-    return sentencepiece
 
 
 def _read_real(name: str, files: list[dict[str, Any]], paths: list[Path]) -> Corpus:
@@ -144,7 +130,11 @@ def _read_real(name: str, files: list[dict[str, Any]], paths: list[Path]) -> Cor
     model = None
     for file, path in zip(files, paths, strict=True):
         if file["part"] == "pieces":
-            model = _sentencepiece().SentencePieceProcessor(model_file=str(path))
+            try:
+                import sentencepiece  # only this corpus needs it
+            except ModuleNotFoundError:
+                raise CorpusError(f"{name} needs one package more: run `%pip install sentencepiece`") from None
+            model = sentencepiece.SentencePieceProcessor(model_file=str(path))
             continue
         content = path.read_bytes()
         text = (gzip.decompress(content) if path.suffix == ".gz" else content).decode("utf-8")

@@ -6,6 +6,8 @@
 from importlib import import_module
 from typing import TYPE_CHECKING, Any
 
+import helpers as helpers  # before PyTorch is loaded: it says on how many threads it works
+
 if TYPE_CHECKING:
     from tutor.checks import check as check
     from tutor.hints import hint as hint

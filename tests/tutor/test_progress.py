@@ -154,11 +154,6 @@ def test_a_wrong_word_is_answered_in_one_sentence(words: list[str], capsys: pyte
     assert len(capsys.readouterr().out.splitlines()) == 1
 
 
-def test_the_essay_s_stub_is_the_one_that_students_get(repository: Path) -> None:
-    config = (repository / "nbgrader_config.py").read_text("utf-8")
-    assert f'c.ClearSolutions.text_stub = "{overview.ESSAY_STUB}"' in config
-
-
 def test_progress_needs_no_pytorch(monkeypatch: pytest.MonkeyPatch) -> None:
     source = Path(overview.__file__).read_text("utf-8")
     names = runpy.run_path(overview.__file__, run_name="alone")
