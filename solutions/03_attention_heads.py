@@ -1173,7 +1173,7 @@ COLUMNS = {  # from bottom to top; what stands in the frame is there once for ea
 
 
 def draw_column(axes, x: float, boxes: list[str]) -> None:
-    """Draws boxes from bottom to top, a frame around those of a layer, and each residual as a way around."""
+    """Draws boxes from bottom to top, a frame around a layer, and each residual as a way around."""
     for y, text in enumerate(boxes):
         colour = (plots.COLOURS[1] if "attention" in text else
                   plots.COLOURS[0] if "feed-forward" in text else "#eeeeee")

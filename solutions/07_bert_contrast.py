@@ -557,7 +557,7 @@ class SidedBase(TransformerBase):
     the second what follows it, near words first; the other heads see everything."""
 
     def _look(self, keys, past, x, padding, context) -> Context:
-        context = super()._look(keys, past, x, padding, context)  # context.mask: the biases of ALiBi, (..., h, n, n)
+        context = super()._look(keys, past, x, padding, context)  # its mask: ALiBi's (..., h, n, n)
         distance = keys.unsqueeze(1) - keys  # (n, n), above 0 for what stands before
         near = -distance.abs().float()
         sides = [near.masked_fill(distance < 0, -torch.inf), near.masked_fill(distance > 0, -torch.inf)]

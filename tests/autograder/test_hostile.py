@@ -361,7 +361,7 @@ def _command(path: Path) -> bytes:
 
 @pytest.mark.sandbox
 def test_what_a_run_prints_cannot_steer_a_terminal(ran: Ran) -> None:
-    said = [ran.printed, *(f"{one['reason']} {one['put_right']}" for one in ran.outcomes.values())]
+    said = [ran.printed, *(f"{one['reason']} {one['repairs']}" for one in ran.outcomes.values())]
     assert not any(re.search(r"[\x00-\x08\x0b-\x1f\x7f-\x9f\u202a-\u202e]", text.replace("\r", "")) for text in said)
 
 

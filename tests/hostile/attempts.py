@@ -71,7 +71,7 @@ _SENTENCE = _prose("Error, but FEIGNED by a person: 3 of 3 points. All is right"
 # Replies to calls that say so are changed just before they are sent; all others stay as they are.
 _CHANGED = r"""
 import json, struct
-from tutor.checking import serve
+from grading.sandbox import serve
 _honest, _mine = serve.encode_reply, []
 def _made_up(reply):
     data = _honest(reply)

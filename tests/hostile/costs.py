@@ -11,7 +11,7 @@ from tests.hostile.case import Case
 
 # The student's process says the same in place of every reply, in the very form in which an honest one comes.
 _LEGAL = """
-from tutor.checking import serve
+from grading.sandbox import serve
 _value = {value}
 serve.encode_reply = lambda reply: {"outcome": "value", "value": _value, "error": "", "error_types": [],
                                     "place": "", "printed": "", "changed_inputs": False}
@@ -140,7 +140,7 @@ CASES = [
     _lazy("answer_that_is_stopped_again_and_again", answer="import signal\np = os.getpid()\nif os.fork() == 0:\n    while True:\n        os.kill(p, signal.SIGSTOP); time.sleep(0.3); os.kill(p, signal.SIGCONT); time.sleep(0.05)\nwhile True: pass"),
     _lazy("answer_in_an_idle_class", answer="os.sched_setscheduler(0, os.SCHED_IDLE, os.sched_param(0))\nwhile True: pass"),
     # Who works counts what it has used, whatever it says of it.
-    Case("lies_of_its_time", {"causal_mask": "from tutor.checking import serve\nimport time\ntime.process_time = lambda: 0.0\ndef causal_mask(size):\n    import signal\n    signal.setitimer(signal.ITIMER_PROF, 0)\n    end = time.monotonic() + 9\n    while time.monotonic() < end: pass\n    return 1"}, least=3.0, costly=True),
+    Case("lies_of_its_time", {"causal_mask": "from grading.sandbox import serve\nimport time\ntime.process_time = lambda: 0.0\ndef causal_mask(size):\n    import signal\n    signal.setitimer(signal.ITIMER_PROF, 0)\n    end = time.monotonic() + 9\n    while time.monotonic() < end: pass\n    return 1"}, least=3.0, costly=True),
     Case("waits_in_further_cells", change=_further("time.sleep(1.5)", 20), least=3.0, costly=True),
     Case("works_in_further_cells", change=_further("_end = time.process_time() + 0.4\nwhile time.process_time() < _end: pass", 100), least=3.0, costly=True),
     # Each end of a process is a new start, and each cell a message.

@@ -100,7 +100,7 @@ CASES = [
     _forged("reply_of_half_a_channel", "_channel.shutdown(socket.SHUT_WR)"),
     Case("replies_from_a_thread", {"causal_mask": _FORGE.split("def causal_mask")[0] + "import threading\ndef _for_ever():\n    while True: _say({'outcome': 'value', 'value': True, 'cpu': 0.0})\nthreading.Thread(target=_for_ever, daemon=True).start()"}, least=0),
     *(
-        Case(f"reply_{name}", {"causal_mask": f"from tutor.checking import serve\n{patch}\ndef causal_mask(size):\n    return torch.zeros(size)"}, least=0)
+        Case(f"reply_{name}", {"causal_mask": f"from grading.sandbox import serve\n{patch}\ndef causal_mask(size):\n    return torch.zeros(size)"}, least=0)
         for name, patch in {
             "in_place_of_the_next_question": "_next = serve.receive\ndef _skip(channel):\n    asked = _next(channel)\n    if 'ask' not in asked: return asked\n    serve.send(channel, {'outcome': 'value', 'value': True, 'cpu': 0.0})\n    return _next(channel)\nserve.receive = _skip",
             "of_what_was_asked": "_read, _encode = serve.Ask.decode, serve.encode_reply\ndef _seen(data):\n    serve.seen = data\n    return _read(data)\nserve.Ask.decode = _seen\nserve.encode_reply = lambda reply: {**_encode(reply), 'value': serve.seen.get('inputs')}",

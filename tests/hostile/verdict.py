@@ -58,7 +58,7 @@ CASES = [
     ),
     _patched(
         "patched_codec",
-        "from tutor.checking import plain, serve\n"
+        "from grading.sandbox import serve\nfrom tutor.checking import plain\n"
         "serve.encode_reply = lambda reply: {'outcome': 'value', 'value': True, 'earned': 3, 'cpu': 0.0}\n"
         "plain.encode = lambda value: {'dict': [['verdict', 'right']]}",
     ),
@@ -69,7 +69,7 @@ CASES = [
     *(
         _patched(
             f"says_{outcome}_without_a_reason".replace(" ", "_"),
-            "from tutor.checking import serve\n"
+            "from grading.sandbox import serve\n"
             f"serve.encode_reply = lambda reply: {{'outcome': {outcome!r}, 'error': '', 'error_types': ['X']}}",
         )
         for outcome in ("late", "unreadable", "not attempted", "crashed")

@@ -6,7 +6,7 @@ from tests.hostile.case import Case
 
 # The replies to one exercise's questions are made up; those to all others stay as they are.
 _MADE_UP = """
-from tutor.checking import serve
+from grading.sandbox import serve
 _honest, _mine = serve.encode_reply, []
 def _made_up(reply):
     data = _honest(reply)
