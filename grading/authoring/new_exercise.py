@@ -16,7 +16,7 @@ from tutor.files import write_whole
 DEFINITION = '''"""Exercise NAME of notebook NN."""
 
 from grading.definitions.definition import Definition
-from tutor.checking.answers import Ask
+from tutor.checking.answers import Question
 
 exercise = Definition()
 
@@ -27,17 +27,17 @@ def NAME(b: int, n: int) -> int:
 
 
 # A stage has questions that every student's check asks, and others that are drawn for each student when grading.
-@exercise.stage("one sentence", points=0.5, public=[Ask((1, 5)), Ask((1, 8))])
+@exercise.stage("one sentence", points=0.5, public=[Question((1, 5)), Question((1, 8))])
 def _(rng):
     """One sentence of n tokens: how many tokens are in the batch?"""
-    yield Ask((1, rng.randint(9, 30)))
+    yield Question((1, rng.randint(9, 30)))
 
 
-@exercise.stage("several sentences", points=0.5, public=[Ask((2, 5)), Ask((4, 3))], decisive=True)
+@exercise.stage("several sentences", points=0.5, public=[Question((2, 5)), Question((4, 3))], decisive=True)
 def _(rng):
     """Each of the b sentences has n tokens."""
     for _ in range(3):
-        yield Ask((rng.randint(3, 9), rng.randint(12, 30)))
+        yield Question((rng.randint(3, 9), rng.randint(12, 30)))
 
 
 # A known mistake: a small wrong answer, recognised by its results, and the hint that it deserves.

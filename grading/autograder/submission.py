@@ -198,7 +198,7 @@ def _trained(experiments: Sequence[str], wanted: set[str]) -> set[str]:
     """Returns the variables of experiments that need a training.
 
     Raises:
-        TooDear: when there are too many of them, or too much to go through for each.
+        BudgetExceeded: when there are too many of them, or too much to go through for each.
     """
     if not are_few(experiments, wanted):
         raise BudgetExceeded

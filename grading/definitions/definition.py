@@ -5,10 +5,10 @@ exercise = Definition()
 @exercise.reference
 def doubled(number): return 2 * number
 
-@exercise.stage("small numbers", points=1, public=[Ask((1,)), Ask((4,))])
+@exercise.stage("small numbers", points=1, public=[Question((1,)), Question((4,))])
 def _(rng):
     '''What is 2 times 1? (where to look when the stage fails)'''
-    return [Ask((rng.randint(2, 9),))]
+    return [Question((rng.randint(2, 9),))]
 
 @exercise.mistake("squared")
 def _(number):

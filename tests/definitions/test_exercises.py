@@ -94,7 +94,7 @@ def test_a_check_reads_only_the_examples_of_its_own_exercise(tmp_path: Path, mon
 DEFINITION = '''"""Exercise token_count of notebook 00."""
 
 from grading.definitions.definition import Definition
-from tutor.checking.answers import Ask
+from tutor.checking.answers import Question
 
 exercise = Definition()
 
@@ -104,11 +104,11 @@ def token_count(b: int, n: int) -> int:
     return b * n
 
 
-@exercise.stage("one batch", points=1, public=[Ask((2, 5))])
+@exercise.stage("one batch", points=1, public=[Question((2, 5))])
 def _(rng):
     """Each of the b sentences has n tokens."""
     for _ in range(3):
-        yield Ask((rng.randint(2, 9), rng.randint(12, 30)))
+        yield Question((rng.randint(2, 9), rng.randint(12, 30)))
 
 
 @exercise.mistake("the sum")

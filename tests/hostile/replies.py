@@ -103,7 +103,7 @@ CASES = [
         Case(f"reply_{name}", {"causal_mask": f"from grading.sandbox import serve\n{patch}\ndef causal_mask(size):\n    return torch.zeros(size)"}, least=0)
         for name, patch in {
             "in_place_of_the_next_question": "_next = serve.receive\ndef _skip(channel):\n    asked = _next(channel)\n    if 'ask' not in asked: return asked\n    serve.send(channel, {'outcome': 'value', 'value': True, 'cpu': 0.0})\n    return _next(channel)\nserve.receive = _skip",
-            "of_what_was_asked": "_read, _encode = serve.Ask.decode, serve.encode_reply\ndef _seen(data):\n    serve.seen = data\n    return _read(data)\nserve.Ask.decode = _seen\nserve.encode_reply = lambda reply: {**_encode(reply), 'value': serve.seen.get('inputs')}",
+            "of_what_was_asked": "_read, _encode = serve.Question.decode, serve.encode_reply\ndef _seen(data):\n    serve.seen = data\n    return _read(data)\nserve.Question.decode = _seen\nserve.encode_reply = lambda reply: {**_encode(reply), 'value': serve.seen.get('inputs')}",
             "that_was_given_before": "_encode, _old = serve.encode_reply, []\ndef _same(reply):\n    _old.append(_encode(reply))\n    return _old[0]\nserve.encode_reply = _same",
         }.items()
     ),
