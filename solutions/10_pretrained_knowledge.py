@@ -679,9 +679,8 @@ for seed in seeds:
 print(pd.DataFrame(rows).round(2).to_string(index=False))
 
 # %% [markdown]
-# - **Among people like those of dev**, silence pays: the risk lies below that of answering all. Is it below the promised quarter? In our run it is not, for any of the three seeds (0.52, 0.33, 0.33). The promise was kept where the threshold was chosen, and it was chosen as the *lowest* that keeps it there, on fifty people: where luck has helped
-#   a threshold, it is taken. Fifty others have no such luck. So the risk elsewhere is on average above the promised one, and a few answers more or less move it by 0.1. More people in dev, or a promise with some room, would help.
-# - **Among people never read about**, the same threshold still lets many pass (between 24 and 52 % in our run), and nearly all of these answers are wrong. The rule is not broken: it never promised anything about them. A threshold holds for people *drawn like those it was chosen on*, and dev held nobody who is unknown.
+# - **Among people like those of dev**, silence pays: the risk lies below that of answering all. Is it below the promised quarter? In our run it is, for each of the three seeds (0.09, 0.07, 0.00), and the two highest thresholds pay for it: they answer only 30 and 10 % of the questions. Do not rely on it. The promise was kept where the threshold was chosen, and it was chosen as the *lowest* that keeps it there, on fifty people: where luck has helped a threshold, it is taken. Fifty others may have no such luck, and a few answers more or less move the risk by 0.1: after an earlier training, with the same seeds, it was above a quarter three times. More people in dev, or a promise with some room, would help.
+# - **Among people never read about**, the same threshold still lets some pass (between 7 and 39 % in our run), and nearly all of these answers are wrong. The rule is not broken: it never promised anything about them. A threshold holds for people *drawn like those it was chosen on*, and dev held nobody who is unknown.
 #
 # That is the practical lesson. Users do ask about people whom no text mentions, and no error says so. Put such people into dev, and the rule becomes cautious; it is cautious enough if their share in dev is their share in the questions of real users.
 #
@@ -774,8 +773,7 @@ show_rule(0.9)
 # - *Full marks (2 of 2)*: "First, a user cannot tell a read answer from an invented one: both are a town, said with the same certainty. The model
 #   says Lyon for Clara Vamonell, about whom it has read nothing, with a confidence of 0.95, while the median of its right answers is 0.6. It would
 #   help to reward 'I do not know' in training, or to fetch the text and show it as the source. Second, a promise that was measured on some people
-#   does not hold for others. The threshold for at most a quarter of wrong answers, chosen on people read about, lets 24 to 52 % of the unknown ones
-#   pass, and 96 % or more of these answers are wrong. Whoever builds on it has to put unknown people into dev and to report each group by itself."
+#   does not hold for others. The threshold for at most a quarter of wrong answers, chosen on people read about, lets 7 to 39 % of the unknown ones pass, and 86 % or more of these answers are wrong. Whoever builds on it has to put unknown people into dev and to report each group by itself."
 #   Why: Two different concerns, each with example and remedy (1 + 1).
 # - *Half (1 of 2)*: "A first concern is that one cannot see whether an answer is made up, because it looks like a right one: for Clara Vamonell,
 #   never read about, it says Lyon with a confidence of 0.95, and the truth is Prague. The source should be shown with the answer, and where there is

@@ -421,12 +421,12 @@ pd.DataFrame.from_dict(rows, orient="index")
 # %% [markdown]
 # (*Gradual* is drawn a little to the left of *full*, which trains as many numbers; the bars go from the lowest to the highest of three seeds.)
 #
-# - **Eight labels are a lottery**, whatever the way: from seed to seed the accuracy moves by 10 to 40 points, from way to way the means move by 5. No order can be read off there. (A seed decides several things at once: which eight reviews, their order, the first head and factors. Which of them matters most, this run does not tell.)
-# - **From 32 labels on, the head alone falls behind.** It can only weigh what the frozen base leaves at the last word. In our run it has 85.7 % with 32 labels and 85.0 % with 300, a difference within the range of its seeds; whether more steps or another rate would bring it further, we have not tried.
-# - **With 300 labels the other four end together.** Rank 1, with its 386 numbers, has 93.9 % in our run, and the whole model, with 79,810, has 92.6 %. Is rank 1 better, then? The ranges overlap. With 32 labels they do not: rank 1 (92.6 to 93.4 %) lies above the whole model (90.8 to 92.4 %), by two tenths of a point. Three seeds, all on one base, with rates chosen by one run each, are
+# - **Eight labels are a lottery**, whatever the way: from seed to seed the accuracy moves by 5 to 40 points, from way to way the means move by 9. No order can be read off there. (A seed decides several things at once: which eight reviews, their order, the first head and factors. Which of them matters most, this run does not tell.)
+# - **From 32 labels on, the head alone falls behind.** It can only weigh what the frozen base leaves at the last word. In our run it has 86.1 % with 32 labels and 86.5 % with 300, a difference within the range of its seeds; whether more steps or another rate would bring it further, we have not tried.
+# - **With 300 labels the other four end together.** Rank 1, with its 386 numbers, has 93.7 % in our run, and the whole model, with 79,810, has 93.9 %. Is the whole model better, then? The ranges overlap. With 32 labels they do not: rank 1 (93.1 to 93.3 %) lies above the whole model (88.5 to 92.6 %), by half a point. Three seeds, all on one base, with rates chosen by one run each, are
 #   too few to put the four in order. What they do say is that two hundred times as many trained numbers have not bought anything that shows here.
 # - **So the price decides**: the second column of the table. For forty tasks LoRA needs one base and forty little packets, full and gradual need forty models.
-# - **One rate for all could have told another story.** With 0.03 for everybody, the head alone (0.780 in validation in our run) would have looked better than the whole model (0.755); with each of the three smaller rates it would not. The rates themselves rest on little: one seed and 200 validation reviews, where a single review makes a difference of 0.005.
+# - **One rate for all could have told another story.** With 0.03 for everybody, the head alone (0.810 in validation in our run) would have looked better than the whole model (0.705); with each of the three smaller rates it would not. The rates themselves rest on little: one seed and 200 validation reviews, where a single review makes a difference of 0.005.
 #
 # What is *less* cheap than one might think: the work of a step. LoRA's gradient has to pass through the frozen layer on its way down to `query` and `value`. Only the gradients of the frozen weights themselves are spared, in a deep model about a third of the operations that notebook 14 counts. (For GPT-3, Hu et al. report 43.1 tokens a second for each graphics card in place of 32.5, which is a quarter less time: section 4.2.) What it saves above all is the memory for gradients and means of Adam.
 #
@@ -504,7 +504,7 @@ show_cut(1)
 show_cut(16)
 
 # %% [markdown]
-# Rank 1 is enough: with one term for each of the six matrices the accuracy is 0.947 in our run, with all 64 it is 0.944; without any it is 0.694. The other terms are there (the figure shows them for one matrix), and the accuracy hardly asks for them. That is the guess from which LoRA started: the change that a task needs has a low *intrinsic rank*, even where the matrices are large. In the paper,
+# Rank 1 is enough: with one term for each of the six matrices the accuracy is 0.946 in our run, with all 64 it is 0.947; without any it is 0.823. The other terms are there (the figure shows them for one matrix), and the accuracy hardly asks for them. That is the guess from which LoRA started: the change that a task needs has a low *intrinsic rank*, even where the matrices are large. In the paper,
 # too, rank 1 is enough on two tasks if query and value both have it (their table 6). It need not be so: our task has two classes and one direction from blame to praise. Whoever teaches a model a new language should expect to need more.
 #
 # ## 7. Three parts of today's models
@@ -579,7 +579,7 @@ for name, make in {"LayerNorm": lambda old: old, "RMSNorm": WithBias,
     print(f"{name:9} perplexity {measured['perplexity']:.3g}")
 
 # %% [markdown]
-# The same, or nearly: from 3.62 to 3.64 in our run, without a step of training. What these norms do is to keep the *size* of the tokens: with nothing in their place (which takes their learned weights and biases away, too) the model is useless. Whether the mean is taken off makes next to no difference here. The paper trains with RMSNorm from the start, on several tasks, and reports results comparable with those of LayerNorm in 7 to 64 % less time.
+# The same, or nearly: from 3.63 to 3.64 in our run, without a step of training. What these norms do is to keep the *size* of the tokens: with nothing in their place (which takes their learned weights and biases away, too) the model is useless. Whether the mean is taken off makes next to no difference here. The paper trains with RMSNorm from the start, on several tasks, and reports results comparable with those of LayerNorm in 7 to 64 % less time.
 #
 # ### A feed-forward part with a gate
 #
@@ -717,7 +717,7 @@ for name, merge in ways.items():
     print(f"{name:30} perplexity {before:5.2f}, after reading 5 % again {after:5.2f}")
 
 # %% [markdown]
-# Half of the keys and values are gone. Without training that costs much: from 3.62 to 5.13 in our run with the first head alone, to 11.15 with the mean, though the mean has something of both. The mean of two matrices that were never trained to fit each other fits neither. Some eighty steps later both stand at 4.08: most of the damage is healed, though not all of it. The unchanged model gains nothing from the same steps
+# Half of the keys and values are gone. Without training that costs much: from 3.63 to 5.10 in our run with the first head alone, to 11.33 with the mean, though the mean has something of both. The mean of two matrices that were never trained to fit each other fits neither. Some eighty steps later they are at 4.06 and 4.09: most of the damage is healed, though not all of it. The unchanged model gains nothing from the same steps
 # (3.69), so it is not just more training. In the paper the mean does best after training, before a single head; the models there are far larger, and in ours the two end alike. With one layer of two heads, merged into one, ours is also the hardest case: 8 groups of 32 heads leave much more.
 #
 # ## 8. Heads that copy
@@ -950,7 +950,7 @@ print("the reviewer's two heads:", ", ".join(f"{score:.3f}" for score in review_
       f"(by chance about {sum(1 / n for n in range(21, 41)) / 20:.3f})")
 
 # %% [markdown]
-# No: neither is clearly above chance (0.023 and 0.036 in our run, where chance is about 0.034). With a single layer there is no earlier head that could write down what stood before, so the trick with two heads is not open to it.
+# No: neither is clearly above chance (0.024 and 0.036 in our run, where chance is about 0.034). With a single layer there is no earlier head that could write down what stood before, so the trick with two heads is not open to it.
 #
 # ## 9. The essay
 #
