@@ -166,7 +166,7 @@ def test_code_that_ends_its_process_costs_its_exercise_only(rows: dict[str, Row]
 def test_why_marks_are_missing_is_printed(graded: tuple[Course, dict[str, Row], str]) -> None:
     _, rows, printed = graded
     assert rows["no_time"].mark is None
-    for reason in ("as soon as possible", "is damaged: it is not a notebook"):
+    for reason in ("as soon as possible", "Notebook does not appear to be JSON"):
         assert reason in printed
 
 
@@ -371,7 +371,8 @@ def test_plain_kernels_give_honest_work_the_same_marks(unprotected: dict[str, Ro
 
 def test_plain_kernels_say_what_stopped(unprotected: dict[str, Row]) -> None:
     assert unprotected["20260112"].mark is None
-    assert unprotected["undefined"].said["causal_mask"] == "NameError"
+    told = unprotected["undefined"].said["causal_mask"]
+    assert told == "The check stopped with NameError: name 'causal_mask' is not defined"
 
 
 def test_a_notebook_of_an_older_release_is_graded_by_the_present_checks() -> None:
