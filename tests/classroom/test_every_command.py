@@ -22,7 +22,7 @@ from tests.classroom.submissions import ASSIGNMENT, AUTOMATIC
 
 pytestmark = [pytest.mark.sandbox, pytest.mark.all]
 RENÉE = "renée"
-WITHOUT_A_CLASS = {"build", "release", "book"}  # they make what everybody gets, and look at nobody's work
+WITHOUT_A_CLASS = {"build", "new", "release", "book"}  # they make what everybody gets, and look at nobody's work
 
 
 @pytest.fixture(params=["file", "server"])
@@ -90,8 +90,8 @@ def test_every_command(
         "demo": (["--folder", str(tmp_path / "demo")], 2, "the demo would write its students into"),
     }
     assert {*steps} | WITHOUT_A_CLASS == commands()
-    for name in WITHOUT_A_CLASS - {"book"}:
-        assert not hasattr(command_line.parse([name]), "course")
+    for words in (["build"], ["release"], ["new", ASSIGNMENT, "token_count"]):
+        assert not hasattr(command_line.parse(words), "course")
     for name, (told, status, expected) in steps.items():
         here = [] if name in ("doctor", "demo") else ["--course", str(course.root)]
         found = said(capsys, name, *told, *here)
