@@ -172,6 +172,12 @@ def _many_merges(rng: random.Random) -> list[Inputs]:
     return [(chr(a) + chr(b) + chr(c), [*others, (b, c), (a, 256 + len(others))])]
 
 
+def _long_word(rng: random.Random) -> list[Inputs]:
+    """Returns a word of 129 letters whose last 128 are one piece, of 64 equal pairs: no place in it is a border."""
+    a, b = map(ord, rng.sample("abcdefgh", 2))
+    return [(chr(b) + 64 * (chr(a) + chr(b)), [(a, b), *((number, number) for number in range(256, 262))])]
+
+
 def _beside_signs(rng: random.Random) -> list[Inputs]:
     """Returns letters beside signs, which are words of their own, and merges that would fit across the border."""
     letter, sign = rng.choice("abcdefgh"), rng.choice("!?.")
@@ -181,7 +187,7 @@ def _beside_signs(rng: random.Random) -> list[Inputs]:
 # More questions of a kind, whoever fails there.
 MORE = {
     "plain": [_capitals],
-    "one word": [_learned_anew, _two_ways, _many_merges],
+    "one word": [_learned_anew, _two_ways, _many_merges, _long_word],
     "borders": [_white, _tabs, _beside_signs],
     "unread": [_capital_signs, _alike],
 }

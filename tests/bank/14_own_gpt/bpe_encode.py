@@ -304,3 +304,48 @@ def bpe_encode(text: str, merges: list[Pair]) -> list[int]:
     for word in split_words(text):
         result += _merge_from(list(word.encode()), merges, 0)
     return result
+
+
+# %% wrong: a long word is cut in two first ->
+def bpe_encode(text, merges):
+    pieces = []
+    for word in split_words(text):
+        data = list(word.encode())
+        for numbers in (data[:12], data[12:]):
+            for new, pair in enumerate(merges, 256):
+                numbers = replace_pair(numbers, pair, new)
+            pieces += numbers
+    return pieces
+
+
+# %% wrong: a merge that was made thirty times is not made again ->
+def bpe_encode(text, merges):
+    pieces, used = [], {}
+    for word in split_words(text):
+        numbers = list(word.encode())
+        for new, pair in enumerate(merges, 256):
+            made = replace_pair(numbers, pair, new)
+            used[new] = used.get(new, 0) + len(numbers) - len(made)
+            if used[new] <= 30:
+                numbers = made
+        pieces += numbers
+    return pieces
+
+
+# %% right: the lowest rank of a heap
+import heapq
+
+
+def bpe_encode(text, merges):
+    ranks = {tuple(pair): rank for rank, pair in enumerate(merges)}
+
+    def encode(word):
+        symbols = list(word.encode())
+        while True:
+            heap = [ranks[pair] for pair in zip(symbols, symbols[1:]) if pair in ranks]
+            if not heap:
+                return symbols
+            heapq.heapify(heap)
+            symbols = replace_pair(symbols, merges[heap[0]], 256 + heap[0])
+
+    return [piece for word in split_words(text) for piece in encode(word)]
