@@ -3,6 +3,7 @@
 import functools
 import os
 import sys
+import time
 from pathlib import Path
 from typing import Any
 
@@ -28,6 +29,8 @@ os.environ.setdefault("OMP_NUM_THREADS", "1")
 # nbval reads what a cell shows when the cell has ended. A progress bar that moves ten times a second has by then filled
 # the kernel's queue of 1,000 messages where a training takes a minute; what comes later is lost, the cell's end too.
 os.environ.setdefault("TQDM_MININTERVAL", "5")
+BEGAN = "TESTS_BEGAN"  # when this run began, in seconds
+
 # Every run of the tests draws the same questions; see `grading.autograder.seeds`.
 os.environ["COURSE_SECRET"] = "what the questions of the tests are drawn from"
 
@@ -38,6 +41,8 @@ def pytest_addoption(parser: pytest.Parser) -> None:
     group.addoption("--all", action="store_true", help="run what is marked `all` too: what is expensive")
     group.addoption("--rest", action="store_true", help="run what a run without --all leaves out, and nothing else")
     group.addoption("--quick", action="store_true", help="no group that takes long, and of notebooks the changed ones")
+    group.addoption("--minutes", type=float, help="begin no test later than so long after the start; it is skipped")
+    group.addoption("--students", type=int, default=1, help="for how many students the bank is asked drawn questions")
 
 
 def pytest_configure(config: pytest.Config) -> None:
@@ -45,7 +50,9 @@ def pytest_configure(config: pytest.Config) -> None:
     config.addinivalue_line("markers", "sandbox: needs a machine on which students' code can be locked in")
     config.addinivalue_line("markers", "all: expensive; run with --all, or when it is named")
     if not tiers.is_part_of_a_run():
+        os.environ[BEGAN] = str(time.time())  # for the workers
         config.pluginmanager.register(tiers.Seconds(config.rootpath))
+        config.pluginmanager.register(Failures(config))
         if replay.FOLDER in [config.invocation_params.dir / argument for argument in config.args]:
             replay.write()
 
@@ -58,6 +65,20 @@ def pytest_collection_modifyitems(config: pytest.Config, items: list[pytest.Item
     chosen = set(items) - set(left)
     seconds = tiers.Seconds(config.rootpath).of_groups([item.nodeid for item in items if item in chosen])
     items[:] = sorted((item for item in items if item in chosen), key=lambda item: tiers.turn(item, seconds))
+
+
+class Failures:
+    """Says which test has failed when it does: a run that is stopped has then said so."""
+
+    def __init__(self, config: pytest.Config) -> None:
+        self._config = config
+
+    def pytest_runtest_logreport(self, report: pytest.TestReport) -> None:
+        """Prints the name of a test that has failed, below the dots so far."""
+        terminal = self._config.pluginmanager.get_plugin("terminalreporter")
+        if report.failed and terminal is not None:
+            terminal.ensure_newline()
+            terminal.write_line(f"FAILED {report.nodeid} ({report.when})")
 
 
 class Groups(LoadScopeScheduling):
@@ -82,7 +103,10 @@ def why_no_sandbox() -> str:
 
 
 def pytest_runtest_setup(item: pytest.Item) -> None:
-    """Skips what needs a sandbox where there is none."""
+    """Skips what needs a sandbox where there is none, and what would begin too late."""
+    minutes = item.config.getoption("minutes")
+    if minutes and time.time() > float(os.environ[BEGAN]) + 60 * minutes:
+        pytest.skip(f"not begun: this run had taken {minutes:g} minutes")
     if item.get_closest_marker("sandbox") and why_no_sandbox():
         pytest.skip(f"no sandbox on this machine: {why_no_sandbox()}")
 

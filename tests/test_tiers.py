@@ -27,11 +27,11 @@ def test_it(number, worker_id, tmp_path_factory):
         ("tests/autograder/test_faults.py::test_killed[3]", "test_faults.py"),
         (".cache/replay/01_causal_mask/01_causal_mask.ipynb::Cell 3", "01_causal_mask.ipynb"),
         (
-            "tests/definitions/test_bank.py::test_a_right_answer[split_heads-right-view, then transpose-public]",
+            "tests/definitions/test_bank.py::test_a_right_answer[split_heads-right-view, then transpose]",
             "split_heads",
         ),
         (
-            "tests/definitions/test_bank.py::test_each_known_mistake[03_attention_heads-split_heads-public]",
+            "tests/definitions/test_bank.py::test_each_known_mistake[03_attention_heads-split_heads]",
             "split_heads",
         ),
         ("tests/definitions/test_bank.py::test_bleu", "test_bank.py"),
@@ -100,6 +100,21 @@ def test_nothing_is_in_no_tier_or_in_two(folder: pytest.Pytester) -> None:
 
 
 @pytest.mark.all
+@pytest.mark.all
+def test_a_failure_is_named_when_it_happens(folder: pytest.Pytester) -> None:
+    folder.makepyfile(test_a="import os\ndef test_wrong(): assert False\ndef test_stops_all(): os._exit(1)")
+    done = folder.runpytest_subprocess("-n", "1", "--max-worker-restart", "0")
+    done.stdout.fnmatch_lines(["*FAILED test_a.py::test_wrong (call)", "*crashed while running*"])
+
+
+@pytest.mark.all
+def test_what_would_begin_too_late_is_skipped_and_said(folder: pytest.Pytester) -> None:
+    folder.makepyfile(test_a="import time\ndef test_long(): time.sleep(1.5)\ndef test_late(): pass")
+    done = folder.runpytest_subprocess("-n", "1", "--minutes", "0.02", "-rs")
+    done.assert_outcomes(passed=1, skipped=1)
+    done.stdout.fnmatch_lines(["*not begun: this run had taken 0.02 minutes"])
+
+
 def test_what_takes_long_begins_first(folder: pytest.Pytester) -> None:
     folder.makepyfile(test_a="def test_it(): pass", test_b="def test_it(): pass\ndef test_other(): pass")
     seconds = Seconds(folder.path)

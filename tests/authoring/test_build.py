@@ -9,18 +9,13 @@ import sys
 from pathlib import Path
 from typing import Any
 
-import matplotlib
 import nbformat
 import pytest
-import torch
 
 from grading.__main__ import main
 from grading.authoring import build, examples, source, syllabus
 from grading.authoring.source import BuildError
-from grading.definitions import examiner, exercise
-from grading.notebooks.cells import is_experiment
-from tutor import overview
-from tutor.checking.verdict import Verdict
+from grading.definitions import exercise
 
 STEMS = [path.stem for path in build.sources()]
 
@@ -385,27 +380,6 @@ def test_the_public_examples_do_not_tell_a_sealed_answer() -> None:
             kept = [case["ask"] for entry in told["stages"] if entry.get("cost") for case in entry["cases"]]
             if any(stage.sealed for stage in defined.stages):  # what every answer keeps tells no result
                 assert all(ask["take"] == "random numbers" for ask in kept), name
-
-
-@pytest.mark.all
-@pytest.mark.parametrize("stem", STEMS)
-def test_every_check_passes_without_the_experiments(stem: str, monkeypatch: pytest.MonkeyPatch) -> None:
-    path = build.ROOT / "solutions" / f"{stem}.py"
-    cells = build.solution_notebook(path, source.read(path), "https://example.org/course").cells
-    run = [cell.source for cell in cells if cell.cell_type == "code" and not is_experiment(cell)]
-    assert len(run) < len([cell for cell in cells if cell.cell_type == "code"]) or stem == "00_start_here"
-    verdicts: list[Verdict] = []
-    monkeypatch.setattr(overview, "note", verdicts.append)
-    monkeypatch.setattr(overview, "show", lambda verdict: None)
-    marks: list[float] = []
-    monkeypatch.setattr(examiner, "mark", lambda *asked, mark=examiner.mark: marks.append(mark(*asked)))
-    world: dict[str, object] = {"__name__": "__main__"}
-    with torch.random.fork_rng(devices=[]), matplotlib.rc_context():
-        for code in run:
-            exec(code, world)
-    assert [verdict.name for verdict in verdicts] == list(exercise.load(stem))
-    assert [str(verdict) for verdict in verdicts if verdict.outcome != "right" or verdict.notes] == []
-    assert marks == [one.points for one in exercise.load(stem).values()]
 
 
 def test_a_cell_that_fails_is_named(tmp_path: Path) -> None:

@@ -30,7 +30,7 @@ from tutor.checking.answers import InProcess
 from tutor.checking.verdict import Verdict
 
 pytestmark = [pytest.mark.sandbox, pytest.mark.all]
-SEED, OTHER = kept.IN_SANDBOX, kept.SEEDS[0]  # of every student here, and of the one in `test_bank.py`
+SEED, OTHER = kept.IN_SANDBOX, kept.STUDENT  # of every student here, and of the one in `test_bank.py`
 TOGETHER = 6  # submissions in one test, so that a failure names a few
 
 

@@ -40,11 +40,16 @@ from tutor.files import write_whole
 FOLDER = ROOT / ".cache" / "tests"
 DAYS = 14  # what has not been used for so long belongs to a state of the course that is gone
 PATIENCE, CLOCK = 60.0, "cpu"  # seconds for one answer, of a processor: on a busy machine none may lose to the clock
-SEEDS = ("a student", "public")  # the first is asked always, the second with `--all`
+STUDENT = "a student"  # whose questions the bank is asked; `--students` adds others
 IN_SANDBOX = "another student"  # whose questions are asked where submissions are graded: one draw more for each answer
 Made = TypeVar("Made")
 
 building.MODELS = 500  # thirty answers get the same questions; with fewer, some models are made for each of them anew
+
+
+def students(count: int) -> tuple[str, ...]:
+    """Returns `count` students, each with questions of their own."""
+    return (STUDENT, *(f"student {number}" for number in range(2, count + 1)))
 
 
 def kept(make: Callable[[], Made], *deciding: str, anew: bool = False) -> Made:

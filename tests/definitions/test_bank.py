@@ -1,13 +1,13 @@
 """The proof of every exercise: right answers get full marks, wrong ones lose marks and get the right hint.
 
-`pytest --all tests/definitions/test_bank.py -k causal_mask` proves one exercise. Without `--all` it is proven on
-one student, with every right answer, one wrong one for each known mistake, and one that makes none. What belongs to
-one exercise runs in one process.
+`pytest --all tests/definitions/test_bank.py -k causal_mask` proves one exercise, `--students 20` on as many draws.
+Without `--all` wrong answers are asked what is public: one for each known mistake, and one that makes none. What
+belongs to one exercise runs in one process. `test_both_ways.py` asks every answer once more, what another student is.
 """
 
 import functools
 import random
-from collections import Counter
+from collections.abc import Sequence
 
 import pytest
 import sacrebleu
@@ -17,7 +17,6 @@ from grading.authoring.bank import BankAnswer
 from grading.definitions import catalogue, exercise
 from grading.definitions.examiner import examine
 from tests.definitions import kept
-from tests.tiers import all_only
 from tutor.checking.answers import InProcess
 from tutor.checking.judging import judge
 from tutor.checks import public_examples
@@ -29,22 +28,24 @@ EXERCISES = list(dict.fromkeys((answer.notebook, answer.exercise) for answer in 
 SHRINKS = {"EncoderLayer-wrong-the residual is added in place"}
 
 
-def each_answer(right: bool) -> pytest.MarkDecorator:
-    """Gives a test each answer of the bank that is right, or that is wrong; further ones of a mistake with `--all`."""
-    chosen, before = [], Counter[tuple[str, str]]()
-    for one in (answer for answer in ANSWERS if answer.right is right):
-        further = not right and before[one.exercise, one.mistake] > 0
-        chosen.append(pytest.param(one, id=one.label, marks=[pytest.mark.all] if further else []))
-        before[one.exercise, one.mistake] += 1
-    return pytest.mark.parametrize("answer", chosen)
+def each_answer(right: bool, first: bool = False) -> pytest.MarkDecorator:
+    """Gives a test each answer of the bank that is right, or that is wrong; with `first` one for each mistake."""
+    chosen = [answer for answer in ANSWERS if answer.right is right]
+    if first:
+        chosen = list({(answer.exercise, answer.mistake): answer for answer in reversed(chosen)}.values())[::-1]
+    return pytest.mark.parametrize("answer", [pytest.param(answer, id=answer.label) for answer in chosen])
 
 
 each_exercise = pytest.mark.parametrize(
     ("notebook", "name"),
     [pytest.param(*one, id="-".join(one)) for one in EXERCISES],
 )
-# The student changes first from test to test, so that an answer is asked the public questions once.
-each_student = pytest.mark.parametrize("seed", [kept.SEEDS[0], *all_only(*kept.SEEDS[1:])])
+
+
+@pytest.fixture(scope="module")
+def students(request: pytest.FixtureRequest) -> tuple[str, ...]:
+    """For whom questions are drawn."""
+    return kept.students(request.config.getoption("--students"))
 
 
 @functools.lru_cache(maxsize=40)  # the answers to one exercise
@@ -53,34 +54,34 @@ def asked(answer: BankAnswer) -> kept.AskedOnce:
     return kept.AskedOnce(bank.run(answer))
 
 
-@each_student
 @each_answer(right=True)
-def test_a_right_answer_gets_full_marks(answer: BankAnswer, seed: str) -> None:
+def test_a_right_answer_gets_full_marks(answer: BankAnswer, students: Sequence[str]) -> None:
     public = judge(public_examples(answer.exercise)[answer.exercise], asked(answer), kept.PATIENCE)
     assert public.outcome == "right", str(public)
-    verdict = kept.verdict(answer, seed, asked(answer))
-    assert (verdict.outcome, verdict.earned) == ("right", verdict.points), str(verdict)
-    assert verdict.points == exercise.load(answer.notebook)[answer.exercise].points
+    for student in students:
+        verdict = kept.verdict(answer, student, asked(answer))
+        assert (verdict.outcome, verdict.earned) == ("right", verdict.points), str(verdict)
+        assert verdict.points == exercise.load(answer.notebook)[answer.exercise].points
 
 
-@each_answer(right=False)
-def test_a_wrong_answer_loses_marks_and_its_check_gives_the_hint(answer: BankAnswer) -> None:
-    defined = exercise.load(answer.notebook)[answer.exercise]
-    marked = kept.marked(answer, kept.SEEDS[0], asked(answer))
-    assert marked.outcome != "right", str(marked)
-    assert marked.earned < defined.points
+@each_answer(right=False, first=True)
+def test_the_check_of_a_wrong_answer_gives_the_hint(answer: BankAnswer) -> None:
+    public = judge(public_examples(answer.exercise)[answer.exercise], asked(answer), kept.PATIENCE)
     if answer.mistake:
-        public = judge(public_examples(answer.exercise)[answer.exercise], asked(answer), kept.PATIENCE)
         assert public.mistake == answer.mistake, str(public)
         assert public.hint == hint_of(answer)
+        assert public.outcome != "right", str(public)
+    else:
+        marked = kept.marked(answer, kept.STUDENT, asked(answer))
+        assert marked.outcome != "right", str(marked)
 
 
 @pytest.mark.all
 @each_answer(right=False)
-def test_a_wrong_answer_gets_its_hint_whatever_is_drawn(answer: BankAnswer) -> None:
+def test_a_wrong_answer_loses_marks_and_gets_its_hint(answer: BankAnswer, students: Sequence[str]) -> None:
     marks = set[float]()
-    for seed in kept.SEEDS:
-        verdict = kept.verdict(answer, seed, asked(answer))
+    for student in students:
+        verdict = kept.verdict(answer, student, asked(answer))
         assert verdict.mistake == answer.mistake, str(verdict)
         assert verdict.hint == hint_of(answer)
         assert verdict.outcome != "right", str(verdict)
@@ -88,6 +89,7 @@ def test_a_wrong_answer_gets_its_hint_whatever_is_drawn(answer: BankAnswer) -> N
     assert len(marks) == 1, f"the mark hangs on what is drawn: {marks}"
     assert max(marks) < verdict.points
     public = judge(public_examples(answer.exercise)[answer.exercise], asked(answer), kept.PATIENCE)
+    assert (public.mistake, public.hint) == (answer.mistake, hint_of(answer)) or not answer.mistake, str(public)
     if answer.label not in SHRINKS:
         assert public.earned <= min(marks), f"points so far that grading does not give: {public} | {verdict}"
 
@@ -99,14 +101,16 @@ def hint_of(answer: BankAnswer) -> str:
 
 
 @pytest.mark.all
-@each_student
 @each_exercise
-def test_each_known_mistake_differs_from_the_reference_and_from_the_others(notebook: str, name: str, seed: str) -> None:
-    examples = kept.drawn(notebook, name, seed)
-    for mistake in exercise.load(notebook)[name].mistakes:
-        verdict = judge(examples, kept.known_mistake(notebook, name, seed, mistake.name), hidden=True)
-        assert verdict.outcome != "right", f"{mistake.name} passes every check"
-        assert verdict.mistake == mistake.name
+def test_each_known_mistake_differs_from_the_reference_and_from_the_others(
+    notebook: str, name: str, students: Sequence[str]
+) -> None:
+    for student in students:
+        examples = kept.drawn(notebook, name, student)
+        for mistake in exercise.load(notebook)[name].mistakes:
+            verdict = judge(examples, kept.known_mistake(notebook, name, student, mistake.name), hidden=True)
+            assert verdict.outcome != "right", f"{mistake.name} passes every check"
+            assert verdict.mistake == mistake.name
 
 
 @each_exercise
