@@ -29,7 +29,7 @@ _said: dict[str, tuple[str, float]] = {}  # what the last check of each exercise
 
 def note(verdict: Verdict) -> None:
     """Keeps what a check has said."""
-    _said[verdict.name] = (verdict.headline.removeprefix(f"{verdict.name}: ").partition(" - ")[0], verdict.earned)
+    _said[verdict.name] = (verdict.state, verdict.earned)
 
 
 @dataclass(frozen=True)

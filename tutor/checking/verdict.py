@@ -53,11 +53,16 @@ class Verdict:
     graded: bool = False
 
     @property
+    def state(self) -> str:
+        """How it went, in words, without points."""
+        return SAID[self.outcome]
+
+    @property
     def headline(self) -> str:
         """One line: which exercise, how it went, and its points; those of a check may change with the next answer."""
         more = "" if self.graded or self.outcome == "right" else " so far"
         mark = "" if self.outcome == "not run" else f" - {self.earned:g} of {self.points:g} points{more}"
-        return f"{self.name}: {SAID[self.outcome]}{mark}"
+        return f"{self.name}: {self.state}{mark}"
 
     def _lines(self) -> list[tuple[str, str]]:
         """Returns (kind, text) for each line below the headline."""
