@@ -711,7 +711,7 @@ for place, title in zip(axes, SETTINGS):
                        fmt="s" if not causal else "o", capsize=3, markersize=7,
                        label="causal" if causal else "both sides", color=plots.COLOURS[not causal])
     place.set(title=title, xticks=range(3), xticklabels=PLACES, xlabel="where the turn is",
-              xlim=(-0.5, 2.5), ylim=(0.5, 1.0))
+              xlim=(-0.5, 2.5), ylim=(0.5, 1.02))
     place.grid(axis="y", color="#dddddd", linewidth=0.6)
 axes[0].set_ylabel("share of right answers")
 figure.legend(*axes[0].get_legend_handles_labels(), loc="outside lower center", ncols=2, frameon=False)
