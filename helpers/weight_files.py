@@ -104,10 +104,10 @@ def read(path: str | Path) -> Published:
         start = file.read(32)
     if start.startswith(b"GGUF"):
         return _read_gguf(path)
-    other = next((told for begin, told in OTHERS.items() if start.startswith(begin)), None)
-    if other or (start[8:9] != b"{" and len(start) > 8):
-        raise ValueError(f"{path} is {other or 'of another layout'}: only safetensors and GGUF are read")
-    return _read_safetensors(path)
+    if start[8:9] == b"{" or len(start) <= 8:  # behind the length, whose bytes may be any
+        return _read_safetensors(path)
+    other = next((told for begin, told in OTHERS.items() if start.startswith(begin)), "of another layout")
+    raise ValueError(f"{path} is {other}: only safetensors and GGUF are read")
 
 
 def _only_file(path: Path) -> Path:

@@ -5,6 +5,7 @@ from __future__ import annotations
 import hashlib
 import json
 import os
+import pickle
 import random
 import re
 import shutil
@@ -408,7 +409,10 @@ FILES = {
         GGUF.replace(b"llama", b"bloom"),
         "is a model of kind 'bloom': in gguf, llama can be loaded",
     ),
-    "a pickle": (b"\x80\x02}q\x00.", "is a pickle, which could run code: only safetensors and GGUF are read"),
+    "a pickle": (
+        pickle.dumps({"weight": [0.0]}),
+        "is a pickle, which could run code: only safetensors and GGUF are read",
+    ),
     "a zip file": (b"PK\x03\x04" + b"\0" * 40, "is a zip file, perhaps a pickle of PyTorch, which could run code"),
     "a pointer": (b"version https://git-lfs.github.com/spec/v1\n", "is only a pointer of Git LFS to the real file"),
     "a web page": (b"<!DOCTYPE html><html></html>", "is a web page: only safetensors and GGUF are read"),
@@ -426,6 +430,18 @@ def test_a_file_is_checked_before_it_is_used(case: str, tmp_path: Path) -> None:
         load(path)
     assert str(caught.value).startswith(str(path))
     assert "\n" not in str(caught.value)
+
+
+@pytest.mark.parametrize("first", [0x80, ord("<")])
+def test_a_head_may_have_any_length(first: int, tmp_path: Path) -> None:
+    """Its lowest byte stands first in the file, where a pickle has 0x80 and a web page "<"."""
+    shutil.copy(find("tiny_llama") / "config.json", tmp_path)
+    size = int.from_bytes(SAFETENSORS[:8], "little")
+    longer = size + (first - size) % 256
+    content = longer.to_bytes(8, "little") + SAFETENSORS[8 : 8 + size].ljust(longer) + SAFETENSORS[8 + size :]
+    assert content[0] == first
+    (tmp_path / "model.safetensors").write_bytes(content)
+    assert same(load(tmp_path), load("tiny_llama"))
 
 
 @pytest.mark.parametrize(
