@@ -239,7 +239,7 @@ def _fetch_if_wanted(name: str, *, asks: bool) -> int:
         f"{real.size / 1e6:.0f} MB are fetched from {os.environ.get(MIRROR) or HOST}, {_kept(real)} MB kept in {folder}"
     )
     if asks and not _agrees():
-        print("Nothing was fetched.")
+        print("Nothing was fetched; --yes fetches without asking.")
         return 1
     print(f"{name} is in {fetch(name)}: `helpers.weights.load({name!r})` reads it.")
     return 0

@@ -57,7 +57,8 @@ def load(name: str | Path, dtype: torch.dtype | None = torch.float32) -> Model:
 
     BERT becomes a TransformerBase, or a MaskedLanguageModel where the file has that head (its text is read as BERT's
     first type; a second text is not). GPT-2 becomes a LanguageModel, Llama a Llama. Heads that share the embedding's
-    weight have a copy of it in the first two, which multiply the embedding by sqrt(d).
+    weight have a copy of it in the first two, which multiply the embedding by sqrt(d). The few published tensors that
+    have no place in a model are listed in `helpers.weight_names`, each with the reason; any other stops the load.
 
     Args:
         name: a name of `find`, or the path of a file or folder.

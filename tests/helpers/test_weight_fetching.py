@@ -218,7 +218,7 @@ def test_it_says_what_comes_and_asks_before_it_fetches(
     for words in ("a little model", "Source: this test", "Licence: none", f"fetched from {mirror}", "[y/N]"):
         assert words in said
     assert files_in(cache) == (KEPT if status == 0 else [])
-    assert ("Nothing was fetched." in said) == (status == 1)
+    assert ("Nothing was fetched; --yes fetches without asking.\n" in said) == (status == 1)
 
 
 def test_who_says_yes_is_not_asked_and_nothing_comes_twice(
