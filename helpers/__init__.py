@@ -1,7 +1,7 @@
 """What the notebooks of the Transformers course compute with: small modules, meant to be read.
 
 `device` (where tensors live), `vocabulary`, `corpora`, `batches`, `models`, `training` with its `checkpoints`, and
-`plots`. What checks answers and gives hints is in `tutor`.
+`plots`; `weights`, which reads published models, and `llama`. What checks answers and gives hints is in `tutor`.
 """
 
 from helpers.memory import keep_freed_memory

@@ -6,20 +6,18 @@ corpus.train["text"]
 
 import gzip
 import json
-import os
-import shutil
 from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import Any, Literal, get_args
 
 import pandas as pd
-import pooch
-import requests
 
 from helpers.choices import refuse_unknown
+from helpers.downloads import CACHE as CACHE
+from helpers.downloads import MIRROR as MIRROR
+from helpers.downloads import DownloadError, cache_of, download
 from helpers.vocabulary import Vocabulary
 
-MIRROR, CACHE = "COURSE_DATA_MIRROR", "COURSE_DATA_CACHE"  # environment variables
 GITHUB = "https://raw.githubusercontent.com"
 
 Role = Literal["train", "valid", "test", "other"]
@@ -152,32 +150,13 @@ def _read_real(name: str, files: list[dict[str, Any]], paths: list[Path]) -> Cor
 
 def _download(name: str, entry: dict[str, Any]) -> list[Path]:
     """Returns where the files of `entry` lie in the cache, after downloading what is missing."""
-    base = os.environ.get(MIRROR) or GITHUB
-    folder = Path(os.environ.get(CACHE) or pooch.os_cache("transformers-course")) / name
+    folder = cache_of(name)
     files = {file["path"].rsplit("/", 1)[1]: file for file in entry["files"]}
-    hashes = {short: f"sha256:{file['sha256']}" for short, file in files.items()}
-    urls = {short: f"{base.rstrip('/')}/{file['path']}" for short, file in files.items()}
-    store = pooch.create(folder, base_url="", registry=hashes, urls=urls, retry_if_failed=2)
-    pooch.get_logger().setLevel("ERROR")
     missing = sum(f["bytes"] for short, f in files.items() if not (folder / short).is_file())
     if missing:
         print(f"{name}: {entry['about']}.\nSource: {entry['source']}.\nLicence: {entry['licence']}.")
         print(f"Downloading {missing / 1e6:.1f} MB to {folder}")
-    get = pooch.HTTPDownloader(progressbar=True) if "://" in base else lambda url, path, _: shutil.copyfile(url, path)
-    advice = f"try again later, or set {MIRROR} to a copy; the embedded corpora need no network"
-    paths = []
-    for short, url in urls.items():
-        try:
-            paths.append(Path(store.fetch(short, downloader=get)))
-            continue
-        except requests.HTTPError as error:
-            reason = f"the server answered {str(error)[:3]} for {url}"
-        except requests.RequestException:
-            reason = f"no connection, or it broke off, at {url}"
-        except ValueError:
-            reason = f"{url} is damaged or has changed: its SHA-256 is not the expected one"
-        except OSError as error:
-            reason = f"{url} could not be stored in {folder} ({error.strerror or error})"
-        (folder / short).unlink(missing_ok=True)
-        raise CorpusError(f"{name} cannot be downloaded: {reason}. Please {advice}.") from None
-    return paths
+    try:
+        return download(name, folder, files, GITHUB, "the embedded corpora need no network")
+    except DownloadError as error:
+        raise CorpusError(str(error)) from None

@@ -63,9 +63,12 @@ def alibi_bias(n_heads: int, distance: Tensor) -> Tensor:
     return -slopes[:, None, None].type_as(distance) * distance.abs()
 
 
-def rotary_angles(places: Tensor, width: int) -> Tensor:
-    """Returns by how much `rotate` turns the pairs of a head of `width` numbers, `(n, width/2)`, at `places` `(n,)`."""
-    return places.unsqueeze(1) / 10000 ** (torch.arange(0, width, 2, device=places.device) / width)
+def rotary_angles(places: Tensor, width: int, base: float = 10000) -> Tensor:
+    """Returns by how much `rotate` turns the pairs of a head of `width` numbers, `(n, width/2)`, at `places` `(n,)`.
+
+    The first pair turns by one radian from token to token, the last one by little more than 1/`base`.
+    """
+    return places.unsqueeze(1) / base ** (torch.arange(0, width, 2, device=places.device) / width)
 
 
 def rotate(x: Tensor, angles: Tensor) -> Tensor:
@@ -179,6 +182,7 @@ class TransformerBase(nn.Module):
         max_len: longest sequence that sinusoidal and learned positions can number.
         cross: whether the layers also read the output of an encoder (a decoder).
         activation: "relu" as in the paper, "gelu" (Hendrycks 2016), or "gelu_tanh", its approximation in GPT-2.
+        embedding_norm: whether a LayerNorm follows the sum of embedding and position, as in BERT (Devlin 2019).
 
     Raises:
         ValueError: for an unknown kind of positions or activation, or a width that the heads cannot share.
@@ -198,6 +202,7 @@ class TransformerBase(nn.Module):
         max_len: int = 2048,
         cross: bool = False,
         activation: Activation = "relu",
+        embedding_norm: bool = False,
     ) -> None:
         super().__init__()
         refuse_unknown("kind of positions", positions, get_args(Positions))
@@ -214,6 +219,7 @@ class TransformerBase(nn.Module):
         else:
             table = sinusoids(max_len, d_model) if positions == "sinusoidal" else None
             self.register_buffer("position", table, persistent=False)
+        self.embedding_norm = nn.LayerNorm(d_model) if embedding_norm else nn.Identity()
         d_feedforward = d_feedforward or d_model
         self.layers = nn.ModuleList(
             Layer(d_model, n_heads, d_feedforward, dropout, pre=norm_first, cross=cross, activation=activation)
@@ -245,7 +251,7 @@ class TransformerBase(nn.Module):
                 raise ValueError(f"{size} tokens are more than max_len={len(self.position)}: cut them or raise it")
             x = x + self.position[past:size]
         context = self._look(torch.arange(size, device=x.device), past, x, padding, context)
-        x = self.dropout(x)
+        x = self.dropout(self.embedding_norm(x))
         for layer in self.layers:
             x = layer(x, context)
         return self.norm(x)

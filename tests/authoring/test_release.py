@@ -20,7 +20,9 @@ from grading.definitions import catalogue
 from grading.folder.course import ROOT
 
 STEMS = [path.stem for path in build.sources()]
-PARTS = {"", ".py", ".json", ".tsv", ".txt", ".typed"}
+PARTS = {"", ".gguf", ".json", ".py", ".safetensors", ".tsv", ".txt", ".typed"}
+
+BINARY = (".whl", ".safetensors", ".gguf")
 
 
 @pytest.fixture(scope="module")
@@ -53,7 +55,8 @@ def test_the_wheel_is_helpers_with_corpora_and_tutor(made: tuple[Path, Path]) ->
     names = [PurePosixPath(name) for name, _ in files(made[0])]
     assert {name.parts[0].partition("-")[0] for name in names} == {"helpers", "tutor", "transformers_course"}
     assert {name.suffix for name in names if name.parts[0] in ("helpers", "tutor")} <= PARTS
-    assert {name.name for name in names} >= {path.name for path in release.corpora()}
+    brought = [*release.corpora(), *release.tiny_models()]
+    assert {name.name for name in names} >= {path.name for path in brought}
     assert [name.parts[1:] for name in names if ".data" in name.parts[0]] == [
         ("data", "etc", "ipython", "ipython_kernel_config.json"),  # where every kernel of the environment reads it
         ("data", "etc", "jupyter", "nbgrader_config.py"),  # and nbgrader, in whatever folder
@@ -117,7 +120,7 @@ def test_no_solution_no_reference_and_no_hidden_question_is_in_them(made: tuple[
         "grading.definitions.examiner",
         "Rubric",
     ]
-    told = {name: content.decode("utf-8") for name, content in files(made[1]) if not name.endswith(".whl")}
+    told = {name: content.decode("utf-8") for name, content in files(made[1]) if not name.endswith(BINARY)}
     assert any(name.endswith(".whl/tutor/checks.py") for name in told)
     for name, text in told.items():
         assert not [word for word in words if word in text], name
@@ -157,6 +160,21 @@ def test_the_wheel_alone_loads_every_corpus_of_every_notebook(installed: Path, t
     assert named == embedded
     done = alone(installed, tmp_path, LOAD, str(installed), *sorted(named))
     assert {line.split()[0] for line in done.splitlines() if line.split()[0] in named} == named
+
+
+LOAD_WEIGHTS = """
+import sys
+from helpers.weights import TINY, find, load
+for name in TINY:
+    assert str(find(name)).startswith(sys.argv[1]), find(name)
+    print(name, sum(weight.numel() for weight in load(name).parameters()))
+"""
+
+
+@pytest.mark.all
+def test_the_wheel_alone_loads_every_tiny_model(installed: Path, tmp_path: Path) -> None:
+    lines = alone(installed, tmp_path, LOAD_WEIGHTS, str(installed)).splitlines()
+    assert [line.split()[0] for line in lines] == ["tiny_bert", "tiny_gpt2", "tiny_llama", "tiny_llama_gguf"]
 
 
 SET_UP = """

@@ -1,15 +1,10 @@
 """Vocabularies and batches, and downloads that succeed or fail in every way we could think of."""
 
-import http.server
 import os
-import threading
-from collections.abc import Callable, Iterator
-from functools import partial
+from collections.abc import Callable
 from pathlib import Path
-from types import SimpleNamespace
 
 import pandas as pd
-import pooch
 import pytest
 import torch
 
@@ -26,6 +21,7 @@ from helpers.batches import (
 )
 from helpers.corpora import CorpusError, Split, load
 from helpers.vocabulary import EOS, MASK, OOV, PAD, SOS, Vocabulary
+from tests.servers import Server
 
 TEXTS = ["Le chat dort.", "Le chat n'a pas dormi ; qu'importe !", "Peut-être."]
 
@@ -193,29 +189,6 @@ def test_embedded_corpora_load(name: str, roles: dict[str, str]) -> None:
 # Real corpora, from a server on this machine
 
 
-class Server(http.server.SimpleHTTPRequestHandler):
-    """Serves a folder, well or badly, and counts what it was asked."""
-
-    fault = ""
-    asked: list[str] = []  # noqa: RUF012 - one list for all requests of a test
-
-    def do_GET(self) -> None:
-        type(self).asked.append(self.path)
-        if not self.fault:
-            super().do_GET()
-            return
-        if self.fault == "missing":
-            self.send_error(404)
-            return
-        self.send_response(200)
-        self.send_header("Content-Length", "1000")
-        self.end_headers()
-        self.wfile.write(b"x" * (1000 if self.fault == "damaged" else 500))
-
-    def log_message(self, *_: object) -> None:
-        pass
-
-
 @pytest.fixture
 def mirror(repository: Path) -> Path:
     """A folder with copies of the public files."""
@@ -224,33 +197,6 @@ def mirror(repository: Path) -> Path:
     if not folder.is_dir():
         pytest.skip("no copies of the real corpora here (COURSE_TEST_MIRROR names their folder)")
     return folder
-
-
-@pytest.fixture
-def cache(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
-    monkeypatch.setenv(corpora.CACHE, str(tmp_path / "cache"))
-    monkeypatch.setattr(pooch.core, "time", SimpleNamespace(sleep=lambda _: None))
-    return tmp_path / "cache"
-
-
-@pytest.fixture
-def serve(monkeypatch: pytest.MonkeyPatch, cache: Path) -> Iterator[Callable[..., type[Server]]]:
-    """Start a server for a folder, or a bad one, and let the loader use it as its mirror."""
-    running = []
-
-    def start(folder: Path | None = None, fault: str = "") -> type[Server]:
-        handler = type("Handler", (Server,), {"fault": fault, "asked": []})
-        made = partial(handler, directory=str(folder or cache))
-        server = http.server.ThreadingHTTPServer(("127.0.0.1", 0), made)
-        threading.Thread(target=server.serve_forever, daemon=True).start()
-        running.append(server)
-        monkeypatch.setenv(corpora.MIRROR, f"http://127.0.0.1:{server.server_port}")
-        return handler
-
-    yield start
-    for server in running:
-        server.shutdown()
-        server.server_close()
 
 
 def files_in(folder: Path) -> list[str]:

@@ -14,6 +14,7 @@ from helpers.models import (
     MaskedLanguageModel,
     TransformerBase,
     as_mask,
+    rotary_angles,
     rotate,
     sinusoids,
 )
@@ -342,3 +343,29 @@ def test_wrong_settings_get_a_sentence() -> None:
         make_base(max_len=7)(some_tokens(1, 8))
     with pytest.raises(ValueError, match="output of an encoder"):
         make_base(cross=True)(some_tokens())
+
+
+# What published models ask for
+
+
+def test_a_norm_after_the_embedding_is_that_of_the_sum_and_there_only_when_asked() -> None:
+    base = stirred(make_base(positions="learned", embedding_norm=True)).eval()
+    plain = make_base(positions="learned").eval()
+    assert [name for name in base.state_dict() if name not in plain.state_dict()] == [
+        "embedding_norm.weight",
+        "embedding_norm.bias",
+    ]
+    seen: list[Tensor] = []
+    base.layers[0].register_forward_pre_hook(lambda _, given: seen.append(given[0]))
+    tokens = some_tokens()
+    base(tokens)
+    total = base.embedding(tokens) * WIDTH**0.5 + base.position[:7]
+    assert torch.equal(seen[0], base.embedding_norm(total))
+
+
+def test_rotary_angles_with_another_base_turn_the_last_pairs_slower() -> None:
+    places = torch.arange(5)
+    assert torch.equal(rotary_angles(places, 8), rotary_angles(places, 8, 10000))
+    slow = rotary_angles(places.double(), 8, 500_000.0)
+    assert torch.equal(slow[:, 0], places.double())  # one radian from token to token, whatever the base
+    torch.testing.assert_close(slow[1], 500_000.0 ** -torch.tensor([0, 0.25, 0.5, 0.75]).double())

