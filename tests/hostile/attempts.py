@@ -121,17 +121,13 @@ def causal_mask(size):
     _mine.append({"value": next(_values)}); return 1
 """
 )
-# Legal formulas with poles, infinities and conditions in places where numbers are expected, one for each question.
+# What stands in place of a formula's number, legal and illegal, one for each question.
 _FORMULAS = r"""
-_n = lambda number: ["Integer", str(number)]
-_low, _pole = ["log", _n(0)], ["gamma", _n(0)]  # minus infinity; infinity
 _formulas = itertools.cycle([
-    ["Pow", _low, _pole], ["Pow", _low, ["Rational", "1", "3"]], ["Pow", _pole, _pole], ["Mod", _pole, _n(3)],
-    ["floor", _low], ["Mul", _pole, _n(0)], ["Piecewise", _n(1)], ["ExprCondPair", _low, _pole], ["Not", _pole],
-    ["Piecewise", ["ExprCondPair", _n(1), _low]], ["binomial", _n(-10 ** 9), _n(-10 ** 9 + 1)],
-    ["FallingFactorial", _n(-9999), ["Rational", "19999", "2"]], ["RisingFactorial", _n(-5), ["Rational", "7", "3"]],
-    ["Product", _pole, ["Symbol", "i"], _n(2), _n(1)], ["Sum", _n(1), ["Symbol", "L"], _n(1), ["Symbol", "L"]],
-    ["Max", _low, _pole, ["Pi"]], ["coth", _low], ["Sum", _n(1), ["Integer", "5"], _n(1), _n(2)],
+    ["Float", "9e99999"], ["Float", "-1e-99999"], ["Float", "-0"], ["Float", "1e100000"], ["Float", "inf"], ["Float"],
+    ["Undefined", "the expression divides by zero"], ["Undefined", "FEIGNED"], ["Undefined"], ["Symbol", "FEIGNED\n"],
+    ["Symbol", "L"], ["Integer", "1" * 81], ["Rational", "1", "0"], ["Pow", ["Integer", "0"], ["Integer", "-1"]],
+    ["Sum", ["Integer", "1"]], [["Float"], "1"], {"Float": "1"}, "Float",
 ])
 def wasted_scores():
     _mine.append({"value": {"expression": next(_formulas)}}); return 1
@@ -354,7 +350,7 @@ CASES = [
     Case("reply_in_utf_16", {"causal_mask": _UTF_16}, least=3.0),
     # Success: the examiner stops (state "could not be graded"), or a mark above 3; FEIGNED outside of quotes.
     Case("values_in_turn", {"causal_mask": _IN_TURN}, least=3.0),
-    # Success: the examiner stops: one of these formulas ends in another error than NotPlain where it is worked out.
+    # Success: the examiner stops: one of these numbers ends in another error than NotPlain where it is read.
     Case("odd_formulas_in_turn", {"causal_mask": _IN_TURN, "wasted_scores": _FORMULAS}, least=3.0),
     # Success: the process or the examiner ends, a message is too large, or the mark is above 3.25 (0.25 for a shape).
     Case("tensors_of_every_layout", {"causal_mask": _KINDS}, most=3.25, least=3.0),

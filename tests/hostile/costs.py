@@ -28,10 +28,6 @@ def _hardly(every=4.0, work=0.03):
 _MODULUS = "(2 ** 61 - 1)"
 
 
-def _float(exponent: str) -> str:
-    return f"['Float', '1e-' + {exponent}]"
-
-
 def _further(source: str, count: int) -> Callable[[NotebookNode], None]:
     """Returns what adds so many cells of the student's own before the last one."""
 
@@ -64,17 +60,9 @@ def _experiments(lines: int) -> Callable[[NotebookNode], None]:
 
 
 DEAR = {
-    "60_tiny_numbers": f"{{'expression': ['Add', *[{_float(repr('9' * 390))}] * 60]}}",
-    "490_tiny_numbers": f"{{'expression': ['Add', *[{_float(repr('9' * 390))}] * 490]}}",
-    "990_tiny_numbers": f"{{'expression': ['Add', *[{_float(repr('9' * 390))}] * 990]}}",
-    "490_small_numbers": f"{{'expression': ['Mul', *[{_float(repr('400'))}] * 490]}}",
-    "many_dear_functions": "{'expression': ['Add', *[['gamma', ['Rational', '99999', '10']]] * 120]}",
-    "a_long_sum": "{'expression': ['Sum', ['Pow', ['Symbol', 'i'], ['Rational', '33', '7']], ['Symbol', 'i'], ['Integer', '1'], ['Integer', '9999']]}",
-    "a_sum_from_afar": "{'expression': ['Sum', ['Symbol', 'i'], ['Symbol', 'i'], ['Pow', ['Integer', '2'], ['Integer', '99999']], ['Pow', ['Integer', '2'], ['Integer', '99999']]]}",
-    "a_remainder_of_huge_numbers": "{'expression': ['Mod', ['Mul', *[['exp', ['Integer', '99999']]] * 90], ['exp', ['Integer', '3']]]}",
-    "the_floor_of_a_huge_number": "{'expression': ['floor', ['Mul', *[['exp', ['Integer', '99999']]] * 90]]}",
-    "long_fractions": "{'expression': ['Add', *[['Rational', '7' * 399, '3' * 399]] * 300]}",
-    "deep_pieces": "{'expression': ['Piecewise', *[['ExprCondPair', ['Integer', '1'], ['Equality', ['Integer', '1'], ['Integer', '2']]]] * 120]}",
+    "many_numbers_of_formulas": "[{'expression': ['Float', '9' * 70 + 'e-99999']}] * 9000",
+    "a_number_of_a_formula_without_end": "{'expression': ['Float', '9' * 40_000_000]}",
+    "a_formula_of_many_parts": "{'expression': ['Add', *[['Pow', ['Integer', '9'], ['Float', '1e99999']]] * 19_000]}",
     "colliding_members": f"{{'set': [{{'int': str(k * {_MODULUS})}} for k in range(19000)]}}",
     "colliding_keys": f"{{'dict': [[{{'int': str(k * {_MODULUS})}}, 1] for k in range(9000)]}}",
     "colliding_tuples": f"{{'set': [{{'tuple': [{{'int': str(k * {_MODULUS})}}]}} for k in range(9000)]}}",
@@ -116,8 +104,18 @@ def _lazy(name: str, cell: str = "", answer: str = "return _hardly()", least: fl
     )
 
 
+# Formulas without end are worked out where they come from, in the answer's own time.
+LONG = {
+    "sum": "k = sympy.Symbol('k')\n    return sympy.Sum(sympy.Max(k, L) ** sympy.Rational(33, 7), (k, 1, 10**15))",
+    "tower": "return sympy.exp(sympy.gamma(10 ** (9 ** (5 * L))))",
+}
+
 CASES = [
     *(_dear(name, value) for name, value in DEAR.items()),
+    *(
+        Case(f"formula_of_a_long_{name}", {"wasted_scores": f"def wasted_scores():\n    {body}"}, least=3.0, costly=True)
+        for name, body in LONG.items()
+    ),
     _lazy("answer"),
     _lazy("answer_every_second", answer="return _hardly(0.9, 0.01)"),
     _lazy("answer_in_a_child", answer="if os.fork() == 0: _hardly()\nos.wait()"),

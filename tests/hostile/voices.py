@@ -53,7 +53,7 @@ CASES = [
     _made_up("made_up_kind_of_value", f"{{'value': {{'other': \"a\\n{FEIGNED}\", 'text': \"\\n{FEIGNED}\"}}}}"),
     _made_up("made_up_without_parts", "{'outcome': 'value', 'value': 3, 'more': 1}"),
     _made_up("made_up_symbols", "{'value': {'expression': ['Symbol', 'x'], 'bare': ['FEIGNED every row'] * 20}}"),
-    _made_up("made_up_value_that_cannot_be_read", "{'value': {'expression': ['Float', '1e9999']}}"),
+    _made_up("made_up_value_that_cannot_be_read", "{'value': {'expression': ['Float', '1e999999']}}"),
     _made_up("made_up_value_of_no_kind", "{'value': {'unknown': 1}}"),
     _made_up("made_up_outcome", "{'outcome': 'right', 'earned': 3}"),
     # What a hidden question asks is carried out in the name of a class, a line, a kind of value.

@@ -30,47 +30,21 @@ from tutor.checking.plain import NotPlain
 COLLIDING = [k * (2**61 - 1) for k in range(20_000)]  # Python gives all of them the hash 0
 
 
-def _formula(parts: int, text: str) -> dict[str, Any]:
-    return {"expression": ["Add", *(["Float", text] for _ in range(parts))]}
-
-
-@pytest.mark.parametrize("parts", [1, 60, 490, 990])
-@pytest.mark.parametrize("exponent", ["9" * 4, "9" * 60, "9" * 390], ids=len)
-@pytest.mark.parametrize("sign", ["", "-", "+"])
-def test_a_number_with_a_huge_exponent_is_refused_before_it_is_worked_out(parts: int, exponent: str, sign: str) -> None:
-    with pytest.raises(NotPlain, match=r"number|too large"):
-        plain.decode(_formula(parts, f"1e{sign}{exponent}"))
-
-
-@pytest.mark.parametrize("text", ["1e-5", "0.5", "-3.", "+.25", "1.0e+50", "1E-400", "9" * 300])
+@pytest.mark.parametrize("text", ["1e-5", "0.5", "-3.", "+.25", "1.0e+50", "1E-400", "9" * 70])
 def test_a_number_may_be_written_in_any_way(text: str) -> None:
-    assert plain.decode(_formula(1, text)).value({}) == pytest.approx(float(text))
+    assert plain.decode({"expression": ["Float", text]}).value({}) == pytest.approx(float(text))
 
 
-@pytest.mark.parametrize("text", ["1_000", "0x10", "1e", "e5", "", " 1", "1/3", "nan", "inf", "1p5", "١"])
+@pytest.mark.parametrize("text", ["1_000", "0x10", "1e", "e5", "", " 1", "1/3", "nan", "inf", "1p5", "١", "1e999999"])
 def test_what_is_no_decimal_number_is_refused(text: str) -> None:
-    with pytest.raises(NotPlain):
-        plain.decode(_formula(1, text))
+    with pytest.raises(NotPlain, match="a number that cannot be read"):
+        plain.decode({"expression": ["Float", text]})
 
 
-@pytest.mark.parametrize("function", ["gamma", "factorial"])
-def test_a_long_sum_of_dear_functions_is_refused(function: str) -> None:
-    body = [function, ["Symbol", "i"]]
-    formula = plain.decode({"expression": ["Sum", body, ["Symbol", "i"], ["Integer", "1"], ["Integer", "10000"]]})
-    with pytest.raises(NotPlain, match="too long"):
-        formula.value({})
-
-
-def test_a_formula_is_worked_out_once_for_all_that_it_is_compared_with(monkeypatch: pytest.MonkeyPatch) -> None:
-    from tutor.checking import expressions
-
-    asked = []
-    evaluate = expressions._evaluate
-    monkeypatch.setattr(expressions, "_evaluate", lambda *told: asked.append(told[0]) or evaluate(*told))
-    formula = plain.decode({"expression": ["exp", ["Symbol", "once"]]})
-    for _ in range(5):
-        assert formula.value({"once": 2}) == formula.value({"once": 2})
-    assert asked.count(formula.tree) == 1
+@pytest.mark.parametrize("tree", [["Add", *[["Integer", "1"]] * 2], ["Integer", "2"], ["Rational", "4", "2"]])
+def test_no_formula_is_worked_out_that_comes_in_a_reply(tree: list[Any]) -> None:
+    reply = decode_reply({"outcome": "value", "value": {"expression": tree}})
+    assert difference(2, reply.value) == "the expression cannot be worked out"
 
 
 @pytest.mark.parametrize(
@@ -266,22 +240,6 @@ def test_what_a_reply_says_is_one_short_line_that_can_be_written(data: dict[str,
     text = str(told.value)
     assert text.isprintable()
     assert len(text.encode()) < 2000
-
-
-@pytest.mark.parametrize(
-    "tree",
-    [
-        ["Sum", ["Integer", "1"], ["Pi"], ["Integer", "1"], ["Integer", "2"]],
-        ["Product", ["Integer", "1"], ["Rational", "1", "2"], ["Integer", "1"], ["Integer", "2"]],
-        ["Sum", ["Integer", "1"], ["Symbol", "i"], ["Integer", "1"], ["log", ["Integer", "0"]]],
-        ["Piecewise", ["ExprCondPair", ["Integer", "1"], ["log", ["Integer", "0"]]]],
-        ["Pow", ["log", ["Integer", "0"]], ["gamma", ["Integer", "0"]]],
-    ],
-)
-def test_a_tree_that_no_formula_has_gives_a_sentence_or_a_number(tree: list[Any]) -> None:
-    expression = plain.decode({"expression": tree})
-    with contextlib.suppress(NotPlain):
-        assert math.isfinite(expression.value({}))
 
 
 def test_signs_that_only_look_like_ends_of_lines_are_none() -> None:

@@ -134,7 +134,8 @@ class InProcess:
                 stack.enter_context(_not_compiled())
                 timer = stack.enter_context(time_limit(seconds, self.clock))
                 stack.callback(self._count_waiting, timer)
-                value = plain.fresh(probe(prepare(question, self.answer, inputs, keywords)))
+                taken = probe(prepare(question, self.answer, inputs, keywords))
+                value = plain.fresh(taken, question.at or {})  # its formulas too take the answer's own time
             changed, sentence = self._changed(question, inputs, before)
             return Reply("value", value, printed=_shortened(printed), changed_inputs=changed, change=sentence)
         except KeptWaiting:

@@ -20,14 +20,12 @@ TEXT = "text "  # before the fingerprint of a text, so that a check can say that
 def canonical(value: Any, at: Mapping[str, Any] | None = None) -> str:
     """Returns a text that is the same for equal values: numbers and expressions to 12 digits, dicts sorted by key.
 
-    Two expressions that are algebraically equal have the same text when evaluated at the same point `at`.
+    Two expressions that are algebraically equal have the same text when worked out at the same point `at`.
     """
     if isinstance(value, Tensor) and value.numel() == 1:
         value = value.item()
-    if isinstance(value, float):
-        value = Expression(("Float", str(float(value))))
-    if isinstance(value, bool | int):
-        value = Expression(("Integer", str(int(value))))
+    if isinstance(value, bool | int | float):
+        value = Expression(("Float", str(value + 0)))
     if isinstance(value, Expression):
         with mpmath.workdps(DIGITS):
             return str(mpmath.nstr(value.value(at or {}), 12))
@@ -41,7 +39,7 @@ def canonical(value: Any, at: Mapping[str, Any] | None = None) -> str:
 
 
 def evaluated(value: Any, at: Mapping[str, Any] | None) -> Any:
-    """Returns the value with each expression replaced by its number at `at`, which does not tell the formula."""
+    """Returns the value with a formula's number at `at` to 30 digits, and as an int where it is a whole one."""
     if isinstance(value, Expression):
         number = value.value(at or {})
         return int(number) if mpmath.isint(number) else Expression(("Float", mpmath.nstr(number, 30)))

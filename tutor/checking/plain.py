@@ -1,8 +1,9 @@
 """Plain values: all that ever passes between an answer and whoever checks it.
 
 A plain value is `None`, a bool, int, float or string; a list, tuple, set or dict of plain values; a tensor; a sympy
-expression; a model or a generator told by its recipe. `encode` makes JSON-ready data of one, `decode` goes back, so an
-answer may run in this process or in another one. Nothing here unpickles, imports by name or evaluates text.
+expression, or its number at a point; a model or a generator told by its recipe. `encode` makes JSON-ready data of one,
+`decode` goes back, so an answer may run in this process or in another one. Nothing here unpickles, imports by name or
+evaluates text.
 """
 
 from __future__ import annotations
@@ -63,10 +64,10 @@ class Other:
 
 
 class _Budget:
-    """How many items, bytes and keys a value may still have."""
+    """How many items, bytes and keys a value may still have, and the point at which its formulas are worked out."""
 
-    def __init__(self) -> None:
-        self._items, self._bytes, self._keys = MAX_ITEMS, MAX_BYTES, MAX_KEYS
+    def __init__(self, at: Mapping[str, Any] | None = None) -> None:
+        self._items, self._bytes, self._keys, self.at = MAX_ITEMS, MAX_BYTES, MAX_KEYS, at
 
     def spend(self, items: int = 0, bytes: int = 0, keys: int = 0) -> None:
         """Raises NotPlain when this is more than is left."""
@@ -111,7 +112,8 @@ def _encode(value: Any, depth: int, budget: _Budget) -> Any:
         if isinstance(value, kind):
             return encode_kind(value, depth, budget)
     if hasattr(value, "free_symbols") and hasattr(value, "is_Symbol"):
-        return _encode_expression(Expression.from_sympy(value))
+        formula = Expression.from_sympy(value) if budget.at is None else Expression.worked_out(value, budget.at)
+        return _encode_expression(formula)
     return {"other": type(value).__name__[:80], "text": ""}
 
 
@@ -234,13 +236,15 @@ _USUAL = {
 # --- copy -------------------------------------------------------------------------------------------------------------
 
 
-def fresh(value: Any) -> Any:
+def fresh(value: Any, at: Mapping[str, Any] | None = None) -> Any:
     """Returns `decode(encode(value))`, a copy that shares nothing with the value, without the way through text.
+
+    Where `at` names a point, a dict of symbols' values, there is of each formula its number at that point.
 
     Raises:
         NotPlain: when the value is beyond the limits of `encode`, or nothing that `decode` can make.
     """
-    return _fresh(value, 0, _Budget())
+    return _fresh(value, 0, _Budget(at))
 
 
 def _fresh(value: Any, depth: int, budget: _Budget) -> Any:

@@ -438,7 +438,7 @@ def _with_other_numbers(call: Call, first: Sequence[Any]) -> Any:
             weight.neg_()
         for value, came in tensors:
             value.copy_(came.flip(0))  # in another order, they are still such numbers as the call is made for
-        return plain.fresh(call.act())
+        return plain.fresh(call.act(), call.question.at or {})
     finally:
         for tensor, before in turned:
             tensor.copy_(before)
