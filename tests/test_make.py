@@ -2,6 +2,7 @@
 
 import os
 import re
+import shlex
 import subprocess
 from pathlib import Path
 
@@ -9,7 +10,7 @@ import pytest
 
 from grading.autograder import reporting
 
-TEST, REST, QUICK = "make test", "make test-all PYTEST_ARGS=--rest", "make test-quick"
+TEST, REST, QUICK = "make test", 'make test-all PYTEST_ARGS="--rest --minutes 50"', "make test-quick"
 
 
 def make(repository: Path, *arguments: str) -> subprocess.CompletedProcess[str]:
@@ -48,7 +49,7 @@ def test_make_lists_every_target(repository: Path) -> None:
 
 def planned(repository: Path, command: str) -> list[str]:
     """Returns the arguments of the one pytest run that a command starts."""
-    words = make(repository, "-n", *command.split()[1:]).stdout.replace("\\\n", " ").split()
+    words = make(repository, "-n", *shlex.split(command)[1:]).stdout.replace("\\\n", " ").split()
     assert words.count("pytest") == 1
     return words[words.index("pytest") + 1 :]
 
@@ -61,7 +62,7 @@ def test_a_tier_is_one_pytest_run(repository: Path) -> None:
     assert "--nbval-sanitize-with=tests/nbval.cfg" in test
     assert test[-2:] == ["tests", ".cache/replay"]
     assert everything == [*test[: test.index("--nbval")], "--all", *test[test.index("--nbval") : -1], "solutions"]
-    assert rest == [*everything[:-2], "--rest", *everything[-2:]]
+    assert rest == [*everything[:-2], "--rest", "--minutes", "50", *everything[-2:]]
     assert "--quick" in quick
     assert "--nbval" not in quick
 
