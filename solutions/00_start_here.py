@@ -111,9 +111,6 @@ def batch_shape(b: int, n: int, d: int) -> tuple[int, int, int]:
     ### END SOLUTION
 
 
-# %% check="batch_shape" points=1
-check(batch_shape)
-
 # %% [markdown]
 # ### What a check does
 #

@@ -154,9 +154,6 @@ def causal_mask(size: int) -> Tensor:
     ### END SOLUTION
 
 
-# %% check="causal_mask" points=3
-check(causal_mask)
-
 # %% [markdown]
 # With your mask, here is the sentence from the beginning. The first five rows are the lines of the table in section 1 (the
 # last one asks for a word after the end): what is white is what the model may use, what is grey does not exist for it.
@@ -198,9 +195,6 @@ def attention_weights(scores: Tensor, mask: Tensor) -> Tensor:
     return torch.softmax(scores + mask, dim=-1)  # (..., n, n), the last axis runs over the keys
     ### END SOLUTION
 
-
-# %% check="attention_weights" points=3
-check(attention_weights)
 
 # %% [markdown]
 # > **A trap from real code.** Some implementations build the mask from the scores themselves: "take the upper
@@ -256,9 +250,6 @@ def wasted_scores() -> sympy.Expr:
     return L * (L - 1) / 2  # the square without its diagonal, halved
     ### END SOLUTION
 
-
-# %% check="wasted_scores" points=2
-check(wasted_scores)
 
 # %% experiment
 share = sympy.simplify(wasted_scores() / L**2)
@@ -322,9 +313,6 @@ def future_influence(model: LanguageModel, tokens: Tensor, vocab_size: int) -> T
     return influence
     ### END SOLUTION
 
-
-# %% check="future_influence" points=3
-check(future_influence)
 
 # %% [markdown]
 # Now put it to use: two models with the same weights. One has the mask, the other has not.
@@ -510,9 +498,6 @@ def padding_mask(lengths: Tensor, size: int) -> Tensor:
     ### END SOLUTION
 
 
-# %% check="padding_mask" points=3
-check(padding_mask)
-
 # %% [markdown]
 # The two masks work together: a score is blocked if the causal mask blocks it **or** the key is padding. In shapes: the
 # causal mask is `(n, n)`, the padding mask becomes `(b, 1, n)`, and together they are `(b, n, n)`.
@@ -542,7 +527,7 @@ print("any NaN:", bool(weights.isnan().any()))
 # when the model generates text word by word?** Use the experiment on random words, and say what would change in the outputs at earlier
 # positions if there were no mask while generating.
 
-# %% [markdown] essay="mask_essay" points=2
+# %% [markdown] essay="mask_essay"
 # **Rubric** (half a point for each, 2 points in all)
 #
 # - *Training*: the target of position $i$ is the input of position $i + 1$. Without a mask the model copies it; the loss falls

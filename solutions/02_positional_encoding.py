@@ -141,9 +141,6 @@ def order_blindness(encoder: nn.Module, x: Tensor, permutation: Tensor) -> float
     ### END SOLUTION
 
 
-# %% check="order_blindness" points=2
-check(order_blindness)
-
 # %% [markdown]
 # Now ask four models with random weights. Before you run the cell: which of the four are blind? (Sinusoidal and rotary are two kinds of positions; sections 3 and 7 build them.)
 
@@ -235,9 +232,6 @@ def sinusoidal_encoding(max_len: int, d_model: int) -> Tensor:
     ### END SOLUTION
 
 
-# %% check="sinusoidal_encoding" points=3
-check(sinusoidal_encoding)
-
 # %% [markdown]
 # Left, your table, blue above 0 and red below it: each row is the pattern that one place adds to its word. The columns on the left turn fast, those on the right hardly
 # move. Right, how alike two places are: the dot product of place 20 (or 40) with every other place.
@@ -324,9 +318,6 @@ def add_positions(x: Tensor, encoding: Tensor) -> Tensor:
     return x + encoding[:n]  # (b, n, d) + (n, d): the same rows for each sentence
     ### END SOLUTION
 
-
-# %% check="add_positions" points=3
-check(add_positions)
 
 # %% [markdown]
 # What does the wrong axis cost? Here is one attention layer, with three ways of adding the table, and your `order_blindness` as the
@@ -438,9 +429,6 @@ def shift_matrix(offset: int, d_model: int) -> Tensor:
     ### END SOLUTION
 
 
-# %% check="shift_matrix" points=3
-check(shift_matrix)
-
 # %% [markdown]
 # Why does it matter? "Look two words back" is now **one matrix**, the same at every place. If a head's queries are the keys multiplied by
 # `shift_matrix(-2, d)`, then each query points at the place two before its own. A Transformer can learn this matrix, since queries
@@ -522,9 +510,6 @@ class LearnedPositions(nn.Module):
         ### END SOLUTION
 
 
-# %% check="LearnedPositions" points=3
-check(LearnedPositions)
-
 # %% [markdown]
 # What a table costs. BERT-base has 512 places of width 768 ([Devlin et al., 2019](https://arxiv.org/abs/1810.04805), section 3 and its released
 # code). And what a table never learns: we train on sentences of four words and look at which of eight rows have moved.
@@ -597,9 +582,6 @@ def alibi_bias(n_heads: int, size: int) -> Tensor:
     ### END SOLUTION
 
 
-# %% check="alibi_bias" points=3
-check(alibi_bias)
-
 # %% [markdown]
 # With equal scores, the bias alone makes the weights. Here is the last row of four of the eight heads:
 
@@ -661,9 +643,6 @@ def rotary(x: Tensor, positions: Tensor) -> Tensor:
     return torch.cat([turned, x[2:]])
     ### END SOLUTION
 
-
-# %% check="rotary" points=3
-check(rotary)
 
 # %% [markdown]
 # Does the score depend on the distance only? The key always stands five places before the query; the pair walks through a long text. For comparison, the same
@@ -882,7 +861,7 @@ for kind in kinds:
 # cost?** Speak of trainable numbers, of absolute place and distance, and of sentences longer than in training. Support what you say with the last experiment, and
 # say which kind you would take for a model that must read texts longer than it has trained on, and what you would measure before you trust it.
 
-# %% [markdown] essay="position_essay" points=2
+# %% [markdown] essay="position_essay"
 # **Rubric** (half a point for each, 2 points in all)
 #
 # - *Cost and limits*: learned has max_len x d trainable numbers and no place beyond the table; the three others have none (the slopes of

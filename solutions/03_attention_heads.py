@@ -173,9 +173,6 @@ def score_variance() -> sympy.Expr:
     ### END SOLUTION
 
 
-# %% check="score_variance" points=2
-check(score_variance)
-
 # %% [markdown]
 # To bring the variance of something back to 1, divide it by its standard deviation, the square root of the variance.
 # Not by the variance: that would make scores too small. This is the whole story of the famous factor (Vaswani et al. 2017, 3.2.1 and its
@@ -338,9 +335,6 @@ def scaled_dot_product_attention(
     ### END SOLUTION
 
 
-# %% check="scaled_dot_product_attention" points=3
-check(scaled_dot_product_attention)
-
 # %% [markdown]
 # torch has this function too, and its fast kernels never keep the weights. Yours must agree with it:
 
@@ -400,9 +394,6 @@ def tensor_shapes(b: int, n: int, d: int, h: int) -> dict[str, tuple[int, ...]]:
     }
     ### END SOLUTION
 
-
-# %% check="tensor_shapes" points=2
-check(tensor_shapes)
 
 # %% [markdown]
 # What costs memory? Put in the numbers of a real model, width 512 and 8 heads, and let one text grow. The curves count the numbers in the tensors of
@@ -472,9 +463,6 @@ def split_heads(x: Tensor, n_heads: int) -> Tensor:
     ### END SOLUTION
 
 
-# %% check="split_heads" points=2
-check(split_heads)
-
 # %% [markdown]
 # And the way back: the heads of each token stand side by side again.
 
@@ -489,9 +477,6 @@ def merge_heads(x: Tensor) -> Tensor:
     return x.transpose(1, 2).reshape(b, n, h * width)  # (b, n, h, d/h), then the last two axes become one
     ### END SOLUTION
 
-
-# %% check="merge_heads" points=1
-check(merge_heads)
 
 # %% experiment
 torch.manual_seed(0)
@@ -548,9 +533,6 @@ class MultiHeadAttention(nn.Module):
         return self.output(merge_heads(mixed))  # (b, n, d)
         ### END SOLUTION
 
-
-# %% check="MultiHeadAttention" points=4
-check(MultiHeadAttention)
 
 # %% [markdown]
 # ### Equal to torch's, with the same weights
@@ -745,7 +727,7 @@ print(told)
 # In 6 to 10 sentences, in English or in French: why does a Transformer have several heads, and not one wide one? Say what a single head cannot do, and use the
 # experiment above. Say what more heads cost, in parameters and in the width of a head. And why not as many heads as there are numbers, $h = d$?
 
-# %% [markdown] essay="heads_essay" points=2
+# %% [markdown] essay="heads_essay"
 # **Rubric** (half a point each)
 # - One softmax gives one set of weights and hence one average per token; several heads look at several places (or for several
 #   things) at the same time and keep what they find apart. "More heads attend to more words" is not enough: one head can put weight on many words.
@@ -916,9 +898,6 @@ class EncoderLayer(nn.Module):
         return self.feed_forward_norm(x + self.feed_forward(x))
         ### END SOLUTION
 
-
-# %% check="EncoderLayer" points=3
-check(EncoderLayer)
 
 # %% [markdown]
 # The names of your parts are those of `helpers.models.Layer`, so its weights fit into your layer, and the two must agree:
@@ -1098,9 +1077,6 @@ class DecoderLayer(nn.Module):
         return self.feed_forward_norm(x + self.feed_forward(x))
         ### END SOLUTION
 
-
-# %% check="DecoderLayer" points=4
-check(DecoderLayer)
 
 # %% experiment
 x, memory = torch.randn(2, 2, 5, 24, generator=torch.Generator().manual_seed(2))

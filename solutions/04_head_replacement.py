@@ -209,9 +209,6 @@ def lm_pair(tokens: list[int]) -> tuple[list[int], list[int]]:
     ### END SOLUTION
 
 
-# %% check="lm_pair" points=2
-check(lm_pair)
-
 # %% [markdown]
 # With your pairs, we train the language model that the rest of this notebook builds on. It is small (two layers of width 48) and reads 3,000 reviews
 # once, which takes a few seconds.
@@ -293,9 +290,6 @@ def last_token(hidden: Tensor, lengths: Tensor) -> Tensor:
     return hidden[texts, lengths - 1]  # (b, d), one place for each text
     ### END SOLUTION
 
-
-# %% check="last_token" points=3
-check(last_token)
 
 # %% [markdown]
 # Two other rules to compare with: the mistake, and a rule that is often used, the mean over the real tokens.
@@ -400,9 +394,6 @@ def replace_head(model: LanguageModel, n_classes: int) -> Classifier:
     ### END SOLUTION
 
 
-# %% check="replace_head" points=4
-check(replace_head)
-
 # %% [markdown]
 # Here is the damage. We train two classifiers on a few reviews: one that shares its base with the language model, one made by you. Afterwards we ask the *language model* how
 # surprised it is by reviews it has not read (perplexity: among how many words it hesitates, so to speak; lower is better).
@@ -502,9 +493,6 @@ def load_base(model: Classifier, checkpoint: dict[str, Tensor]) -> Classifier:
     ### END SOLUTION
 
 
-# %% check="load_base" points=5
-check(load_base)
-
 # %% [markdown]
 # First the proof that something was loaded: classifier and language model now compute the same hidden states. Then three checkpoints that do not fit, and what your function says about them. Would
 # *you* know what to do after reading each sentence?
@@ -560,9 +548,6 @@ def freeze_base(model: Classifier) -> Classifier:
     return model
     ### END SOLUTION
 
-
-# %% check="freeze_base" points=3
-check(freeze_base)
 
 # %% [markdown]
 # Back to the numbers of section 1. This is the classifier of the full-size run: $V = 50\,001$, $D = 200$, four layers, two heads.
@@ -706,7 +691,7 @@ for name, found in runs.items():
 #
 # In at most twelve lines, in English or in French: **why must the head of the language model go? What changes in the output and in the target, what stays, and what may go wrong on the way?** Use shapes, and at least one number of this notebook.
 
-# %% [markdown] essay="head_essay" points=3
+# %% [markdown] essay="head_essay"
 # **Rubric** (3 points in all)
 #
 # - *Why* (1; half of it without any number of the notebook): the old head answers another question: $V$ scores at every place, "which word comes next". No row of it stands for a class, and it is large ($V \cdot D + V$: ten million numbers against 402

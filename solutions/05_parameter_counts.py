@@ -157,9 +157,6 @@ def count_parameters(model: nn.Module, trainable_only: bool = False) -> int:
     ### END SOLUTION
 
 
-# %% check="count_parameters" points=3
-check(count_parameters)
-
 # %% [markdown]
 # With your program, the same small model in four versions. Explain each difference to yourself before you go on.
 
@@ -273,9 +270,6 @@ def parameter_formulas() -> dict[str, sympy.Expr]:
     ### END SOLUTION
 
 
-# %% check="parameter_formulas" points=4
-check(parameter_formulas)
-
 # %% [markdown]
 # Now the three columns side by side, for a model with one layer at the sizes of the large example. With `torch.device("meta")`
 # torch builds tensors that have a shape but no numbers: enough for counting, and 50,001 words take no memory.
@@ -358,9 +352,6 @@ def layer_total() -> sympy.Expr:
     ### END SOLUTION
 
 
-# %% check="layer_total" points=2
-check(layer_total)
-
 # %% experiment
 print("any F:   ", sympy.expand(layer_total()))
 print("at F = D:", sympy.expand(layer_total().subs(F, D)))
@@ -426,9 +417,6 @@ def language_model_total() -> sympy.Expr:
     ### END SOLUTION
 
 
-# %% check="language_model_total" points=2
-check(language_model_total)
-
 # %% [markdown]
 # ### Exercise: the total of a classifier
 #
@@ -444,9 +432,6 @@ def classifier_total() -> sympy.Expr:
     return V * D + M * (6 * D**2 + 10 * D) + C * (D + 1)
     ### END SOLUTION
 
-
-# %% check="classifier_total" points=2
-check(classifier_total)
 
 # %% [markdown]
 # And when the base is frozen? By hand: only the head trains, with one row of $D$ weights and one bias for each class, so $C (D + 1)$: 402 numbers at $D = 200$ and two classes, the 402 of notebook 04.
@@ -534,9 +519,6 @@ def when_is_it_right(claim: sympy.Expr) -> int | None:
     ### END SOLUTION
 
 
-# %% check="when_is_it_right" points=2
-check(when_is_it_right)
-
 # %% experiment
 print("the claim of the text is right for A =", when_is_it_right(claim))
 
@@ -623,9 +605,6 @@ def repair(claim: dict[str, sympy.Expr]) -> tuple[str, sympy.Expr]:
     ### END SOLUTION
 
 
-# %% check="repair" points=3
-check(repair)
-
 # %% experiment
 for name, one in claims.items():
     wrong, corrected = repair(one)
@@ -694,9 +673,6 @@ def crossover_width() -> sympy.Expr:
     return sympy.solve(sympy.Eq(V * D, layers), D)[0]  # without D = 0: our D is positive
     ### END SOLUTION
 
-
-# %% check="crossover_width" points=2
-check(crossover_width)
 
 # %% experiment
 crossing = crossover_width()
@@ -778,9 +754,6 @@ def training_bytes(model: nn.Module) -> int:
     return total
     ### END SOLUTION
 
-
-# %% check="training_bytes" points=2
-check(training_bytes)
 
 # %% [markdown]
 # Is it true? Take one real step of training, and measure weights, gradients and moments afterwards (all but Adam's step counters, 4 bytes for each tensor).
@@ -883,7 +856,7 @@ print("largest difference below 1e-6:", bool((gradient(1) - gradient(4)).abs().m
 # In at most ten lines, in English or in French: **which count answers which question?** Say what each of your counts (all
 # parameters, trainable parameters, bytes in training) is good for, what is wrong with the sentence, and write the sentence that should stand there.
 
-# %% [markdown] essay="which_count_essay" points=2
+# %% [markdown] essay="which_count_essay"
 # **Rubric** (half a point for each, 2 points in all)
 #
 # - *All parameters* (10,968,602) say what the model is: what has to be stored and loaded, frozen or not. This is the

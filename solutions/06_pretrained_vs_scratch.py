@@ -185,9 +185,6 @@ def perplexity(losses: Tensor, token_counts: Tensor) -> float:
     ### END SOLUTION
 
 
-# %% check="perplexity" points=2
-check(perplexity)
-
 # %% [markdown]
 # Here is the model, still with random numbers. It should hesitate between about all the words there are.
 #
@@ -293,9 +290,6 @@ def train_step(model: nn.Module, batch: Batch, optimizer: torch.optim.Optimizer)
     return loss.item()
     ### END SOLUTION
 
-
-# %% check="train_step" points=4
-check(train_step)
 
 # %% [markdown]
 # > **In practice: a model left in `eval`.** After each epoch one measures, and measuring switches dropout off with `model.eval()`. If nobody switches it on again, all epochs but the first run without dropout. Nothing breaks; the model only
@@ -416,9 +410,6 @@ def generate(model: LanguageModel, vocabulary: Vocabulary, prompt: str, max_len:
     ### END SOLUTION
 
 
-# %% check="generate" points=4
-check(generate)
-
 # %% [markdown]
 # The same beginnings, the same chance, before and after reading. One beginning has a word that no review has. (*Ce roman est*: this novel is; *L'héroïne m'a*: the heroine has ... me; *J'ai lu ce*: I have read this; *Le style est*: the style is.)
 
@@ -530,9 +521,6 @@ def accuracy(model: nn.Module, loader: Batches | list[Batch]) -> float:
     ### END SOLUTION
 
 
-# %% check="accuracy" points=3
-check(accuracy)
-
 # %% [markdown]
 # ## 6. The comparison
 #
@@ -635,9 +623,6 @@ def compare(records: list[dict]) -> dict[str, dict]:
     return results
     ### END SOLUTION
 
-
-# %% check="compare" points=3
-check(compare)
 
 # %% [markdown]
 # The baseline, in a few lines. Each word brings evidence: how much more often does it stand in positive reviews than in negative ones? Naive Bayes adds up the logarithms, as if words were independent, which is the naive part. (Adding 1 to each count keeps a word that was never seen from deciding everything.)
@@ -859,9 +844,6 @@ def label_efficiency(records: list[dict], wanted: float) -> dict[str, dict]:
     ### END SOLUTION
 
 
-# %% check="label_efficiency" points=2
-check(label_efficiency)
-
 # %% measured
 found = label_efficiency(label_records, wanted=0.7)
 by_seed = {way: [[r["accuracy"] for r in label_records if (r["way"], r["seed"]) == (way, seed)]
@@ -957,9 +939,6 @@ def errors_by_length(logits: Tensor, labels: Tensor, lengths: Tensor, edges: lis
     ### END SOLUTION
 
 
-# %% check="errors_by_length" points=2
-check(errors_by_length)
-
 # %% measured
 labels = torch.tensor(corpus.test["label"])
 lengths = torch.tensor([len(vocabulary.split(text)) for text in corpus.test["text"]])
@@ -1044,7 +1023,7 @@ plots.show(axes.figure, alt)
 #
 # **First.** In at most fifteen lines, in English or in French: **read the curves of section 6.** What do the three solid curves and the dotted line say, at the beginning and at the end? How large is the gap between training (on the right, dashed) and validation at the end for each of the three, who of them has learned the training reviews by heart, and why does this hurt one of them and not another? What do the bands allow you to say, and what not? Use numbers of your own run.
 
-# %% [markdown] essay="curves_essay" points=3
+# %% [markdown] essay="curves_essay"
 # **Rubric** (3 points in all)
 #
 # - *Beginning and end* (1; half of it without numbers of the own run): pretrained is far above from the first epoch (about 0.9 against 0.5 in validation), frozen starts below it and comes close (0.78, then 0.9), scratch stays near chance in validation and near the dotted line of naive Bayes (0.45 and 0.47 in the stored run).
@@ -1082,7 +1061,7 @@ plots.show(axes.figure, alt)
 # %% [markdown]
 # **Second.** A report says: *"We fine-tuned for 20 epochs and tried eight learning rates and ten seeds. The best model reaches 83.1 % on the test set, against 79.5 % for the same model from scratch (one run, default learning rate). So pretraining gains 3.6 points."* In at most eight lines, in English or in French: **name what is wrong, and say for each point what you would do instead.**
 
-# %% [markdown] essay="report_essay" points=2
+# %% [markdown] essay="report_essay"
 # **Rubric** (half a point for each of four, 2 points in all)
 #
 # - *Test used as validation*: the epoch, the learning rate and the seed were chosen by the test; choose by validation and report the test once.

@@ -105,9 +105,6 @@ def visible_positions(kind: str, i: int, n: int) -> set[int]:
     ### END SOLUTION
 
 
-# %% check="visible_positions" points=2
-check(visible_positions)
-
 # %% experiment
 sentence = ["salut", "les", "copains", ",", "<mask>", "allez-vous", "?"]
 n = len(sentence)
@@ -158,9 +155,6 @@ def same_state(model: LanguageModel, first: Tensor, second: Tensor, position: in
     return bool((one - two).abs().max() < 1e-5)
     ### END SOLUTION
 
-
-# %% check="same_state" points=3
-check(same_state)
 
 # %% [markdown]
 # Now the council. To make the comparison as hard as can be, both models get the *same weights*, drawn at random: nothing is different but the mask.
@@ -291,9 +285,6 @@ def mask_tokens(
     ### END SOLUTION
 
 
-# %% check="mask_tokens" points=5.5
-check(mask_tokens)
-
 # %% [markdown]
 # Look at what your function does to a review. Each line is another draw: at every pass the model has other words to find in the same text. (The original BERT drew before training: ten copies of each text with ten different draws, so that in 40 passes each draw was seen about four times. Drawing anew at every pass is due to RoBERTa; both in section 4.1 of its paper, see
 # section 10.)
@@ -346,9 +337,6 @@ def masked_lm_loss(
     return total / (target != IGNORE).sum().clamp(min=1)
     ### END SOLUTION
 
-
-# %% check="masked_lm_loss" points=4
-check(masked_lm_loss)
 
 # %% [markdown]
 # ### A tiny world
@@ -442,9 +430,6 @@ def fill_blank(model: MaskedLanguageModel, tokens: Tensor, position: int) -> int
     return int(logits[MASK + 1 :].argmax()) + MASK + 1
     ### END SOLUTION
 
-
-# %% check="fill_blank" points=3.5
-check(fill_blank)
 
 # %% experiment
 filler.eval()
@@ -878,7 +863,7 @@ print("masked, all at once:   ", fill_all(masked_reader, start))
 #
 # In at most twelve lines, in English or in French: **what are the limits of the causal objective, and what is BERT's answer?** Use the council sentences with what you measured, explain 15 % and 80 / 10 / 10, and say honestly where the causal model was *not* worse.
 
-# %% [markdown] essay="limits_essay" points=3
+# %% [markdown] essay="limits_essay"
 # **Rubric** (3 points in all)
 #
 # - *The limit* (1): the state of a word depends on it and what stands before, so at *they* the two council sentences have exactly the same state (difference 0, in all 48 pairs), for any weights; with both sides the states differ (not 0), which makes a right answer possible, not certain.
@@ -914,7 +899,7 @@ print("masked, all at once:   ", fill_all(masked_reader, start))
 # %% [markdown]
 # In at most ten lines, in English or in French: **a newspaper wants (a) to sort readers' letters into complaints and praise with 300 labelled letters, (b) to have a short answer written to each. For which of the two would you take a masked model, and what would you add to it? Why not for both?** Use numbers of this notebook.
 
-# %% [markdown] essay="finetuning_essay" points=2
+# %% [markdown] essay="finetuning_essay"
 # **Rubric** (2 points in all)
 #
 # - *Sorting* (0.5): a pretrained masked model is a good choice (a pretrained causal one too: here it comes out a little higher).

@@ -185,9 +185,6 @@ def copy_query(keys: Tensor, j: int, scale: float) -> Tensor:
     ### END SOLUTION
 
 
-# %% check="copy_query" points=2
-check(copy_query)
-
 # %% [markdown]
 # Now watch the scale at work. At scale 0 all scores are equal and the output is the middle of the triangle. Then it walks towards the corner, fast at first, and never
 # quite arrives: no finite scale gives a weight of exactly 1. (On paper. The computer rounds: in `float32` and with three keys, the weight *is* 1 from a scale of about 17 on.)
@@ -265,9 +262,6 @@ def average_query(keys: Tensor, a: int, b: int, scale: float) -> Tensor:
     ### END SOLUTION
 
 
-# %% check="average_query" points=2
-check(average_query)
-
 # %% experiment
 figure, (axes,) = plots.panels(1, width=4.2, height=3.8)
 draw_triangle(axes, "Averaging: to the middle of an edge")
@@ -300,9 +294,6 @@ def average_weight() -> sympy.Expr:
     return sympy.exp(s) / (2 * sympy.exp(s) + (n - 2))  # each of the n - 2 others adds e^0 = 1
     ### END SOLUTION
 
-
-# %% check="average_weight" points=2
-check(average_weight)
 
 # %% [markdown]
 # Does the formula agree with the attention? And what is left over when the scale is very large?
@@ -337,9 +328,6 @@ def needed_scale(n: int, error: float) -> float:
     return math.log(power)
     ### END SOLUTION
 
-
-# %% check="needed_scale" points=2
-check(needed_scale)
 
 # %% experiment
 counts = [2**power for power in range(2, 17)]
@@ -480,9 +468,6 @@ def swing(samples: Tensor, queries: Tensor, a: int, b: int) -> float:
     ### END SOLUTION
 
 
-# %% check="swing" points=2.5
-check(swing)
-
 # %% [markdown]
 # Here are 4000 draws, as a histogram.
 
@@ -547,9 +532,6 @@ def two_head_queries(means: Tensor, a: int, b: int, scale: float) -> Tensor:
     return scale * torch.stack([means[a], means[b]])  # (2, d), each head copies one value
     ### END SOLUTION
 
-
-# %% check="two_head_queries" points=2.5
-check(two_head_queries)
 
 # %% [markdown]
 # The same 4000 draws as before, with one head and with your two. The scale is the same.
@@ -655,9 +637,6 @@ def self_attention_output() -> dict[str, sympy.Expr]:
     ### END SOLUTION
 
 
-# %% check="self_attention_output" points=2
-check(self_attention_output)
-
 # %% [markdown]
 # How fast does it become a copy? And what if we want token 2 to get $u_b$, and are allowed to add something to $x_2$: first $u_d$, which $x_1$ has, or $u_c$, which
 # $x_3$ has? Decide what you expect before you run the cell.
@@ -738,9 +717,6 @@ def kqv_matrices(u_a: Tensor, u_b: Tensor, u_c: Tensor, u_d: Tensor) -> tuple[Te
     ### END SOLUTION
 
 
-# %% check="kqv_matrices" points=3
-check(kqv_matrices)
-
 # %% [markdown]
 # Look at your layer from both sides: who looks at whom, and what comes out.
 
@@ -779,7 +755,7 @@ plots.show(figure, plots.describe_matrix(weights, "Weights")
 # **One head**: (a) What must be true of the scores for attention to copy $v_j$? (b) Why does $s(k_a + k_b)$ give the average of two values, and why must $s$ be large? (c) With a
 # little noise on the keys, why is a larger scale not always better? (d) Why does a key $a$ of varying length make the output of this query swing, whatever the (large) scale?
 
-# %% [markdown] essay="one_head_essay" points=2
+# %% [markdown] essay="one_head_essay"
 # **Rubric** (half a point for each, 2 points in all)
 #
 # - (a) The score of key $j$ is higher than each other score by a large *difference* (several times 1, more for more keys); the softmax then puts nearly all weight there. The values play no part.
@@ -814,7 +790,7 @@ plots.show(figure, plots.describe_matrix(weights, "Weights")
 # **Several heads and three matrices**: (a) Why do two heads hold still that look at one key each, where two heads that both ask for $s(\mu_a + \mu_b)$ do not? (b) In which draws do they still fail, and why? (c) With $K = Q = V = I$, why
 # can adding $u_d$ or $u_c$ to $x_2$ not make $c_2$ equal to $u_b$? (d) What does each of your matrices $Q$ and $V$ do, in words?
 
-# %% [markdown] essay="many_heads_essay" points=2
+# %% [markdown] essay="many_heads_essay"
 # **Rubric** (half a point for each, 2 points in all)
 #
 # - (a) Each head copies one value, which needs one score that is clearly the highest, not two that are equal; a longer or shorter key is still the highest. Two heads with the query $s(\mu_a + \mu_b)$ swing together, so their average swings as much.

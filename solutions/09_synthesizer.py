@@ -169,9 +169,6 @@ def synthesizer_scores(x: Tensor, A: Tensor, b1: Tensor, B: Tensor, b2: Tensor) 
     ### END SOLUTION
 
 
-# %% check="synthesizer_scores" points=3
-check(synthesizer_scores)
-
 # %% [markdown]
 # ## 3. Exercise: the dense synthesizer
 #
@@ -240,9 +237,6 @@ class SynthesizerAttention(nn.Module):
         return self.output(merge_heads(self.weights(x) @ value))  # (b, n, d)
         ### END SOLUTION
 
-
-# %% check="SynthesizerAttention" points=5
-check(SynthesizerAttention)
 
 # %% [markdown]
 # ### Equal to its definition
@@ -329,9 +323,6 @@ class RandomSynthesizer(nn.Module):
         return self.output(merge_heads(self.weights(x) @ value))
         ### END SOLUTION
 
-
-# %% check="RandomSynthesizer" points=3
-check(RandomSynthesizer)
 
 # %% [markdown]
 # ## 5. Touch one token
@@ -442,9 +433,6 @@ def score_costs() -> dict[str, sympy.Expr]:
     }
     ### END SOLUTION
 
-
-# %% check="score_costs" points=3
-check(score_costs)
 
 # %% [markdown]
 # Let the machine confirm the parameters, then draw both costs for a layer of width 512 with 8 heads.
@@ -590,9 +578,6 @@ def compare_tasks(tokens: Tensor, places: Tensor) -> dict[str, float]:
     return shares
     ### END SOLUTION
 
-
-# %% check="compare_tasks" points=4
-check(compare_tasks)
 
 # %% [markdown]
 # Now put our three tasks in, with 20,000 sentences each. As tokens we give whole words, such as *c17* or *c?*, as one number.
@@ -934,7 +919,7 @@ plots.show(figure, "Perplexity on reviews not read, mean of three seeds: " + ", 
 # **What it cannot do**: (a) Say in two or three sentences why one layer of a dense synthesizer cannot do the look-up task, however wide it is and however long it is trained. (b) Why does the same argument not apply to `named`? (c) Why did
 # two blocks get further than one? (d) Someone says: "the synthesizer ignores all other tokens". What is wrong with that?
 
-# %% [markdown] essay="one_layer_essay" points=2
+# %% [markdown] essay="one_layer_essay"
 # **Rubric** (half a point for each, 2 points in all)
 #
 # - (a) The scores of row $i$ are a function of $x_i$ (and the place $j$) only; $x_j$ is not in them, so question and pair are never compared. Two sentences with the same question and exchanged pairs get the same weights but need different ones; over all places, one look in eight is right. Width and training change the function, not what it knows.
@@ -968,7 +953,7 @@ plots.show(figure, "Perplexity on reviews not read, mean of three seeds: " + ", 
 # **Is it worth it?** You may choose the attention of a model that reads texts of up to 4,096 tokens at width 512 with 8 heads. (a) What does the dense synthesizer save against keys and queries, in parameters and in products, and what does it cost? Use your formulas. (b) What happens with a text of 5,000 tokens? (c) Describe one task for which you would choose a synthesizer,
 # and one for which you would not. (d) On our reviews, what would you have to measure before you say "keys and queries are needed"?
 
-# %% [markdown] essay="worth_it_essay" points=2
+# %% [markdown] essay="worth_it_essay"
 # **Rubric** (half a point for each, 2 points in all)
 #
 # - (a) It saves one $D \times D$ layer ($D^2 + D$, about 263 thousand parameters) and $L D^2$ products; at $L = 4096$ that is a tenth of the products ($(D + L)/(2D + L) = 0.9$ remain). It costs $DN + AN$ parameters, about 2.1 million, more than it saves, since $N > D$. (The random one: no products, but $A N^2$, 134 million parameters.)

@@ -146,9 +146,6 @@ def constant_baseline(pairs: list[tuple[str, str]], others: list[tuple[str, str]
     ### END SOLUTION
 
 
-# %% check="constant_baseline" points=2
-check(constant_baseline)
-
 # %% experiment
 def pairs_of(part: Split) -> list[tuple[str, str]]:
     """Returns the questions of a part of the corpus with their answers."""
@@ -229,9 +226,6 @@ def corrupt_span(text: Tensor, rng: torch.Generator, block: int) -> tuple[Tensor
     return whole[:-1], whole[1:]
     ### END SOLUTION
 
-
-# %% check="corrupt_span" points=6
-check(corrupt_span)
 
 # %% [markdown]
 # Here is what yours makes of one text. Read the line behind the second `<mask>` as the answer to an exercise.
@@ -330,9 +324,6 @@ def exact_match(model: LanguageModel, pairs: list[tuple[list[int], list[int]]]) 
     return right / len(pairs)
     ### END SOLUTION
 
-
-# %% check="exact_match" points=4
-check(exact_match)
 
 # %% [markdown]
 # ## 5. Reading against not reading
@@ -452,7 +443,7 @@ print(pd.DataFrame(told).T)
 #
 # In at most eight lines, in English or in French: **both models learn from the same 100 questions. What does the pretrained one bring along, where is it, and why can 100 questions about other people bring it out?** Use two numbers from the figure, and say what the third group of people is good for in this argument.
 
-# %% [markdown] essay="pretraining_essay" points=2
+# %% [markdown] essay="pretraining_essay"
 # **Rubric** (2 points in all)
 #
 # - *Facts in the weights* (1): reading stored pairs of name and town in the parameters; the question itself holds no hint, and the answering model has no text in front of it. Fine-tuning teaches the form (question, then town, then stop), not the facts: the people asked about in
@@ -590,9 +581,6 @@ def risk_coverage(confidence: Tensor, right: Tensor) -> tuple[Tensor, Tensor]:
     ### END SOLUTION
 
 
-# %% check="risk_coverage" points=3
-check(risk_coverage)
-
 # %% measured
 def judged(given: tuple[list[str], Tensor], part: Split) -> tuple[Tensor, Tensor]:
     """Returns the confidence of each answer given and whether it is right, `(n,)` both."""
@@ -656,9 +644,6 @@ def answer_or_abstain(dev: tuple[Tensor, Tensor], test: tuple[Tensor, Tensor],
     return threshold, *measure(test, threshold)
     ### END SOLUTION
 
-
-# %% check="answer_or_abstain" points=4
-check(answer_or_abstain)
 
 # %% [markdown]
 # Half of the people read about choose the threshold; the other half and the people never read about show what it is worth. The promise is: at most a quarter of the answers given are wrong. **Before you run the cell**: for which group will it be kept?
@@ -755,7 +740,7 @@ show_rule(0.9)
 #
 # **Essay 1**, at most ten lines, in English or in French. An assistant built like this model answers questions about people. Some answers it has read, others it makes up, and both look alike. **Name two different concerns for those who use it or build on it, each with an example from this notebook, and say for each what would make it smaller.**
 
-# %% [markdown] essay="made_up_essay" points=2
+# %% [markdown] essay="made_up_essay"
 # **Rubric** (2 points in all; 1 for each concern with example and remedy, 0.5 where one of these is missing)
 #
 # Two concerns that are really different, such as:
@@ -789,7 +774,7 @@ show_rule(0.9)
 # %% [markdown]
 # **Essay 2**, at most five lines, in English or in French. **What does the model do, step by step, when it is asked about a name it has never seen, and why does it not stop?** Say why its answer is a town at all, and which towns you expect.
 
-# %% [markdown] essay="unseen_name_essay" points=1
+# %% [markdown] essay="unseen_name_essay"
 # **Rubric** (1 point in all)
 #
 # - *Mechanism* (0.5): the name is read letter by letter, each of them known; there is no place in the model that asks "have I seen this?". The hidden state is *some* state, near to those of similar names or patterns, and the head makes of any state a distribution over characters; the most probable one is written, and so on.

@@ -139,9 +139,6 @@ def decoder_io(target: list[list[int]]) -> tuple[Tensor, Tensor]:
     ### END SOLUTION
 
 
-# %% check="decoder_io" points=2
-check(decoder_io)
-
 # %% experiment
 sentences = ["Nous trouvons la vieille reine.", "Qui mange ?"]
 read, say = decoder_io([french.encode(text) for text in sentences])
@@ -240,9 +237,6 @@ class Seq2Seq(nn.Module):
         return self.decode(target, self.encode(source, source_lengths))
         ### END SOLUTION
 
-
-# %% check="Seq2Seq" points=4
-check(Seq2Seq)
 
 # %% [markdown]
 # Your class has the parts of `helpers.models.EncoderDecoder`, under the same names, and the two must agree. (If yours is not right yet, write `EncoderDecoder(..., dropout=0.0, norm_first=True)` in place of `Seq2Seq(...)` in the cells from here on. It costs no marks.)
@@ -348,9 +342,6 @@ def greedy_decode(
     return [words[: words.index(EOS)] if EOS in words else words for words in sentences]
     ### END SOLUTION
 
-
-# %% check="greedy_decode" points=3
-check(greedy_decode)
 
 # %% measured
 def sources_of(texts: list[str]) -> tuple[Tensor, Tensor]:
@@ -533,9 +524,6 @@ def corpus_bleu(hypotheses: list[list[str]], references: list[list[str]]) -> flo
     ### END SOLUTION
 
 
-# %% check="corpus_bleu" points=4
-check(corpus_bleu)
-
 # %% experiment
 cat = [["le", "chat", "noir", "dort", "sur", "le", "lit"]]
 for text in ["le chat dort sur le lit", "le chat noir dort sur le lit", "le chat noir",
@@ -621,9 +609,6 @@ def pairs_to_score(corpus: dict[str, list[tuple[str, str]]]) -> list[tuple[str, 
     return [pair for pair in corpus["test"] if pair[0] not in known]
     ### END SOLUTION
 
-
-# %% check="pairs_to_score" points=1
-check(pairs_to_score)
 
 # %% [markdown]
 # Here is the size of the error. Smaller models (one layer) learn from 500, 1,000 and 4,000 of the pairs, each for about as many steps. Then BLEU is taken twice: on 300 of the pairs from which they have
@@ -721,9 +706,6 @@ def beam_decode(model: nn.Module, source: Tensor, width: int, max_len: int) -> t
     ### END SOLUTION
 
 
-# %% check="beam_decode" points=4
-check(beam_decode)
-
 # %% [markdown]
 # Does it help? We take the model after its first pass, which still hesitates, and the finished one, and 60 validation sentences. Two things are compared: the score, which the beam is made to raise, and BLEU, which we hope that it
 # raises.
@@ -784,9 +766,6 @@ def alignment(model: nn.Module, source: list[int], words: list[int]) -> Tensor:
     return context.maps[attention][0].mean(dim=0)  # (h, n, m) to (n, m)
     ### END SOLUTION
 
-
-# %% check="alignment" points=3
-check(alignment)
 
 # %% measured
 def draw_alignment(text: str, axes, model: nn.Module = translator) -> str:
@@ -873,7 +852,7 @@ for name, share in zip(("surest 40", "middle 40", "least sure 40"), thirds):
 # In at most twelve lines, in English or in French: **Your model has a BLEU of 97 on this corpus. Somebody else's model has 41 on another one. Who has the better model? Say what BLEU measures and what it does not, what you would have to know to compare the two, and
 # what you would look at besides.** Use at least two numbers or sentences of this notebook.
 
-# %% [markdown] essay="translation_essay" points=3
+# %% [markdown] essay="translation_essay"
 # **Rubric** (3 points in all)
 #
 # - *No comparison without the same test* (1): BLEU depends on the sentences (ours are invented, short and regular), on how words are cut, capital letters, smoothing, the number of references. Only the same test, cut the same way and scored by the same program, can be compared. "97 is

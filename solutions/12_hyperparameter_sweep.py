@@ -161,9 +161,6 @@ def translator_total() -> sympy.Expr:
     ### END SOLUTION
 
 
-# %% check="translator_total" points=2
-check(translator_total)
-
 # %% [markdown]
 # The sweep of this notebook comes in two sizes. `"small"` takes three to five minutes on a laptop, for all trainings of this notebook together: the four settings with about a tenth of the width, and short sentences of the course's own corpus. `"full"` takes the widths of the table, and real captions of pictures (29,000 pairs); it needs a GPU. (Without one, try it on a CPU with many cores: `from helpers.device import set_threads` and `set_threads()` give PyTorch all the cores it may use; for small models the course sets one thread, which is fastest.)
 # **Changing this one line is all it takes:**
@@ -284,9 +281,6 @@ def run_sweep(settings: list[dict], train_one, finished: dict[str, dict], save) 
     return [table[setting["name"]] for setting in settings]
     ### END SOLUTION
 
-
-# %% check="run_sweep" points=5
-check(run_sweep)
 
 # %% [markdown]
 # Here is the day of the *by hand* paragraph, with a stand-in for training that is interrupted once. The table is a file this time; `save_table` writes a second file first and then puts it in the place of the old one, so that there is a whole table on disk at every moment.
@@ -515,9 +509,6 @@ def diagnose(train_loss: list[float], dev_loss: list[float]) -> str:
     ### END SOLUTION
 
 
-# %% check="diagnose" points=4
-check(diagnose)
-
 # %% measured
 for row in rows:
     print(f"{row['name']:20} {diagnose(row['train_loss'], row['dev_loss'])}")
@@ -568,7 +559,7 @@ pd.DataFrame(compared).astype(float).round(1).T
 #
 # In at most ten lines, in English or in French: **what is wrong with the sentence "the 6-layer model overfits"?** Say which evidence of the log speaks against it, which evidence would be needed *for* it, what you would call the run instead and how sure you are, and what the wrong word would have cost.
 
-# %% [markdown] essay="claim_essay" points=2
+# %% [markdown] essay="claim_essay"
 # **Rubric** (half a point for each, 2 points in all)
 #
 # - *Against it*: after ten epochs the training loss is 2.92 (perplexity 18) and the training accuracy 63.7 %; the loss has risen in the second epoch and fallen by 3 % in all. A model that overfits is nearly always right on the training set. In accuracy it is the run with the smallest gap between training and dev (0.4 points; the others have 15), and in loss its gap is about that of the others.
@@ -669,9 +660,6 @@ def warmup(step: int, warmup_steps: int, peak: float) -> float:
     return peak * min(rising, falling)
     ### END SOLUTION
 
-
-# %% check="warmup" points=3
-check(warmup)
 
 # %% [markdown]
 # > **A trap.** `helpers.training.train` counts its steps from 0 and multiplies its learning rate by `factor(step)`. So `train_one` above says `warmup(step + 1, ..., peak=1.0)`. With `warmup(step, ...)` it would divide by zero at its very first step.
@@ -778,9 +766,6 @@ def choose_setting(scores: dict[str, dict]) -> str:
     ### END SOLUTION
 
 
-# %% check="choose_setting" points=3
-check(choose_setting)
-
 # %% [markdown]
 # To have something to choose from, the *shallow* setting gets three seeds as well, as it is and with pre-norm. Depth can then be compared with depth: same norm, same seeds, same number of steps.
 
@@ -869,7 +854,7 @@ pd.DataFrame({"parameters": runs.groupby("changed", sort=False)["parameters"].fi
 # In at most twelve lines, in English or in French: **choose a setting and defend it.** Imagine that you must decide tomorrow which of the settings is trained on the real corpus. Use the table of parameters and time, the BLEU of dev over seeds (yours, and the published ones for the full size), and say what your choice does *not* rest on, and which
 # one run more you would pay for, and why.
 
-# %% [markdown] essay="setting_essay" points=2
+# %% [markdown] essay="setting_essay"
 # **Rubric** (half a point for each, 2 points in all). Any setting can be right; what counts is the defence.
 #
 # - *A rule, named before the number*: for example the smallest setting within one standard error of the best dev BLEU. Not test, not the highest single figure.

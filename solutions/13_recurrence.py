@@ -135,9 +135,6 @@ class GRUCell(nn.Module):
         ### END SOLUTION
 
 
-# %% check="GRUCell" points=5
-check(GRUCell)
-
 # %% [markdown]
 # Is it PyTorch's? Give both the same weights, and ask.
 
@@ -181,9 +178,6 @@ def unroll(cell, x: Tensor, lengths: Tensor, state: Tensor) -> Tensor:
     return torch.stack(states, dim=1)  # (b, n, d)
     ### END SOLUTION
 
-
-# %% check="unroll" points=4
-check(unroll)
 
 # %% [markdown]
 # `nn.GRU` does all this at once, and faster; for padding it wants a *packed* batch. The last states must be yours.
@@ -389,9 +383,6 @@ def gradient_by_distance(model, x: Tensor) -> Tensor:
     ### END SOLUTION
 
 
-# %% check="gradient_by_distance" points=3
-check(gradient_by_distance)
-
 # %% [markdown]
 # Four new layers of width 64 that have learned nothing yet, and sentences of 60 tokens. Beside attention, a GRU as PyTorch starts it, and two whose update gates start with a bias of 2 and of 4: then $z$ is near $\sigma(2) = 0.88$ or $\sigma(4) = 0.98$, and the state mostly stays. All
 # curves begin at distance 1 and are divided by their first value: what is asked is how much is left of it farther back. (Distance 0 is another matter. The last token is also the one that asks, and in attention its query moves all weights.)
@@ -526,9 +517,6 @@ def sliding_window_mask(size: int, window: int) -> Tensor:
     ### END SOLUTION
 
 
-# %% check="sliding_window_mask" points=2
-check(sliding_window_mask)
-
 # %% [markdown]
 # What does it cost? Put a window of 6 into the look-up task of section 3 and train again. Which distances will it get right? Look at the mask, on the left, before you look at the curves: light squares are places that a token sees (0), dark ones are cut off (minus infinity).
 
@@ -597,9 +585,6 @@ def layers_to_reach(size: int, window: int) -> int:
     ### END SOLUTION
 
 
-# %% check="layers_to_reach" points=2
-check(layers_to_reach)
-
 # %% [markdown]
 # *Can* know: the way is there. Whether anything useful travels on it, from layer to layer, is for training to find out. Mistral 7B has 32 layers and a window of 4,096 tokens, and its authors speak of a span of about 131 thousand tokens. What does your function say?
 
@@ -661,9 +646,6 @@ def costs() -> dict[str, sympy.Expr]:
     ### END SOLUTION
 
 
-# %% check="costs" points=4
-check(costs)
-
 # %% experiment
 found = {name: sympy.sympify(entry) for name, entry in costs().items()}  # plain numbers become sympy's
 at = {D: 512, A: 8, W: 128}
@@ -714,7 +696,7 @@ plots.show(figure, "Width 512, window 128. " + " ".join(told))
 # In English or in French, a few sentences for each part. (a) What did a recurrence have that attention has given up? Name two things, with formulas. (b) What was gained? Name two things, with formulas or with measurements of this notebook. (c) Someone looks at the figure of section 3 and says: "a GRU cannot remember more
 # than a few tokens." What do sections 3 and 4 say to that? (d) A model on a hearing aid is to follow what is said all day, word by word; another one is to be trained on a library in a data centre. Which kind of layer for which, and why?
 
-# %% [markdown] essay="exchange_essay" points=2
+# %% [markdown] essay="exchange_essay"
 # **Rubric** (half a point for each, 2 points in all)
 #
 # - (a) Two of: a memory of fixed size while writing ($D$ numbers, against $2LD$ keys and values); a fixed cost for each token, $6D^2$, against one that grows with what stands before, $4D^2 + 2LD$; products linear in the length, $6LD^2$, against $2L^2D$; an order that needs no positions; no longest sentence.

@@ -179,9 +179,6 @@ def train_bpe(texts: list[str], merges: int) -> list[Pair]:
     ### END SOLUTION
 
 
-# %% check="train_bpe" points=4
-check(train_bpe)
-
 # %% [markdown]
 # ### To cut a text
 #
@@ -207,9 +204,6 @@ def bpe_encode(text: str, merges: list[Pair]) -> list[int]:
     return pieces
     ### END SOLUTION
 
-
-# %% check="bpe_encode" points=2
-check(bpe_encode)
 
 # %% [markdown]
 # Back to text is easy: put the bytes together. One thing only can go wrong, and with a model that writes, it does: half an *é* is no character. `errors="replace"` puts a � there.
@@ -415,9 +409,6 @@ class GPT(nn.Module):
         ### END SOLUTION
 
 
-# %% check="GPT" points=4
-check(GPT)
-
 # %% [markdown]
 # Three tests of a new model that cost nothing. First the **count**, by the formulas of notebook 05 with a feed-forward width of $4d$: $V d$ for the embedding, $n d$ for positions, $12 d^2 + 13 d$ for each layer, $2d$ for the last norm, and nothing for the head. Second, a **known model with the same weights** must give the same logits: `helpers.models` has one whose head is tied if we tie it. Third, the **first loss**: who knows nothing gives each of $V$ tokens the same chance, and has a loss of $\ln V$.
 
@@ -489,9 +480,6 @@ def bits_per_byte(model: nn.Module, tokens: Tensor, n_bytes: int) -> float:
     ### END SOLUTION
 
 
-# %% check="bits_per_byte" points=2
-check(bits_per_byte)
-
 # %% experiment
 def windows(tokens: Tensor) -> Tensor:
     """Returns windows `(k, WINDOW + 1)` of tokens; each begins with the last token of the one before."""
@@ -561,9 +549,6 @@ def training_loop(
     return losses
     ### END SOLUTION
 
-
-# %% check="training_loop" points=3
-check(training_loop)
 
 # %% [markdown]
 # ### When a batch is too large for the memory
@@ -758,9 +743,6 @@ def next_token_distribution(
     ### END SOLUTION
 
 
-# %% check="next_token_distribution" points=3
-check(next_token_distribution)
-
 # %% experiment
 @torch.no_grad()
 def write(model: GPT, prompt: str, n_tokens: int, seed: int, **cut) -> str:
@@ -862,9 +844,6 @@ def read_with_cache(model: nn.Module, tokens: Tensor, cache: Cache | None) -> tu
     ### END SOLUTION
 
 
-# %% check="read_with_cache" points=3
-check(read_with_cache)
-
 # %% [markdown]
 # One pass over a text, and the same text token by token, must give the same logits; this is tested first. And what is the cache worth? For the time, we take a new model with a window of 512, since what it writes does not matter. Each point is the shortest of three measurements: what else the machine does can only add to them.
 
@@ -934,7 +913,7 @@ for times_n, times_d in ((1, 1), (10, 1), (1, 10), (10**0.5, 10**0.5), (10, 10))
 # %% [markdown]
 # In at most twelve lines, in English or in French: **what would you need to make *your* model ten times as good?** Say first what "ten times as good" shall mean, in which unit and against which floor. Then say what you would have more of (parameters, tokens, time, other text), by how much, and what it would cost by $6ND$, with at least one number of your own run. Use what the two papers say, and say what cannot be carried over from them to your model.
 
-# %% [markdown] essay="scaling_essay" points=2
+# %% [markdown] essay="scaling_essay"
 # **Rubric** (half a point for each, 2 points in all). Any plan can be right; what counts is whether it is thought through.
 #
 # - *A measure*: says what "ten times" means. Bits per byte cannot fall to a tenth as one likes: text has an entropy, a floor that no model goes below (1.69 nats in the fit of Hoffmann et al. is such a floor); sensible are a tenth of the distance to a floor, ten times fewer errors of some kind, or a named task.

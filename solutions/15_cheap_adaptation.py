@@ -191,9 +191,6 @@ class LoRALinear(nn.Linear):
         ### END SOLUTION
 
 
-# %% check="LoRALinear" points=5
-check(LoRALinear)
-
 # %% [markdown]
 # > **In practice: freeze first.** A freshly made `nn.Linear` learns. If you freeze the whole layer *after* making `down` and `up`, they are frozen too and nothing learns. If you forget to freeze, everything learns, the accuracy looks fine, and you keep whole models without noticing. Both are found by one line: count what learns.
 #
@@ -236,9 +233,6 @@ def add_lora(model: Classifier, names: tuple[str, ...], rank: int) -> Classifier
     ### END SOLUTION
 
 
-# %% check="add_lora" points=4
-check(add_lora)
-
 # %% experiment
 print("rank  learns  by the formula")
 for rank in (1, 4):
@@ -276,9 +270,6 @@ def unfreeze(model: Classifier, step: int) -> Classifier:
     return model
     ### END SOLUTION
 
-
-# %% check="unfreeze" points=3
-check(unfreeze)
 
 # %% experiment
 rows = []
@@ -542,9 +533,6 @@ class RMSNorm(nn.Module):
         ### END SOLUTION
 
 
-# %% check="RMSNorm" points=2
-check(RMSNorm)
-
 # %% [markdown]
 # (By hand: LayerNorm gives $(101, 107)$ the same as $(1, 7)$, namely $(-1, 1)$, since it takes the mean off; RMSNorm makes of it about $(0.97, 1.03)$. To $(10, 70)$ both give the same as to $(1, 7)$.)
 #
@@ -615,9 +603,6 @@ class SwiGLU(nn.Module):
         ### END SOLUTION
 
 
-# %% check="SwiGLU" points=2
-check(SwiGLU)
-
 # %% experiment
 rows = {}
 for d_model, width in ((64, 192), (512, 2048), (4096, 16384)):
@@ -670,9 +655,6 @@ def grouped_query_attention(
     return weights @ value
     ### END SOLUTION
 
-
-# %% check="grouped_query_attention" points=2
-check(grouped_query_attention)
 
 # %% [markdown]
 # (By hand: $2 \cdot 32 \cdot 32 \cdot 128 \cdot 4096$ numbers are 1,074 million, or 2.1 GB; with 8 groups a quarter, 0.5 GB. Head 4 reads group 2.)
@@ -755,9 +737,6 @@ def induction_score(attention: Tensor) -> Tensor:
     return attention[:, :, rows, looked_for].mean(dim=(0, 2))  # (b, h, n/2) -> (h,)
     ### END SOLUTION
 
-
-# %% check="induction_score" points=3
-check(induction_score)
 
 # %% measured
 LETTERS, PLACES = 26, 24
@@ -958,7 +937,7 @@ print("the reviewer's two heads:", ", ".join(f"{score:.3f}" for score in review_
 #
 # (a) *The agency*: forty publishers with 30 labels each, and one server whose memory holds the base once. (b) *The laboratory*: one task, 100,000 labels, a graphics card of its own. (c) *The telephone*: the app has kept, for each text, the numbers that the base gives at its last word, and cannot run the base again; 30 labels. (d) What does the contest of section 5 **not** tell you? Name one thing, and what you would measure.
 
-# %% [markdown] essay="budget_essay" points=2
+# %% [markdown] essay="budget_essay"
 # **Rubric** (half a point for each, 2 points in all)
 #
 # - (a) *LoRA*: one base in memory and 386 (rank 4: 1,154) numbers for each publisher, 0.06 MB in place of 12.77 MB for all forty; with 32 labels it reaches what the whole model does (about 93 %). Good answers add that the factors are **not** merged here, since forty merged models would be forty bases again.

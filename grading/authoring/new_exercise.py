@@ -121,10 +121,6 @@ def NAME(b: int, n: int) -> int:
     ### BEGIN SOLUTION
     return b * n
     ### END SOLUTION
-
-
-# %% check="NAME" points=1
-check(NAME)
 '''
 
 TODO = """{files}
@@ -134,7 +130,7 @@ Now three changes in {source}:
 
 # | `{name}` | how many tokens | 1 |
 
-2. two cells, where students should meet the exercise:
+2. a cell, where students should meet the exercise (the check cell is added):
 
 {cells}
 3. the text around them.

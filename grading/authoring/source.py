@@ -4,21 +4,23 @@ A source is a jupytext percent script. Its head, the notebook's metadata in YAML
 notebook stands (see `grading.authoring.syllabus`); nothing of it reaches the notebook. A cell's marker says in one or
 two words what the cell is:
 
-    # %% setup                             imports that every answer needs; locked
-    # %% exercise="causal_mask"            a solution between BEGIN SOLUTION and END SOLUTION
-    # %% check="causal_mask" points=3      one line, `check(causal_mask)`; the examiner's line is added
-    # %% [markdown] essay="why" points=2   a written answer, marked by hand; its text is the rubric
-    # %% experiment                        a cell that no mark depends on
-    # %% interactive                       an experiment with widgets, whose output is not kept
-    # %% measured                          an experiment with times, whose output no test compares
+    # %% setup                    imports that every answer needs; locked
+    # %% exercise="causal_mask"   a solution between BEGIN SOLUTION and END SOLUTION; its check cell is added
+    # %% [markdown] essay="why"   a written answer, marked by hand; its text is the rubric
+    # %% experiment               a cell that no mark depends on
+    # %% interactive              an experiment with widgets, whose output is not kept
+    # %% measured                 an experiment with times, whose output no test compares
+
+The points of exercises and essays stand in the table at the beginning, for the reader; those of an exercise must be
+what its stages add up to.
 """
 
 from __future__ import annotations
 
 import math
 import re
-from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import dataclass, replace
 from functools import lru_cache
 from pathlib import Path
 from typing import Any
@@ -33,7 +35,7 @@ from grading.notebooks.cells import BEGIN_SOLUTION as BEGIN
 from grading.notebooks.cells import END_SOLUTION as END
 
 WORDS = {"setup", "experiment", "interactive", "measured"}
-KEYS = {"exercise", "check", "essay", "points"}
+KEYS = {"exercise", "essay"}
 
 
 class BuildError(CourseError):
@@ -65,7 +67,27 @@ def read(path: Path) -> list[Cell]:
     notebook = _parsed(text)
     if len(lines) != len(notebook.cells):
         raise BuildError(f"{path.name}: text before the first marker `# %%`; put it into a cell of its own.")
-    return [_cell(path, cell, line) for cell, line in zip(notebook.cells, lines, strict=True)]
+    cells = [_cell(path, cell, line) for cell, line in zip(notebook.cells, lines, strict=True)]
+    table = _table(cells)
+    return [part for cell in cells for part in _with_points(cell, table)]
+
+
+def _with_points(cell: Cell, table: Mapping[str, float]) -> Iterator[Cell]:
+    """Yields a cell, and behind an exercise its check cell; points are those of the table, 0 where it has none."""
+    points = table.get(cell.name, 0.0)
+    yield replace(cell, points=points) if cell.kind == "essay" else cell
+    if cell.kind == "exercise":
+        yield Cell("check", cell.name, points, f"check({cell.name})", "code", cell.line)
+
+
+def _head(cells: Sequence[Cell]) -> str:
+    return "\n".join(cell.source for cell in cells[:4] if cell.language == "markdown")
+
+
+def _table(cells: Sequence[Cell]) -> dict[str, float]:
+    """Returns the points of each exercise and essay, from the table in the head."""
+    rows = re.findall(r"^\|[^|\n]*`(\w+)[^`]*`[^|\n]*\|.*\|\s*(\d+\.?\d*)\s*\|\s*$", _head(cells), re.MULTILINE)
+    return {name: float(points) if "." in points else int(points) for name, points in rows}
 
 
 def course_metadata(path: Path) -> Any:
@@ -87,21 +109,17 @@ def _cell(path: Path, cell: NotebookNode, line: int) -> Cell:
     if unknown:
         known = ", ".join(sorted(WORDS | KEYS))
         raise BuildError(f"{place}: unknown word {unknown[0]!r} in the marker of a cell; expected one of: {known}.")
-    kinds = [key for key in ("exercise", "check", "essay") if key in metadata] + ([word] if word else [])
+    kinds = [key for key in ("exercise", "essay") if key in metadata] + ([word] if word else [])
     if len(kinds) > 1:
         raise BuildError(f"{place}: a cell is one thing, this one is marked {' and '.join(kinds)}.")
     kind = kinds[0] if kinds else "prose" if cell.cell_type == "markdown" else "code"
-    name, points = str(metadata.get(kind, "")), metadata.get("points")
-    if (kind in ("check", "essay")) != (points is not None):
-        raise BuildError(f"{place}: {'points are missing' if points is None else 'points belong to check and essay'}.")
-    if points is not None and (isinstance(points, bool) or not isinstance(points, int | float) or points <= 0):
-        raise BuildError(f"{place}: points={points!r}; expected a number above 0.")
-    if kind in ("exercise", "check", "essay") and not re.fullmatch(r"[A-Za-z]\w*", name):
+    name = str(metadata.get(kind, ""))
+    if kind in ("exercise", "essay") and not re.fullmatch(r"[A-Za-z]\w*", name):
         raise BuildError(f"{place}: {kind}={name!r}; expected a name of letters, digits and underscores.")
     if (kind in ("essay", "prose")) != (cell.cell_type == "markdown"):
         raise BuildError(f"{place}: a cell of kind {kind} must {'' if kind == 'essay' else 'not '}be [markdown].")
     _refuse_loose_regions(place, kind, cell.source)
-    return Cell(kind, name, points, cell.source.strip("\n"), cell.cell_type, line)
+    return Cell(kind, name, None, cell.source.strip("\n"), cell.cell_type, line)
 
 
 def _refuse_loose_regions(place: str, kind: str, source: str) -> None:
@@ -128,12 +146,9 @@ def validate(path: Path, cells: Sequence[Cell]) -> None:
                 )
             seen[identifier] = cell.line
     checks = {cell.name: cell for cell in cells if cell.kind == "check"}
-    for cell in cells:
-        if cell.kind == "exercise" and cell.name not in checks:
-            raise BuildError(f"{path.name}:{cell.line}: exercise {cell.name!r} has no check cell.")
     _validate_definitions(path, checks)
-    _validate_points(path, checks)
     _validate_table(path, cells)
+    _validate_points(path, checks)
 
 
 def _validate_definitions(path: Path, checks: Mapping[str, Cell]) -> None:
@@ -144,12 +159,12 @@ def _validate_definitions(path: Path, checks: Mapping[str, Cell]) -> None:
     for name, cell in checks.items():
         if name not in defined:
             raise BuildError(
-                f"{path.name}:{cell.line}: check {name!r} has no definition; expected it in "
+                f"{path.name}:{cell.line}: exercise {name!r} has no definition; expected it in "
                 f"grading/exercises/{path.stem}/{name}.py."
             )
     for name in defined:
         if name not in checks:
-            raise BuildError(f"{path.name}: grading/exercises defines {name!r}, but the notebook has no check for it.")
+            raise BuildError(f"{path.name}: grading/exercises defines {name!r}, and the notebook has no such exercise.")
 
 
 def _validate_points(path: Path, checks: Mapping[str, Cell]) -> None:
@@ -159,27 +174,25 @@ def _validate_points(path: Path, checks: Mapping[str, Cell]) -> None:
         points = load_one(path.stem, name).points
         if not math.isclose(points, cell.points or 0):
             raise BuildError(
-                f"{path.name}:{cell.line}: check {name!r} says {cell.points:g} points, its stages add up to {points:g}."
+                f"{path.name}: the table in the head gives {name!r} {cell.points:g} points, "
+                f"its stages add up to {points:g}."
             )
 
 
 def _validate_table(path: Path, cells: Sequence[Cell]) -> None:
-    """The head of a notebook tells the points of each part; they must be those of the cells."""
-    wanted = {cell.name: cell.points for cell in cells if cell.points is not None}
-    head = "\n".join(cell.source for cell in cells[:4] if cell.language == "markdown")
-    rows = dict(re.findall(r"^\|[^|\n]*`(\w+)[^`]*`[^|\n]*\|.*\|\s*([\d.]+)\s*\|\s*$", head, re.MULTILINE))
-    told = {name: float(points) for name, points in rows.items()}
-    if told != wanted:
-        wrong = sorted({*told, *wanted}, key=str)
-        name = next(name for name in wrong if told.get(name) != wanted.get(name))
+    """Refuses a table in the head that has other exercises and essays than the cells, or another total."""
+    wanted = [cell.name for cell in cells if cell.points is not None]
+    table = _table(cells)
+    if missing := [name for name in wanted if table.get(name, 0) <= 0]:
         raise BuildError(
-            f"{path.name}: the table in the head gives {name!r} {told.get(name, 'no')} points, its cell "
-            f"{wanted.get(name, 'none')}; make them agree."
+            f"{path.name}: the table in the head gives {missing[0]!r} no points; expected a number above 0."
         )
-    total = re.search(r"^\|\s*\*\*total\*\*.*\|\s*\*\*([\d.]+)\*\*\s*\|\s*$", head, re.MULTILINE)
-    if total is None or not math.isclose(float(total.group(1)), math.fsum(p or 0 for p in wanted.values())):
+    if unknown := sorted(set(table) - set(wanted)):
+        raise BuildError(f"{path.name}: the table in the head has a row for {unknown[0]!r}, and no cell is called so.")
+    total = re.search(r"^\|\s*\*\*total\*\*.*\|\s*\*\*([\d.]+)\*\*\s*\|\s*$", _head(cells), re.MULTILINE)
+    if total is None or not math.isclose(float(total.group(1)), math.fsum(table.values())):
         raise BuildError(
-            f"{path.name}: the table's last row must be | **total** | ... | **{sum(wanted.values()):g}** |."
+            f"{path.name}: the table's last row must be | **total** | ... | **{sum(table.values()):g}** |."
         )
 
 

@@ -37,11 +37,8 @@ def {name}(*inputs):
     ### BEGIN SOLUTION
     return 1
     ### END SOLUTION
-
-# %% check="{name}" points={points}
-check({name})
 """
-POINTS = {"causal_mask": 3, "attention_weights": 3, "wasted_scores": 2, "future_influence": 3, "padding_mask": 3}
+NAMES = ("causal_mask", "attention_weights", "wasted_scores", "future_influence", "padding_mask")
 
 
 def written(tmp_path: Path, text: str) -> Path:
@@ -52,7 +49,7 @@ def written(tmp_path: Path, text: str) -> Path:
 
 def whole(**changes: str) -> str:
     """Returns a small source for notebook 01 in which every part fits."""
-    return HEAD + "".join(EXERCISE.format(name=name, points=points) for name, points in POINTS.items())
+    return HEAD + "".join(EXERCISE.format(name=name) for name in NAMES)
 
 
 def refused(tmp_path: Path, text: str) -> str:
@@ -134,30 +131,37 @@ def test_duplicate_ids_are_refused(tmp_path: Path) -> None:
     assert "'causal_mask' is already the id of line" in refused(tmp_path, text)
 
 
-def test_an_exercise_without_check_is_refused(tmp_path: Path) -> None:
-    text = whole() + '\n# %% exercise="more"\n### BEGIN SOLUTION\n### END SOLUTION\n'
-    assert "exercise 'more' has no check" in refused(tmp_path, text)
+def test_a_check_cell_is_added_behind_its_exercise_with_the_points_of_the_table(tmp_path: Path) -> None:
+    cells = source.read(written(tmp_path, whole()))
+    at = next(number for number, cell in enumerate(cells) if (cell.kind, cell.name) == ("exercise", "wasted_scores"))
+    added = cells[at + 1]
+    assert (added.kind, added.name, added.points, added.source) == ("check", "wasted_scores", 2, "check(wasted_scores)")
 
 
-def test_a_check_without_definition_is_refused(tmp_path: Path) -> None:
+def test_an_exercise_without_a_row_in_the_table_is_refused(tmp_path: Path) -> None:
+    text = whole().replace("| `padding_mask` | padding | 3 |\n# ", "")
+    assert "the table in the head gives 'padding_mask' no points; expected a number above 0" in refused(tmp_path, text)
+
+
+def test_a_row_without_its_exercise_is_refused(tmp_path: Path) -> None:
+    text = whole().replace("# | **total**", "# | `lost` | nothing | 2 |\n# | **total**")
+    assert "the table in the head has a row for 'lost', and no cell is called so" in refused(tmp_path, text)
+
+
+def test_an_exercise_without_definition_is_refused(tmp_path: Path) -> None:
     text = whole().replace("causal_mask", "casual_mask")
-    wanted = "check 'casual_mask' has no definition; expected it in grading/exercises/01_causal_mask/casual_mask.py"
+    wanted = "exercise 'casual_mask' has no definition; expected it in grading/exercises/01_causal_mask/casual_mask.py"
     assert wanted in refused(tmp_path, text)
 
 
-def test_a_definition_without_check_is_refused(tmp_path: Path) -> None:
-    without = whole().replace(EXERCISE.format(name="padding_mask", points=3), "")
-    assert "defines 'padding_mask', but the notebook has no check for it" in refused(tmp_path, without)
+def test_a_definition_without_exercise_is_refused(tmp_path: Path) -> None:
+    without = whole().replace(EXERCISE.format(name="padding_mask"), "")
+    assert "defines 'padding_mask', and the notebook has no such exercise" in refused(tmp_path, without)
 
 
 def test_points_that_are_not_those_of_the_stages_are_refused(tmp_path: Path) -> None:
-    text = whole().replace('check="wasted_scores" points=2', 'check="wasted_scores" points=5')
-    assert "says 5 points, its stages add up to 2" in refused(tmp_path, text)
-
-
-def test_points_that_are_not_those_of_the_table_are_refused(tmp_path: Path) -> None:
-    text = whole().replace("| `padding_mask` | padding | 3 |", "| `padding_mask` | padding | 4 |")
-    assert "the table in the head gives 'padding_mask' 4.0 points" in refused(tmp_path, text)
+    text = whole().replace("| formula | 2 |", "| formula | 5 |").replace("**14**", "**17**")
+    assert "the table in the head gives 'wasted_scores' 5 points, its stages add up to 2" in refused(tmp_path, text)
 
 
 def test_a_wrong_total_is_refused(tmp_path: Path) -> None:
@@ -175,12 +179,12 @@ def test_a_hidden_test_written_by_hand_is_refused(tmp_path: Path) -> None:
 
 
 def test_a_cell_is_one_thing(tmp_path: Path) -> None:
-    assert "a cell is one thing" in refused(tmp_path, whole() + '\n# %% exercise="a" check="a" points=1\nx = 1\n')
+    assert "a cell is one thing" in refused(tmp_path, whole() + '\n# %% exercise="a" essay="a"\nx = 1\n')
 
 
-@pytest.mark.parametrize("points", ["0", "-1", '"three"', "true"])
+@pytest.mark.parametrize("points", ["0", "-1", "three", ""])
 def test_points_must_be_a_number_above_zero(tmp_path: Path, points: str) -> None:
-    text = whole().replace('check="wasted_scores" points=2', f'check="wasted_scores" points={points}')
+    text = whole().replace("| formula | 2 |", f"| formula | {points} |")
     assert "expected a number above 0" in refused(tmp_path, text)
 
 

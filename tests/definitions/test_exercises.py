@@ -171,9 +171,6 @@ def token_count(b, n):
     ### END SOLUTION
 
 
-# %% check="token_count" points=1
-check(token_count)
-
 '''
 PROVE = """
 import json
