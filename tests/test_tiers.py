@@ -109,10 +109,11 @@ def test_a_failure_is_named_when_it_happens(folder: pytest.Pytester) -> None:
 
 @pytest.mark.all
 def test_what_would_begin_too_late_is_skipped_and_said(folder: pytest.Pytester) -> None:
-    folder.makepyfile(test_a="import time\ndef test_long(): time.sleep(1.5)\ndef test_late(): pass")
-    done = folder.runpytest_subprocess("-n", "1", "--minutes", "0.02", "-rs")
+    long_ago = "import os\ndef test_long(): os.environ['TESTS_BEGAN'] = '0'\ndef test_late(): pass"
+    folder.makepyfile(test_a=long_ago)
+    done = folder.runpytest_subprocess("-n", "1", "--minutes", "30", "-rs")
     done.assert_outcomes(passed=1, skipped=1)
-    done.stdout.fnmatch_lines(["*not begun: this run had taken 0.02 minutes"])
+    done.stdout.fnmatch_lines(["*not begun: this run had taken 30 minutes"])
 
 
 def test_what_takes_long_begins_first(folder: pytest.Pytester) -> None:

@@ -18,7 +18,9 @@ from tutor.checks import public_examples
 
 pytestmark = pytest.mark.all
 
-MOST = 15 / 231  # of the points of all notebooks together: what one such answer may earn
+# What one such answer may earn, of the points of all notebooks together. Of five students it was 22 to 25 of 288: since
+# a check knows the questions of one student more, their results are known to all, and in small domains are asked again.
+MOST = 26 / 288
 Known = list[Case]
 Strategy = Callable[[Known, Question, int], Any]
 
