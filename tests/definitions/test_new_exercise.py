@@ -46,10 +46,10 @@ def test_a_new_exercise_passes_its_own_tests(repository: Path, tmp_path: Path) -
 
     source = course / "solutions" / "00_start_here.py"
     (row,) = re.findall(r"^# \| .*\n", told.stdout, re.MULTILINE)
-    (cells,) = re.findall(r"^# %% exercise.*?^check\(\w+\)\n", told.stdout, re.MULTILINE | re.DOTALL)
+    (cells,) = re.findall(r"^# %% exercise.*?^    ### END SOLUTION\n", told.stdout, re.MULTILINE | re.DOTALL)
     total = "# | **total** | | **1** |"
     text = source.read_text(encoding="utf-8").replace(total, f"{row}{total.replace('1', '2')}")
-    source.write_text(text.replace('# %% exercise="batch', f'{cells}\n# %% exercise="batch', 1), encoding="utf-8")
+    source.write_text(text.replace('# %% exercise="batch', f'{cells}\n\n# %% exercise="batch', 1), encoding="utf-8")
 
     commands = re.findall(r"^\.venv/bin/python (.*)$", told.stdout, re.MULTILINE)
     assert len(commands) == 2
