@@ -134,6 +134,9 @@ def batch_shape(b: int, n: int, d: int) -> tuple[int, int, int]:
 #   the same way as a short one.
 # - **Gradients pass through** everything that training needs: modules, and functions whose description says so. `.detach()`, `.item()` and numpy
 #   stop them. A module does the same in training mode as in evaluation mode, and double precision stays double.
+# - **A module stays on the device of its inputs**, and so does a function through which training passes, or which is given a model: on a GPU,
+#   `x + torch.zeros(n)` stops, since the zeros are made on the processor. Say `torch.zeros(n, device=x.device)` or `x.new_zeros(n)`; a table that a
+#   module keeps is a parameter, or registered with `register_buffer`. The check sees to it without a GPU.
 # - **Random numbers and PyTorch's settings belong to the caller**: no `torch.manual_seed` and no `torch.set_grad_enabled` inside, and two new modules do
 #   not begin with the same random weights. Arguments that may be left out keep the default values given in the `def` line.
 #

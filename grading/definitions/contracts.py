@@ -20,9 +20,10 @@ from tutor.checking.answers import Question, Reply
 from tutor.checking.compare import difference
 from tutor.checking.judging import INPUTS_STAY as INPUTS_STAY
 from tutor.checking.judging import Case, Examples, Raised, StageCases
+from tutor.checking.places import ON_ONE
 from tutor.checking.plain import Other
 from tutor.checking.probes import DIFFER, TWO_NEW, is_differentiable
-from tutor.checking.recipes import DATA, Model
+from tutor.checking.recipes import DATA, Model, models_in
 
 
 class Exercise(Protocol):
@@ -162,6 +163,18 @@ def _richest_of_each_way(exercise: Exercise, calls: Sequence[Question]) -> list[
 def _in_double(exercise: Exercise, calls: Sequence[Question]) -> Iterator[Question]:
     if exercise.trains or _is_class(exercise):
         yield replace(_richest(calls), probe="in double")
+
+
+def _any_device(exercise: Exercise, calls: Sequence[Question]) -> Iterator[Question]:
+    """Yields a call for each choice of inputs that are left out, of what works on a GPU: of a module and of a function
+    through which training passes, or which is given a model.
+    """
+    found = dict[tuple[bool, ...], Question]()
+    for ask in calls:
+        works_there = exercise.trains or _is_class(exercise) or any(models_in(ask.inputs))
+        if works_there and ask.probe == "result" and ask.follow_up is None:
+            found[tuple(value is None for value in ask.inputs)] = replace(ask, probe="device", entries=())
+    yield from list(found.values())[:TRIED]
 
 
 def _again(exercise: Exercise, calls: Sequence[Question]) -> Iterator[Question]:
@@ -355,6 +368,14 @@ CIRCUMSTANCES = (  # in the order of causes
         _in_double,
     ),
     Circumstance(
+        "it stays on the device of its inputs",
+        "On a GPU it stops, or its result lies elsewhere. Make new tensors where the inputs are: "
+        "`torch.zeros(..., device=x.device)`, or `x.new_zeros(...)`; `register_buffer` takes a table along with its "
+        "module.",
+        _any_device,
+        of_any_call=True,
+    ),
+    Circumstance(
         "what may be left out has the default of the signature",
         "An argument was left out that the first line of the exercise gives a default.",
         _defaults,
@@ -424,4 +445,6 @@ def _says_something(ask: Question, wanted: Any) -> bool:
     """Says whether there is anything to compare in what the reference gives."""
     if ask.probe == "in double":
         return str(wanted).startswith("torch.float")
+    if ask.probe == "device":
+        return bool(wanted == ON_ONE)
     return not (wanted is None or isinstance(wanted, Other) or (isinstance(wanted, dict) and not wanted))

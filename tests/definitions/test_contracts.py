@@ -17,7 +17,7 @@ from tutor.checking.judging import INPUTS_STAY, KEEPS, judge
 from tutor.checking.plain import Model
 from tutor.checking.verdict import Verdict
 
-AGAIN, MODE, GRADIENT, TRAINING, DOUBLE, DEFAULT, LARGE, RANDOM = (one.name for one in contracts.CIRCUMSTANCES)
+AGAIN, MODE, GRADIENT, TRAINING, DOUBLE, DEVICE, DEFAULT, LARGE, RANDOM = (one.name for one in contracts.CIRCUMSTANCES)
 X = torch.arange(6.0).reshape(2, 3)
 
 
@@ -121,6 +121,78 @@ def made_double(x: Tensor, factor: float = 2.0) -> Tensor:
 )
 def test_what_a_function_does_not_keep_costs_a_tenth(answer: Any, names: list[str]) -> None:
     assert lost(function_exercise(trains=True), answer) == names
+
+
+def on_the_processor(x: Tensor, factor: float = 2.0) -> Tensor:
+    return x * torch.full((x.shape[-1],), factor, dtype=x.dtype)
+
+
+def gathered_there(x: Tensor, factor: float = 2.0) -> Tensor:
+    result = torch.zeros(x.shape, dtype=x.dtype)
+    for place, number in enumerate(x.flatten()):
+        result.view(-1)[place] = number * factor
+    return result
+
+
+def on_the_same_device(x: Tensor, factor: float = 2.0) -> Tensor:
+    by_device = torch.full((1,), factor, device=x.device, dtype=x.dtype)
+    by_tensor = torch.arange(x.shape[-1]).to(x) * 0
+    with torch.device(x.device):
+        zeros = torch.zeros(x.shape[-1])
+    return x * (by_device + by_tensor + x.new_zeros(1)) * torch.tensor(1.0) + zeros.to(x.dtype)
+
+
+def by_numbers(x: Tensor, factor: float = 2.0) -> Tensor:
+    rows = x.view(-1, x.shape[-1])
+    return (rows[torch.arange(len(rows))] * factor).view_as(x)  # an index may lie on the CPU
+
+
+@pytest.mark.parametrize(
+    ("answer", "said"),
+    [
+        (on_the_processor, "`torch.full` makes a tensor on the CPU, and inputs stand elsewhere"),
+        (gathered_there, "the result is on the CPU, by `torch.zeros`; the inputs stand elsewhere"),
+        (on_the_same_device, ""),
+        (by_numbers, ""),
+    ],
+)
+def test_what_is_made_on_another_device_costs_a_tenth_and_is_named(answer: Any, said: str) -> None:
+    defined = function_exercise(trains=True)
+    assert lost(defined, answer) == [DEVICE] * bool(said)
+    assert judge(defined.public_examples(), InProcess(answer)).sentence == said
+    assert lost(function_exercise(), answer) == []  # what neither trains nor gets a model is not asked
+
+
+class TableLeftBehind(nn.Module):
+    """Multiplies by one learned number, and adds a table of zeros that does not move with it."""
+
+    def __init__(self, start: float = 1.0) -> None:
+        super().__init__()
+        self.factor = nn.Parameter(torch.tensor(start))
+        self.keep(torch.zeros(1, 3))
+
+    def keep(self, table: Tensor) -> None:
+        self.table = table
+
+    def forward(self, x: Tensor) -> Tensor:
+        return (x.double() * self.factor + self.table).to(x.dtype)
+
+
+class TableTakenAlong(TableLeftBehind):
+    def keep(self, table: Tensor) -> None:
+        self.register_buffer("table", table)
+
+
+def test_a_table_of_a_module_moves_with_it_when_it_is_registered() -> None:
+    assert lost(module_exercise(), TableLeftBehind) == [DEVICE]
+    assert lost(module_exercise(), TableTakenAlong) == []
+
+
+def test_numpy_and_plain_numbers_lose_device_and_gradient_for_one_tenth() -> None:
+    def by_numpy(x: Tensor, factor: float = 2.0) -> Tensor:
+        return torch.from_numpy(x.detach().numpy() * factor).to(x.dtype)
+
+    assert lost(function_exercise(trains=True), by_numpy) == [GRADIENT]
 
 
 def in_place_and_seeded(x: Tensor, factor: float = 2.0) -> Tensor:

@@ -52,6 +52,7 @@ SAID_OF = {  # what is taken of a call -> what is found in the sentence on its e
         (r"the entry '(.+)' is not expected", "{0} still learns"),
     ),
     "gradients": ((r"the entry '(.+)' is missing", "{0} does not arrive"),),
+    "device": ((r"expected '.+', got '(.+)'$", "{0}"),),
 }
 ENOUGH = 12  # bits: two floating point numbers, or four small whole ones, agree with a mistake by no coincidence
 KEEPS = "what every answer keeps (see notebook 00)"
@@ -297,11 +298,13 @@ def _without_consequences(kept: Sequence[Asked], changed: Failures) -> list[Aske
     """Returns what every answer keeps as asked, without problems that follow from an earlier one or from `changed`.
 
     A mode that is left changed is told once. Where no gradient arrives, none does for a long input either, nor after an
-    evaluation. What a function, of which there is only one, has kept of an earlier call it gives in other questions;
-    a module that changes its own weights stops gradients.
+    evaluation; and what is made of plain numbers has neither gradients nor type nor device. What a function, of which
+    there is only one, has kept of an earlier call it gives in other questions; a module that changes its own weights
+    stops gradients.
     """
     wrong = [one for one in kept if one.problem is not None]
     no_gradients = next((one.stage for one in wrong if one.case.ask.probe == "gradients"), None)
+    made_anew = any(one.case.ask.probe in ("gradients", "in double") for one in wrong)
     again = [one for one in wrong if one.case.ask.probe == "again"]
     of_a_function = all(one.case.ask.build is None for one in kept)
     changes_itself = any(
@@ -315,6 +318,8 @@ def _without_consequences(kept: Sequence[Asked], changed: Failures) -> list[Aske
             return no_gradients is not None
         if probe == "mode":
             return mode
+        if probe == "device":
+            return made_anew or changes_itself or (of_a_function and bool(again))
         if of_a_function and again and probe not in ("again", "random numbers"):
             return True
         return probe == "gradients" and (changes_itself or one.stage is not no_gradients)

@@ -15,7 +15,7 @@ import numpy as np
 import torch
 from torch import Tensor, nn
 
-from tutor.checking import model_probes, plain, spies
+from tutor.checking import model_probes, places, plain, spies
 from tutor.checking.building import build, build_inputs, first_model
 from tutor.checking.limits import seed_torch
 from tutor.checking.recipes import DATA
@@ -535,6 +535,19 @@ def _in_double(call: Call) -> str:
     return str(result.dtype) if isinstance(result, Tensor) else type(result).__name__
 
 
+def _device(call: Call) -> str:
+    """Returns whether all that the call makes stands on the device of its inputs; see `places`.
+
+    A module is built anew on the processor and moved, and with it what it has registered.
+    """
+    with places.Places() as seen:
+        module = None if call.module is None else built(call.question, call.answer)
+        places.arrive([module, *call.inputs, *call.keywords.values()])
+        result = (module or call.function)(*call.inputs, **call.keywords)
+    behind = places.left_behind(result)
+    return seen.found or (places.RETURNED.format(behind) if behind else places.ON_ONE)
+
+
 def _random_numbers(call: Call) -> dict[str, str]:
     """Returns for each library whether the call leaves its random numbers to the caller, or seeds them itself.
 
@@ -610,6 +623,7 @@ PROBES: dict[str, tuple[str, Callable[[Call], Any]]] = {
     "gradients": ("the gradients that arrive at inputs and parameters from a weighted sum of the result", _gradients),
     "in training": ("the result of a module in training mode", _in_training),
     "in double": ("the type of the result where inputs and weights are in double precision", _in_double),
+    "device": ("whether what the call makes stands where its inputs do", _device),
     "gradients again": ("these gradients, after the same call in an evaluation without gradients", _gradients_again),
     "contexts": ("of a translator: what it decodes with a context, another one encoded in between", _contexts),
     "merged": (
