@@ -199,7 +199,7 @@ def merge_heads(x: Tensor) -> Tensor:
 
 
 # %% [markdown]
-# The module has two methods: `weights`, so that we can look at them later, and `forward`, which uses them. The check calls `forward`.
+# The module has two methods: `weights`, so that we can look at them later, and `forward`, which uses them. The check calls both.
 
 # %% exercise="SynthesizerAttention"
 class SynthesizerAttention(nn.Module):

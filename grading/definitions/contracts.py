@@ -13,7 +13,7 @@ from dataclasses import dataclass, replace
 from typing import Any, Protocol
 
 import torch
-from torch import Tensor
+from torch import Tensor, nn
 
 from tutor.checking import plain
 from tutor.checking.answers import Question, Reply
@@ -22,7 +22,7 @@ from tutor.checking.judging import INPUTS_STAY as INPUTS_STAY
 from tutor.checking.judging import Case, Examples, Raised, StageCases
 from tutor.checking.places import ON_ONE
 from tutor.checking.plain import Other
-from tutor.checking.probes import DIFFER, TWO_NEW, is_differentiable
+from tutor.checking.probes import DIFFER, STOPPED, TWO_NEW, is_differentiable
 from tutor.checking.recipes import DATA, Model, models_in
 
 
@@ -208,10 +208,21 @@ def _again(exercise: Exercise, calls: Sequence[Question]) -> Iterator[Question]:
         yield from (
             replace(one, probe="again", follow_up=_turned(one.inputs)) for one in ways if _is_other_way(one, ask)
         )
+    if any(map(_is_alive, ask.inputs)) and not (ask.changes or ask.build):
+        yield from _with_a_changed_model(exercise, replace(ask, probe="changed model", entries=()))
     other_model = next(_with_another_model(ask.inputs), None)
     for inputs in others or [ask.inputs]:
         yield replace(ask, probe="again", follow_up=other_model or inputs)
         yield replace(ask, inputs=inputs, probe="again", follow_up=ask.inputs)
+
+
+def _with_a_changed_model(exercise: Exercise, ask: Question) -> Iterator[Question]:
+    """Yields the question; where the reference stops, or gives a model, nothing is compared."""
+    found = exercise.reply(ask).value
+    entries = found.items() if isinstance(found, dict) else ()
+    goes = tuple(name for name, one in entries if not (_stops(one) or isinstance(one, Other)))
+    if goes:
+        yield replace(ask, entries=goes)
 
 
 def _is_other_way(one: Question, other: Question) -> bool:
@@ -324,6 +335,45 @@ def _large(exercise: Exercise, calls: Sequence[Question]) -> Iterator[Question]:
         yield from (replace(ask, probe="gradients") for ask in exercise.large[:1] if ask.probe == "result")
 
 
+CHANGES_MODEL = ("origins", "shared", "modes", "parameters", "learns", "after", "result")  # takes of such calls
+
+
+def _states(exercise: Exercise, calls: Sequence[Question]) -> Iterator[Question]:
+    """Yields a call that returns a model twice, for one that has changed in between.
+
+    And of a model that the call changes or returns, what becomes of its parts; it comes in training mode.
+    """
+    for ask in calls:
+        if ask.probe in CHANGES_MODEL and _is_alive(ask.inputs[0]) and not ask.build:
+            told = replace(ask, probe="returned twice", follow_up=None, entries=(), part="")
+            if not ask.changes and isinstance(exercise.reply(told).value, dict):
+                yield told
+            if 0 in ask.changes or ask.follow_up is not None or ask.probe != "result":
+                yield replace(told, probe="left", inputs=(replace(ask.inputs[0], training=True), *ask.inputs[1:]))
+            return
+
+
+def _stops(value: Any) -> bool:
+    return isinstance(value, str) and value.startswith(STOPPED)
+
+
+def _is_alive(value: Any) -> bool:
+    return isinstance(value, Model) and value.name not in DATA and not (value.state or value.meta)
+
+
+def _methods(exercise: Exercise, calls: Sequence[Question]) -> Iterator[Question]:
+    """Yields a call of the methods of a module that have a docstring and take what `forward` takes."""
+    forward = getattr(exercise.reference, "forward", None)
+    if not _is_class(exercise) or forward is None:
+        return
+    named = (name for name, one in inspect.getmembers(exercise.reference, inspect.isfunction) if one.__doc__)
+    takes = list(inspect.signature(forward).parameters)
+    mine = [name for name in named if name not in vars(nn.Module) and not name.startswith("_")]
+    entries = [n for n in mine if list(inspect.signature(getattr(exercise.reference, n)).parameters) == takes]
+    if entries and "forward" not in entries:
+        yield replace(_richest(calls), probe="methods", entries=tuple(entries))
+
+
 def _random_numbers(exercise: Exercise, calls: Sequence[Question]) -> Iterator[Question]:
     """Yields a small call; of a class the richest, or one of a module that draws its first weights, if there is any."""
     chosen = [_richest(calls) if _is_class(exercise) else _smallest(calls)]
@@ -350,6 +400,18 @@ CIRCUMSTANCES = (  # in the order of causes
         "wrong mode: put it back, or do without.",
         _modes,
         of_any_call=True,
+    ),
+    Circumstance(
+        "what becomes of a model is what the text says, and no more",
+        "A model that is given again may have changed: trained, frozen, or of another number type. Keep nothing of it "
+        "from call to call, and leave what the text does not speak of: modes, dropout, and which weights train.",
+        _states,
+        of_any_call=True,
+    ),
+    Circumstance(
+        "each method gives what its description says",
+        "A method of the class is called by itself.",
+        _methods,
     ),
     Circumstance(
         "a gradient passes through, wherever the result depends on a number",

@@ -41,6 +41,7 @@ LEAVE_IT = {  # the kind of a change -> how to do without
     "mode": "Put the mode back: `was = model.training` at the beginning, and `model.train(was)` at the end.",
     "requires_grad": "`requires_grad_` acts on what the caller holds. Work on a copy, `x.detach().clone()` or "
     "`copy.deepcopy(model)`, or put it back at the end.",
+    "settings": "Work on a copy of the model, `copy.deepcopy(model)`, or put the number back at the end.",
     "hooks": "Take each hook away again: `handle = part.register_forward_hook(...)`, and `handle.remove()` at the end.",
     "entries": "Work on a copy: `dict(entries)` of a dictionary, `list(words)` of a list, `copy.deepcopy` of one that "
     "holds others. `append`, `update`, `pop`, `sort` and `+=` change the caller's own.",
@@ -305,7 +306,7 @@ def _without_consequences(kept: Sequence[Asked], changed: Failures) -> list[Aske
     wrong = [one for one in kept if one.problem is not None]
     no_gradients = next((one.stage for one in wrong if one.case.ask.probe == "gradients"), None)
     made_anew = any(one.case.ask.probe in ("gradients", "in double") for one in wrong)
-    again = [one for one in wrong if one.case.ask.probe == "again"]
+    again = [one for one in wrong if one.case.ask.probe in ("again", "changed model")]
     of_a_function = all(one.case.ask.build is None for one in kept)
     changes_itself = any(
         isinstance(one.reply.value, dict) and one.reply.value.get(OWN_WEIGHTS) == OTHERS for one in again
@@ -320,7 +321,7 @@ def _without_consequences(kept: Sequence[Asked], changed: Failures) -> list[Aske
             return mode
         if probe == "device":
             return made_anew or changes_itself or (of_a_function and bool(again))
-        if of_a_function and again and probe not in ("again", "random numbers"):
+        if of_a_function and again and probe not in ("again", "changed model", "random numbers"):
             return True
         return probe == "gradients" and (changes_itself or one.stage is not no_gradients)
 
@@ -368,7 +369,8 @@ def _where_to_look(first: Asked) -> str:
     if not isinstance(first.problem, InputsChanged):
         return first.stage.look
     kind = next((kind for kind in LEAVE_IT if kind in first.reply.changed_inputs), "kind")
-    return first.stage.look if first.stage.look and kind not in ("mode", "hooks", "requires_grad") else LEAVE_IT[kind]
+    of_a_model = kind in ("mode", "settings", "hooks", "requires_grad")
+    return first.stage.look if first.stage.look and not of_a_model else LEAVE_IT[kind]
 
 
 def _problem(stage: StageCases, case: Case, reply: Reply, salt: str) -> str | None:

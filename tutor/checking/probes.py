@@ -22,6 +22,7 @@ from tutor.checking.recipes import DATA
 
 TWO_NEW, DIFFER = "two new modules", "begin with different numbers"  # of the take "random numbers"
 OWN_WEIGHTS, OTHERS = "its own weights, after a call", "others"  # of the take "again"
+STOPPED = "it stops: "  # of the take "changed model", before the class of an exception
 OTHER = 1.5  # times its weights, a module has other ones
 ROW = 12  # calls in a row of the take "seeds"
 DRAWS = 600  # enough to tell shares to 5 %
@@ -372,9 +373,80 @@ def _again(call: Call) -> dict[str, Any]:
     found = _of_a_function_again(call, inputs) if module is None else _of_a_module_again(call, inputs, module)
     found["in between"] = call.act_on(call.question.follow_up or ())
     last = call.act_on(inputs)
-    same = _lists(found["first"]) & _lists(last)
+    same = _handed_out(found["first"], module) & _handed_out(last, module)
     found["asked again"] = "the same object as at first, and not a new one" if same else last
     return found
+
+
+def _of_a_changed_model(call: Call) -> dict[str, Any]:
+    """Makes the call, again after half of the first model among the inputs was frozen, and when all trains as before.
+
+    An entry is the class of an exception where a call stops.
+    """
+    weights = list(first_model(call.inputs).parameters())
+    trains = [weight.requires_grad for weight in weights]
+    found = {"at first": call.act()}
+    for weight in weights[: (len(weights) + 1) // 2]:
+        weight.requires_grad_(False)  # noqa: FBT003 - PyTorch has no name for it
+    found["when half of its weights are frozen"] = _kept_or_stopped(call)
+    for weight, before in zip(weights, trains, strict=True):
+        weight.requires_grad_(before)
+    found["when all train as before"] = _kept_or_stopped(call)
+    return found
+
+
+def _kept_or_stopped(call: Call) -> Any:
+    try:
+        return plain.fresh(call.act(), call.question.at or {})
+    except Exception as problem:  # noqa: BLE001 - whatever a frozen model brings about
+        return STOPPED + type(problem).__name__
+
+
+def _returned_twice(call: Call) -> dict[str, Any]:
+    """Makes a call that returns a model, changes the weights of the one that was given, and makes the call again.
+
+    Returns which weights of the second model are as those of the given one at that time, and as those of the first
+    model; and which it shares with the first. It is the very same object that is given: what is kept of it, or found by
+    its identity, no longer holds.
+    """
+    first, given = call.act(), first_model(call.inputs)
+    if not isinstance(first, nn.Module):
+        return {}
+    came = [weight.detach().clone() for weight in given.parameters()]
+    _give(given, [weight + 1 for weight in came])
+    now = {name: weight.detach().clone() for name, weight in given.state_dict().items()}
+    second = call.act()
+    _give(given, came)
+    return {
+        "where its weights come from": model_probes.see(second, "", lambda model: model_probes.origins(model, [now])),
+        "shared with the first": model_probes.see(
+            second, "", lambda model: model_probes.shared(model, model_probes.held_by(first))
+        ),
+    }
+
+
+@torch.no_grad()
+def _give(model: nn.Module, weights: Sequence[Tensor]) -> None:
+    for weight, numbers in zip(model.parameters(), weights, strict=True):
+        weight.copy_(numbers)
+
+
+def _left(call: Call) -> dict[str, str]:
+    """Returns what becomes of the parts, weights and settings that a model has when it comes, where it is changed.
+
+    Of the model that is returned, or else of the first one among the inputs, whose mode may then be another one. What
+    it has not had before is not told.
+    """
+    model = first_model(call.inputs)
+    before, result = model_probes.kinds(model), call.act()
+    after = model_probes.kinds(result if isinstance(result, nn.Module) else model)
+    parts = () if isinstance(result, nn.Module) else {name or "the model" for name, _ in model.named_modules()}
+    return {name: after.get(name, "no longer there") for name in before if name not in parts}
+
+
+def _methods(call: Call) -> dict[str, Any]:
+    """Returns what the methods give that `entries` names, called with the inputs of the call."""
+    return {name: getattr(call.module, name)(*call.inputs) for name in call.question.entries}
 
 
 def _of_a_function_again(call: Call, came: Sequence[Any]) -> dict[str, Any]:
@@ -409,6 +481,7 @@ def _of_a_module_again(call: Call, came: Sequence[Any], module: nn.Module) -> di
             parameter.mul_(OTHER if parameter.requires_grad else 1.0)
         found["with other weights, without gradients"] = call.act()
     found["with other weights"] = call.act()
+    found["a deep copy, made after these calls"] = call.act_on(came, copy.deepcopy(module))
     return found
 
 
@@ -451,10 +524,16 @@ def _built_otherwise(call: Call) -> None:
         call.answer(**{**(call.question.build or {}), **flags})
 
 
-def _lists(value: Any) -> set[int]:
-    """Returns the identities of the lists, dicts and sets in a result; tensors may be handed out twice."""
+def _handed_out(value: Any, module: nn.Module | None) -> set[int]:
+    """Returns the identities of the lists, dicts and sets in a result, and of the memory of tensors.
+
+    A module may give out its own weights.
+    """
     parts = [value, *value] if isinstance(value, tuple | list) else [value]
-    return {id(part) for part in parts if isinstance(part, list | dict | set)}
+    tensors = [part for part in parts if isinstance(part, Tensor) and part.numel() and part.device.type != "meta"]
+    memory = {part.untyped_storage().data_ptr() for part in tensors if part.layout == torch.strided}
+    own = {tensor.untyped_storage().data_ptr() for tensor in (model_probes.held_by(module) if module else ())}
+    return {id(part) for part in parts if isinstance(part, list | dict | set)} | (memory - own)
 
 
 def is_differentiable(value: Any) -> bool:
@@ -624,6 +703,16 @@ PROBES: dict[str, tuple[str, Callable[[Call], Any]]] = {
     "in training": ("the result of a module in training mode", _in_training),
     "in double": ("the type of the result where inputs and weights are in double precision", _in_double),
     "device": ("whether what the call makes stands where its inputs do", _device),
+    "changed model": (
+        "what the call gives, after half of the model among its inputs was frozen, and when all trains as before",
+        _of_a_changed_model,
+    ),
+    "returned twice": (
+        "of two models returned for one that changes in between: whose weights the second has, and what both share",
+        _returned_twice,
+    ),
+    "left": ("of a model that is changed or returned: what becomes of its parts, weights, modes and settings", _left),
+    "methods": ("what the methods that `entries` names give for the inputs", _methods),
     "gradients again": ("these gradients, after the same call in an evaluation without gradients", _gradients_again),
     "contexts": ("of a translator: what it decodes with a context, another one encoded in between", _contexts),
     "merged": (
