@@ -22,7 +22,7 @@ from tutor.checking.judging import INPUTS_STAY as INPUTS_STAY
 from tutor.checking.judging import Case, Examples, Raised, StageCases
 from tutor.checking.places import ON_ONE
 from tutor.checking.plain import Other
-from tutor.checking.probes import DIFFER, STOPPED, TWO_NEW, is_differentiable
+from tutor.checking.probes import DIFFER, STOPPED, TWO_NEW, holds_batches, is_differentiable
 from tutor.checking.recipes import DATA, Model, models_in
 
 
@@ -208,8 +208,11 @@ def _again(exercise: Exercise, calls: Sequence[Question]) -> Iterator[Question]:
         yield from (
             replace(one, probe="again", follow_up=_turned(one.inputs)) for one in ways if _is_other_way(one, ask)
         )
-    if any(map(_is_alive, ask.inputs)) and not (ask.changes or ask.build):
-        yield from _with_a_changed_model(exercise, replace(ask, probe="changed model", entries=()))
+    if loaders := [one for one in calls if any(map(holds_batches, one.inputs)) and not one.changes]:
+        yield replace(loaders[-1], probe="loader")
+    with_models = [one for one in calls if any(map(_is_alive, one.inputs)) and not (one.changes or one.build)]
+    for one in {str([value for value in one.inputs if type(value) is bool]): one for one in with_models}.values():
+        yield from _with_a_changed_model(exercise, replace(one, probe="changed model", entries=()))
     other_model = next(_with_another_model(ask.inputs), None)
     for inputs in others or [ask.inputs]:
         yield replace(ask, probe="again", follow_up=other_model or inputs)

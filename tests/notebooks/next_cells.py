@@ -81,8 +81,11 @@ def _prepared(cell: sources.Cell) -> Cell:
     lines = "\n" * cell.line + cell.source  # so that lines are those of the file
     tree = ast.parse(lines)
     reads = {node.id for node in ast.walk(tree) if isinstance(node, ast.Name) and isinstance(node.ctx, ast.Load)}
-    short = ast.fix_missing_locations(_Short().visit(ast.parse(lines)))
-    return Cell(cell, [compile(short, "<notebook>", "exec"), compile(tree, "<notebook>", "exec")], reads)
+    return Cell(cell, [_cut(lines, "<notebook>"), compile(tree, "<notebook>", "exec")], reads)
+
+
+def _cut(text: str, name: str) -> CodeType:
+    return compile(ast.fix_missing_locations(_Short().visit(ast.parse(text))), name, "exec")
 
 
 def _few(values: Any) -> Iterator[Any]:
@@ -153,7 +156,7 @@ def run_with(answer: BankAnswer, cells: Sequence[Cell], variables: Variables) ->
     variables.update({"__name__": "__main__", "display": print, "_few": _few})
     for cell in cells[:at]:
         variables.update(cell.binds)
-    exec(compile(answer.source, f"<bank {answer.label}>", "exec"), variables)
+    exec(_cut(answer.source, f"<bank {answer.label}>"), variables)
     changed, lines, end = {answer.exercise}, list[int](), time.process_time() + IN_ALL
     for cell in cells[at + 1 :]:
         if not cell.reads & changed or cell.cell.kind == "setup":

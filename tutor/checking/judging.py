@@ -306,7 +306,7 @@ def _without_consequences(kept: Sequence[Asked], changed: Failures) -> list[Aske
     wrong = [one for one in kept if one.problem is not None]
     no_gradients = next((one.stage for one in wrong if one.case.ask.probe == "gradients"), None)
     made_anew = any(one.case.ask.probe in ("gradients", "in double") for one in wrong)
-    again = [one for one in wrong if one.case.ask.probe in ("again", "changed model")]
+    again = [one for one in wrong if one.case.ask.probe in ("again", "changed model", "loader")]
     of_a_function = all(one.case.ask.build is None for one in kept)
     changes_itself = any(
         isinstance(one.reply.value, dict) and one.reply.value.get(OWN_WEIGHTS) == OTHERS for one in again
@@ -321,7 +321,7 @@ def _without_consequences(kept: Sequence[Asked], changed: Failures) -> list[Aske
             return mode
         if probe == "device":
             return made_anew or changes_itself or (of_a_function and bool(again))
-        if of_a_function and again and probe not in ("again", "changed model", "random numbers"):
+        if of_a_function and again and probe not in ("again", "changed model", "loader", "random numbers"):
             return True
         return probe == "gradients" and (changes_itself or one.stage is not no_gradients)
 

@@ -5,7 +5,7 @@ from __future__ import annotations
 import copy
 import json
 import random
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass, field, fields, replace
 from fnmatch import fnmatch
 from functools import cached_property
@@ -23,6 +23,7 @@ from tutor.checking.recipes import DATA
 TWO_NEW, DIFFER = "two new modules", "begin with different numbers"  # of the take "random numbers"
 OWN_WEIGHTS, OTHERS = "its own weights, after a call", "others"  # of the take "again"
 STOPPED = "it stops: "  # of the take "changed model", before the class of an exception
+SOME_DROPOUT = 0.25  # of models of the take "left"
 OTHER = 1.5  # times its weights, a module has other ones
 ROW = 12  # calls in a row of the take "seeds"
 DRAWS = 600  # enough to tell shares to 5 %
@@ -374,23 +375,23 @@ def _again(call: Call) -> dict[str, Any]:
     found["in between"] = call.act_on(call.question.follow_up or ())
     last = call.act_on(inputs)
     same = _handed_out(found["first"], module) & _handed_out(last, module)
-    found["asked again"] = "the same object as at first, and not a new one" if same else last
+    found["asked again"] = last
+    found["what is handed out"] = "the same as at first, or in the same memory" if same else "new each time"
     return found
 
 
 def _of_a_changed_model(call: Call) -> dict[str, Any]:
-    """Makes the call, again after half of the first model among the inputs was frozen, and when all trains as before.
+    """Makes the call, again when half of what trains in the first model among the inputs is frozen, and as before.
 
     An entry is the class of an exception where a call stops.
     """
-    weights = list(first_model(call.inputs).parameters())
-    trains = [weight.requires_grad for weight in weights]
+    trains = [weight for weight in first_model(call.inputs).parameters() if weight.requires_grad]
     found = {"at first": call.act()}
-    for weight in weights[: (len(weights) + 1) // 2]:
+    for weight in trains[: (len(trains) + 1) // 2]:
         weight.requires_grad_(False)  # noqa: FBT003 - PyTorch has no name for it
     found["when half of its weights are frozen"] = _kept_or_stopped(call)
-    for weight, before in zip(weights, trains, strict=True):
-        weight.requires_grad_(before)
+    for weight in trains:
+        weight.requires_grad_(True)  # noqa: FBT003 - PyTorch has no name for it
     found["when all train as before"] = _kept_or_stopped(call)
     return found
 
@@ -400,6 +401,31 @@ def _kept_or_stopped(call: Call) -> Any:
         return plain.fresh(call.act(), call.question.at or {})
     except Exception as problem:  # noqa: BLE001 - whatever a frozen model brings about
         return STOPPED + type(problem).__name__
+
+
+class _Loader(list[Any]):
+    """Batches that come in the opposite order at every second pass, as a loader that shuffles gives them in others."""
+
+    passes = 0
+
+    def __iter__(self) -> Iterator[Any]:
+        self.passes += 1
+        return super().__iter__() if self.passes % 2 else super().__reversed__()
+
+
+def _of_a_loader(call: Call) -> Any:
+    """Returns what a call gives for batches that have another order when they are read a second time."""
+    inputs = [_Loader(value) if holds_batches(value) else value for value in call.inputs]
+    return call.function(*inputs, **call.keywords)
+
+
+def holds_batches(value: Any) -> bool:
+    """Says whether an input is a list of at least two batches, or of their recipes."""
+    return isinstance(value, list) and len(value) > 1 and all(_is_batch(part) for part in value)
+
+
+def _is_batch(value: Any) -> bool:
+    return type(value).__name__ == "Batch" or (isinstance(value, plain.Model) and value.name == "Batch")
 
 
 def _returned_twice(call: Call) -> dict[str, Any]:
@@ -438,8 +464,13 @@ def _left(call: Call) -> dict[str, str]:
     it has not had before is not told.
     """
     model = first_model(call.inputs)
+    dropouts = {part: part.p for part in model.modules() if isinstance(part, nn.Dropout)}
+    for part in dropouts:
+        part.p = part.p or SOME_DROPOUT
     before, result = model_probes.kinds(model), call.act()
     after = model_probes.kinds(result if isinstance(result, nn.Module) else model)
+    for part, share in dropouts.items():
+        part.p = share
     parts = () if isinstance(result, nn.Module) else {name or "the model" for name, _ in model.named_modules()}
     return {name: after.get(name, "no longer there") for name in before if name not in parts}
 
@@ -707,6 +738,7 @@ PROBES: dict[str, tuple[str, Callable[[Call], Any]]] = {
         "what the call gives, after half of the model among its inputs was frozen, and when all trains as before",
         _of_a_changed_model,
     ),
+    "loader": ("the result for batches that have another order when they are read a second time", _of_a_loader),
     "returned twice": (
         "of two models returned for one that changes in between: whose weights the second has, and what both share",
         _returned_twice,
