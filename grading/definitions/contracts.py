@@ -374,7 +374,9 @@ def _methods(exercise: Exercise, calls: Sequence[Question]) -> Iterator[Question
     mine = [name for name in named if name not in vars(nn.Module) and not name.startswith("_")]
     entries = [n for n in mine if list(inspect.signature(getattr(exercise.reference, n)).parameters) == takes]
     if entries and "forward" not in entries:
-        yield replace(_richest(calls), probe="methods", entries=tuple(entries))
+        ask = _richest(calls)
+        alike = (one.inputs for one in reversed(calls) if one.build == ask.build and not _same(one.inputs, ask.inputs))
+        yield replace(ask, probe="methods", entries=tuple(entries), follow_up=next(alike, ask.inputs))
 
 
 def _random_numbers(exercise: Exercise, calls: Sequence[Question]) -> Iterator[Question]:

@@ -394,6 +394,23 @@ def test_what_becomes_of_a_model_that_is_returned_costs_a_tenth(answer: Any, nam
     assert lost(defined, answer) == names
 
 
+def test_what_is_kept_on_a_model_is_said_of_it() -> None:
+    def keeps(model: Any) -> int:
+        model.known = {"size": size_of(model)}
+        return int(model.known["size"])
+
+    def thaws(model: nn.Module) -> int:
+        model.requires_grad_(True)
+        return size_of(model)
+
+    asks = [Question((Model("TransformerBase", SMALL),))]
+    defined = Exercise(size_of, [Stage("all", 2, "look", asks, lambda rng: asks)], [])
+    assert lost(defined, keeps) == [INPUTS_STAY]
+    said = judge(defined.public_examples(), InProcess(keeps))
+    assert "`model.known` was not there before and is dict now" in said.sentence
+    assert lost(defined, thaws) == [AGAIN]
+
+
 def test_dropout_that_is_set_to_0_for_good_is_said_of_the_model() -> None:
     def without(model: Any) -> int:
         model.layers[0].dropout.p = 0.0

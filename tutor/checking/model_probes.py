@@ -41,6 +41,7 @@ CHANGES = {
     "weights": "the weights",
     "entries": "the entries",
 }
+NUMBERS = (bool, int, float)
 _hooks = attrgetter("_forward_hooks", "_forward_pre_hooks", "_backward_hooks", "_backward_pre_hooks")
 
 
@@ -85,7 +86,7 @@ def _add_state_of_module(state: State, model: nn.Module, place: str) -> None:
         here = f"{place}.{name}" if name else place
         state[here, "mode"] = part.training
         state[here, "hooks"] = sum(map(len, _hooks(part)))
-        state[here, "settings"] = plain.encode(settings(part))
+        state[here, "settings"] = settings(part)
         for key, tensor in (*part._parameters.items(), *part._buffers.items()):
             if tensor is not None and key not in part._non_persistent_buffers_set:
                 at = f"{here}.{key}"
@@ -96,9 +97,9 @@ def _add_state_of_module(state: State, model: nn.Module, place: str) -> None:
 
 
 def settings(part: nn.Module) -> dict[str, Any]:
-    """Returns the numbers of a module that are no weights, such as `p` of a dropout, by name."""
-    numbers = {name: value for name, value in vars(part).items() if isinstance(value, bool | int | float)}
-    return {name: value for name, value in numbers.items() if not name.startswith("_") and name != "training"}
+    """Returns the attributes of a module beside its weights: numbers such as `p` of a dropout, of others the types."""
+    own = {name: value for name, value in vars(part).items() if name[0] != "_" and name != "training"}
+    return {name: value if type(value) in NUMBERS else type(value).__name__ for name, value in own.items()}
 
 
 def kinds(model: nn.Module) -> dict[str, str]:
@@ -146,9 +147,9 @@ def change_in_words(name: str, before: State, after: State) -> str:
         asks = {True: "asked for a gradient", False: "asked for no gradient"}
         return f"`{name}{place}` {asks[was]} and {asks[now].replace('asked', 'asks')} now"
     if kind == "settings":
-        was, now = plain.decode(was), plain.decode(now)
         changed = next(key for key in was | now if was.get(key) != now.get(key))
-        return f"`{name}{place}.{changed}` was {was.get(changed)} and is {now.get(changed)} now"
+        before = f"was {was[changed]}" if changed in was else "was not there before"
+        return f"`{name}{place}.{changed}` {before} and is {now.get(changed, 'gone')} now"
     if isinstance(was, Numbers):
         was, now = was.tensor(), now.tensor()
     elif kind == "entries" and not isinstance(was, int):

@@ -385,11 +385,13 @@ def _of_a_changed_model(call: Call) -> dict[str, Any]:
 
     An entry is the class of an exception where a call stops.
     """
-    trains = [weight for weight in first_model(call.inputs).parameters() if weight.requires_grad]
+    model = first_model(call.inputs)
+    trains = [weight for weight in model.parameters() if weight.requires_grad]
     found = {"at first": call.act()}
     for weight in trains[: (len(trains) + 1) // 2]:
         weight.requires_grad_(False)  # noqa: FBT003 - PyTorch has no name for it
     found["when half of its weights are frozen"] = _kept_or_stopped(call)
+    found["what is frozen then"] = {name for name, weight in model.named_parameters() if not weight.requires_grad}
     for weight in trains:
         weight.requires_grad_(True)  # noqa: FBT003 - PyTorch has no name for it
     found["when all train as before"] = _kept_or_stopped(call)
@@ -476,7 +478,8 @@ def _left(call: Call) -> dict[str, str]:
 
 
 def _methods(call: Call) -> dict[str, Any]:
-    """Returns what the methods give that `entries` names, called with the inputs of the call."""
+    """Returns what the methods give that `entries` names, with the inputs of the call, after it was made with others."""
+    call.act_on(call.question.follow_up or ())
     return {name: getattr(call.module, name)(*call.inputs) for name in call.question.entries}
 
 
@@ -744,7 +747,7 @@ PROBES: dict[str, tuple[str, Callable[[Call], Any]]] = {
         _returned_twice,
     ),
     "left": ("of a model that is changed or returned: what becomes of its parts, weights, modes and settings", _left),
-    "methods": ("what the methods that `entries` names give for the inputs", _methods),
+    "methods": ("what the methods that `entries` names give, after a call with the inputs `then`", _methods),
     "gradients again": ("these gradients, after the same call in an evaluation without gradients", _gradients_again),
     "contexts": ("of a translator: what it decodes with a context, another one encoded in between", _contexts),
     "merged": (

@@ -217,3 +217,14 @@ def same_state(model, first, second, position):
 # of: both in one batch, with their lengths
 # -    lengths = torch.tensor([len(first), len(second)], device=first.device)
 # +    lengths = torch.tensor([len(first), len(second)])
+
+
+# %% wrong: states are kept on the model ->
+def same_state(model, first, second, position):
+    if not hasattr(model, "known"):
+        model.known = {}
+    for tokens in (first, second):
+        if tuple(tokens.tolist()) not in model.known:
+            model.known[tuple(tokens.tolist())] = model.base(tokens[None])[0].detach()
+    one, two = (model.known[tuple(tokens.tolist())][position] for tokens in (first, second))
+    return torch.allclose(one, two, atol=1e-5)
