@@ -15,7 +15,6 @@ from grading.definitions import catalogue
 from tests.tiers import ROOT
 
 
-
 def report(*arguments: str) -> dict[str, Any]:
     """Returns what `tests.notebooks.next_cells` says of a notebook; it runs in a process of its own."""
     command = [sys.executable, "-m", "tests.notebooks.next_cells", *arguments]

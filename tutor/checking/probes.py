@@ -478,7 +478,7 @@ def _left(call: Call) -> dict[str, str]:
 
 
 def _methods(call: Call) -> dict[str, Any]:
-    """Returns what the methods give that `entries` names, with the inputs of the call, after it was made with others."""
+    """Returns what the methods give that `entries` names, for the inputs of the call, after one with others."""
     call.act_on(call.question.follow_up or ())
     return {name: getattr(call.module, name)(*call.inputs) for name in call.question.entries}
 
