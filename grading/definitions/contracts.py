@@ -67,13 +67,15 @@ class Circumstance:
     """One thing that every answer keeps: its name, where to look, and how a question is made from others.
 
     `asks` gets the exercise and the plain calls among its questions, and yields questions; with `of_any_call` it gets
-    calls of which something else than the result is taken, too.
+    calls of which something else than the result is taken, too. With `fixed`, grading asks the questions of the
+    notebook and no others: what is drawn makes no difference.
     """
 
     name: str
     look: str
     asks: Callable[[Exercise, Sequence[Question]], Iterator[Question]]
     of_any_call: bool = False
+    fixed: bool = False
 
 
 def _is_class(exercise: Exercise) -> bool:
@@ -412,6 +414,7 @@ CIRCUMSTANCES = (  # in the order of causes
         "from call to call, and leave what the text does not speak of: modes, dropout, and which weights train.",
         _states,
         of_any_call=True,
+        fixed=True,
     ),
     Circumstance(
         "each method gives what its description says",
@@ -441,6 +444,7 @@ CIRCUMSTANCES = (  # in the order of causes
         "module.",
         _any_device,
         of_any_call=True,
+        fixed=True,
     ),
     Circumstance(
         "what may be left out has the default of the signature",
@@ -452,6 +456,7 @@ CIRCUMSTANCES = (  # in the order of causes
         "It is right for what is small only. Is there a table, a limit or a number type that a longer input exceeds?",
         _large,
         of_any_call=True,
+        fixed=True,
     ),
     Circumstance(
         "random numbers, and PyTorch's settings, stay the caller's",
@@ -482,7 +487,7 @@ def stages(exercise: Exercise, main: Sequence[StageCases], public: Examples | No
         calls = any_calls if circumstance.of_any_call else plain_calls
         if circumstance.name in exercise.exceptions or not calls:
             continue
-        asks = () if public and circumstance.name == LARGE else circumstance.asks(exercise, calls)  # they are fixed
+        asks = () if public and circumstance.fixed else circumstance.asks(exercise, calls)
         made = [(ask, exercise.reply(ask).value) for ask in asks]
         hidden = public is not None
         cases = [Case(ask, wanted, hidden=hidden) for ask, wanted in made if _says_something(ask, wanted)]

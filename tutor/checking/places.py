@@ -13,7 +13,7 @@ from typing import Any
 
 import torch
 from torch import Tensor, nn
-from torch.overrides import TorchFunctionMode, resolve_name
+from torch.overrides import TorchFunctionMode
 
 THERE = ""  # where the inputs stand; else the name of what has made a tensor on the processor
 MARK = "_stands"
@@ -129,4 +129,5 @@ def _where(function: Any, name: str, args: Any, kwargs: Mapping[str, Any], befor
 
 
 def _called(function: Callable[..., Any]) -> str:
-    return resolve_name(function) or f"torch.{getattr(function, '__name__', 'tensor')}"
+    module = getattr(function, "__module__", None) or "torch"
+    return f"{'torch' if '._' in module else module}.{getattr(function, '__name__', 'tensor')}"
