@@ -148,8 +148,8 @@ def change_in_words(name: str, before: State, after: State) -> str:
         return f"`{name}{place}` {asks[was]} and {asks[now].replace('asked', 'asks')} now"
     if kind == "settings":
         changed = next(key for key in was | now if was.get(key) != now.get(key))
-        before = f"was {was[changed]}" if changed in was else "was not there before"
-        return f"`{name}{place}.{changed}` {before} and is {now.get(changed, 'gone')} now"
+        had = f"was {was[changed]}" if changed in was else "was not there before"
+        return f"`{name}{place}.{changed}` {had} and is {now.get(changed, 'gone')} now"
     if isinstance(was, Numbers):
         was, now = was.tensor(), now.tensor()
     elif kind == "entries" and not isinstance(was, int):
