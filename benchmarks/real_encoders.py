@@ -49,7 +49,7 @@ from helpers.corpora import Corpus, Split, load
 from helpers.device import choose_device, explain_device, set_seed
 from helpers.llama import Llama
 from helpers.models import Classifier, LanguageModel, TransformerBase, as_mask
-from helpers.plots import STYLE, curves
+from helpers.plots import STYLE
 from helpers.training import predict, schedule, train
 from helpers.vocabulary import Vocabulary
 from helpers.weight_files import read
@@ -89,6 +89,7 @@ COLOURS = {
     "real, LoRA": "#e69f00",
     ASKED: "#56b4e9",
 }
+MARKERS = dict(zip(COLOURS, "sov^D*.", strict=True))
 DARK = {"figure.facecolor": "#0d1117", "axes.facecolor": "#0d1117", "savefig.facecolor": "#0d1117"} | dict.fromkeys(
     ("text.color", "axes.labelcolor", "axes.edgecolor", "axes.titlecolor", "xtick.color", "ytick.color"), "#e6edf3"
 )
@@ -500,17 +501,16 @@ def draw(runs: pd.DataFrame) -> plt.Figure:
     )
     for axes, name in zip(panels[0], corpora, strict=True):
         here = runs[runs["corpus"] == name]
-        for way in (way for way in WAYS[name] if way != ASKED):
-            wide = 100 * here[here["way"] == way].pivot(index="seed", columns="labels", values="accuracy")
-            if len(wide):
-                wide = wide.dropna()
-                curves({way: wide.to_numpy()}, list(wide), title="", x_label="", y_label="", axes=axes, log_x=True,
-                       colours=[COLOURS[way]])  # fmt: skip
+        for way in (way for way in WAYS[name] if way != ASKED and way in set(here["way"])):
+            points = 100 * here[here["way"] == way].groupby("labels")["accuracy"].agg(["mean", "min", "max"])
+            axes.plot(points.index, points["mean"], color=COLOURS[way], marker=MARKERS[way], markersize=5, label=way)
+            axes.fill_between(points.index, points["min"], points["max"], color=COLOURS[way], alpha=0.18, linewidth=0)
         if len(found := here[here["way"] == ASKED]):
             best = found.loc[found["valid"].idxmax()]
             axes.axhline(100 * best["accuracy"], color=COLOURS[ASKED], linestyle="--", label="asked, no label")
         counts = sorted({count for count in here["labels"] if count})
-        axes.set(title=f"{LANGUAGES[name]} ({name})", xlabel="labelled reviews", ylim=(45, 95))
+        axes.set(title=f"{LANGUAGES[name]} ({name})", xlabel="labelled reviews", xscale="log", ylim=(45, 95))
+        axes.grid(color="#88888855", linewidth=0.6)
         axes.set_xticks(counts, [f"{count:,}" for count in counts])
         axes.minorticks_off()
         axes.legend(fontsize=8, loc="upper left" if name == "cls_books" else "lower right")
