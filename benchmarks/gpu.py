@@ -181,7 +181,7 @@ def encoder(device: torch.device, quick: bool, name: str) -> None:
     base = load_base(name)
     split = sentences(count, base.embedding.num_embeddings)
 
-    def encode(row: dict) -> Example:  # type: ignore[type-arg]
+    def encode(row: dict) -> Example:
         return Example(row["tokens"], row["label"])
 
     naive = Batches(split, encode, 10**9, batch_size=16, grouped=False)

@@ -290,7 +290,7 @@ class Task:
     def pieces(self) -> WordPieces:
         return WordPieces(find(self.settings.encoder) / "tokenizer.json")
 
-    def encode_pieces(self, row: dict) -> Example:  # type: ignore[type-arg]
+    def encode_pieces(self, row: dict) -> Example:
         return Example(self.pieces.encode(row["text"])[: self.settings.max_len], int(row["label"]))
 
     @cached_property
@@ -321,7 +321,7 @@ class Task:
         labels = np.array(self.corpus.train["label"])
         order = np.random.default_rng(seed).permutation(len(labels))
         if count >= len(labels):
-            return order.tolist()  # type: ignore[no-any-return]
+            return order.tolist()
         kinds = [order[labels[order] == kind][: count // 2] for kind in (0, 1)]
         return sorted(np.concatenate(kinds).tolist())
 
