@@ -23,9 +23,9 @@ from helpers.weight_fetching import REAL
 from helpers.weights import TINY
 
 STEMS = [path.stem for path in build.sources()]
-PARTS = {"", ".gguf", ".json", ".py", ".safetensors", ".tsv", ".txt", ".typed"}
+PARTS = {"", ".gguf", ".json", ".pt", ".py", ".safetensors", ".tsv", ".txt", ".typed"}
 
-BINARY = (".whl", ".safetensors", ".gguf")
+BINARY = (".whl", ".safetensors", ".gguf", ".pt")
 
 
 @pytest.fixture(scope="module")
