@@ -378,9 +378,9 @@ def measure(task: Task, way: str, count: int, seed: int) -> float:
     return task.accuracy(predict(tune(task, way, real, few, task.encode_pieces, seed), task.test_pieces))
 
 
-def score_by_words(logits: Tensor, positive: int, negative: int) -> Tensor:
-    """Returns by how much a praising word is more likely than a blaming one, `(b,)`, of logits `(b, V)`."""
-    return logits[:, positive] - logits[:, negative]
+def score_by_words(logits: Tensor, positive: list[int], negative: list[int]) -> Tensor:
+    """Returns the log-odds of words of praise against words of blame, `(b,)`, of logits `(b, V)`, as in notebook 17."""
+    return logits[:, positive].logsumexp(dim=1) - logits[:, negative].logsumexp(dim=1)
 
 
 @torch.no_grad()
@@ -389,7 +389,7 @@ def ask(model: Llama, pairs: BytePairs, texts: list[str], device: torch.device) 
     scores = torch.zeros(len(WORDINGS), len(texts))
     order = sorted(range(len(texts)), key=lambda row: len(texts[row]))
     for wording, (behind, praise, blame) in enumerate(WORDINGS):
-        (positive,), (negative,) = pairs.encode(praise), pairs.encode(blame)
+        positive, negative = pairs.encode(praise), pairs.encode(blame)  # one token each
         for start in range(0, len(texts), 64):
             rows = order[start : start + 64]
             read = [torch.tensor(pairs.encode(texts[row] + behind)) for row in rows]

@@ -1041,7 +1041,7 @@ plots.show(axes.figure, alt)
 # ### What real pretraining buys
 #
 # Our language model has read 31,000 texts. What would a base be worth that has read more than a billion pairs of sentences? MiniLM is one: a BERT of six layers (notebook 07), 22 million parameters, whose mean over the tokens says what an English sentence is about. The next figure puts it beside the ways of this notebook, by number of labels, on real English film reviews (SST-2), and on the right the lab's French reviews again, which MiniLM cannot read.
-# *Fine-tuned* begins with the head of *frozen*; *LoRA* trains two narrow matrices beside each query and value only (notebook 15). *Asked* is a language model, SmolLM2, that got **no label at all**: it reads the review and behind it "In one word, the film was", and its logits of *wonderful* and *awful* are compared. (All rates and numbers of passes were fixed beforehand. The numbers are kept in `data/measured_here`; `docs/results.md` has the command that makes them.) Where do you expect naive Bayes?
+# *Fine-tuned* begins with the head of *frozen*; *LoRA* trains two narrow matrices beside each query and value only (notebook 15). *Asked* is a language model, SmolLM2, that got **no label at all**: it reads the review and behind it "In one word, the film was", and its logits of *wonderful* and *awful* are compared (notebook 17). (All rates and numbers of passes were fixed beforehand. The numbers are kept in `data/measured_here`; `docs/results.md` has the command that makes them.) Where do you expect naive Bayes?
 
 # %% measured
 kept_runs = load("measured_here")["real_encoders"].rows

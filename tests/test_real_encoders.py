@@ -164,7 +164,7 @@ def test_the_score_is_that_of_the_last_token_whatever_is_beside_it() -> None:
 
 def test_praise_scores_above_blame() -> None:
     logits: Tensor = torch.tensor([[0.0, 2.0, 1.0], [0.0, -1.0, 3.0]])
-    assert score_by_words(logits, 1, 2).tolist() == [1.0, -4.0]
+    assert score_by_words(logits, [1], [2]).tolist() == [1.0, -4.0]
 
 
 # What was measured, and what is said of it
