@@ -31,7 +31,7 @@
 # - count what the mask throws away, and prove from outside that a model does not look ahead;
 # - mask padding without making a single NaN.
 #
-# **Time**: about 1 h 45 min. **Before this**: notebook 00; you know what a softmax is.
+# **Time**: about 1 h 30 min. **Before this**: notebook 00; you know what a softmax is.
 #
 # | exercise | what it asks | points |
 # |---|---|---|

@@ -32,7 +32,7 @@
 # - compare three ways to train a classifier so that nobody can say you were lucky;
 # - say how many labels pretraining saves, and where the model still goes wrong.
 #
-# **Time**: about 3 h 15 min. **Before this**: notebook 04 (the two heads, the last real token, freezing).
+# **Time**: about 3 h 30 min. **Before this**: notebook 04 (the two heads, the last real token, freezing).
 #
 # | exercise | what it asks | points |
 # |---|---|---|

@@ -31,7 +31,7 @@
 # - show why one head fails when a key changes its length, and measure how much two heads help;
 # - design the matrices K, Q and V of a self-attention layer by hand, for a given task.
 #
-# **Time**: about 2 h 45 min. **Before this**: notebook 03 (attention and its heads); outer products of vectors are recalled where you need them.
+# **Time**: about 3 h. **Before this**: notebook 03 (attention and its heads); outer products of vectors are recalled where you need them.
 #
 # | exercise | what it asks | points |
 # |---|---|---|

@@ -33,7 +33,7 @@
 # - tell from a task alone, before any training, how well each kind of attention can do in one layer;
 # - explain why a synthesizer cannot look something up, and what people call "cannot" when they should not.
 #
-# **Time**: about 2 h 45 min. **Before this**: notebook 01 (the mask), 03 (heads), 05 (formulas with sympy), 08 (attention as a dictionary).
+# **Time**: about 3 h. **Before this**: notebook 01 (the mask), 03 (heads), 05 (formulas with sympy), 08 (attention as a dictionary).
 #
 # | exercise | what it asks | points |
 # |---|---|---|

@@ -35,7 +35,7 @@
 # - estimate beforehand what a training costs;
 # - draw from its distribution, and make it write without reading everything again.
 #
-# **Time**: about 2 h 45 min. **Before this**: notebooks 03 (pre-norm), 05 (counting), 06 (training, temperature) and 12 (warm-up).
+# **Time**: about 3 h 30 min. **Before this**: notebooks 03 (pre-norm), 05 (counting), 06 (training, temperature) and 12 (warm-up).
 #
 # | exercise | what it asks | points |
 # |---|---|---|

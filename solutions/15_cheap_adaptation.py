@@ -35,7 +35,7 @@
 # - let several heads share their keys and values, and heal a model that was converted to this;
 # - find the heads that copy, watch them appear in training, and prove what they do by switching them off.
 #
-# **Time**: about 2 h 45 min. **Before this**: notebooks 04 (freezing), 05 (counting), 06 (the task, the seeds) and 10.
+# **Time**: about 3 h 30 min. **Before this**: notebooks 04 (freezing), 05 (counting), 06 (the task, the seeds) and 10.
 #
 # | exercise | what it asks | points |
 # |---|---|---|

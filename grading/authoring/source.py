@@ -12,7 +12,8 @@ two words what the cell is:
     # %% measured                 an experiment with times, whose output no test compares
 
 The points of exercises and essays stand in the table at the beginning, for the reader; those of an exercise must be
-what its stages add up to.
+what its stages add up to. Minutes and difficulty stand in an exercise's definition: they are added to the table, with
+their sum, and to the text in front of the exercise.
 """
 
 from __future__ import annotations
@@ -36,6 +37,7 @@ from grading.notebooks.cells import END_SOLUTION as END
 
 WORDS = {"setup", "experiment", "interactive", "measured"}
 KEYS = {"exercise", "essay"}
+MINUTES_PER_POINT = {"check": 5, "essay": 8}  # of an exercise whose definition says no minutes, and of essays
 
 
 class BuildError(CourseError):
@@ -54,6 +56,8 @@ class Cell:
     source: str
     language: str  # "markdown" or "code"
     line: int
+    minutes: float = 0  # what the answer takes, of a check cell or an essay
+    difficulty: int = 0  # 1 to 3, 0 where nothing is said
 
 
 def read(path: Path) -> list[Cell]:
@@ -69,15 +73,57 @@ def read(path: Path) -> list[Cell]:
         raise BuildError(f"{path.name}: text before the first marker `# %%`; put it into a cell of its own.")
     cells = [_cell(path, cell, line) for cell, line in zip(notebook.cells, lines, strict=True)]
     table = _table(cells)
-    return [part for cell in cells for part in _with_points(cell, table)]
+    parts = [part for cell in cells for part in _with_points(path.stem, cell, table)]
+    return [_with_effort(parts, number) for number in range(len(parts))]
 
 
-def _with_points(cell: Cell, table: Mapping[str, float]) -> Iterator[Cell]:
+def _with_points(notebook: str, cell: Cell, table: Mapping[str, float]) -> Iterator[Cell]:
     """Yields a cell, and behind an exercise its check cell; points are those of the table, 0 where it has none."""
     points = table.get(cell.name, 0.0)
-    yield replace(cell, points=points) if cell.kind == "essay" else cell
+    essay = replace(cell, points=points, minutes=points * MINUTES_PER_POINT["essay"])
+    yield essay if cell.kind == "essay" else cell
     if cell.kind == "exercise":
-        yield Cell("check", cell.name, points, f"check({cell.name})", "code", cell.line)
+        told = catalogue.effort(notebook, cell.name) or (round(points * MINUTES_PER_POINT["check"]), 0)
+        yield Cell("check", cell.name, points, f"check({cell.name})", "code", cell.line, *told)
+
+
+def _with_effort(cells: Sequence[Cell], number: int) -> Cell:
+    """Returns a cell with what exercises take, if it is one in front of an exercise or the one with the table."""
+    cell, behind = cells[number], cells[number + 1 : number + 3]
+    if cell.kind != "prose":
+        return cell
+    answers = {one.name: one for one in cells if one.kind in ("check", "essay")}
+    source = _with_minutes(cell.source, answers) if number < 4 else cell.source
+    if len(behind) > 1 and behind[0].kind == "exercise" and behind[1].difficulty:
+        source += f"\n\n*About {behind[1].minutes:g} minutes, difficulty {dots(behind[1].difficulty)}.*"
+    return replace(cell, source=source)
+
+
+def dots(difficulty: int) -> str:
+    """Returns a difficulty from 1 to 3 as dots, such as "●●○"; "" for 0."""
+    return "●" * difficulty + "○" * (3 - difficulty) if difficulty else ""
+
+
+def _with_minutes(text: str, answers: Mapping[str, Cell]) -> str:
+    """Returns a text in whose table of points there are two columns more, minutes and difficulty."""
+    lines, inside = [], False
+    for line in text.split("\n"):
+        inside = line.startswith("|") and (inside or re.search(r"\|\s*points\s*\|\s*$", line) is not None)
+        name = re.match(r"\|[^|]*`(\w+)", line)
+        answer = answers.get(name.group(1)) if name else None
+        if not inside:
+            added = None
+        elif answer:
+            added = f"{answer.minutes:g} | {dots(answer.difficulty)}"
+        elif "**total**" in line:
+            added = f"**{math.fsum(one.minutes for one in answers.values()):g}** | "
+        else:
+            added = "---|---" if re.match(r"\|\s*-", line) else "minutes | difficulty" if "points" in line else " | "
+        before, _, last = line.rstrip().removesuffix("|").rpartition("|")
+        lines.append(
+            line if added is None else f"{before}|{added}|{last}|" if "---" in added else f"{before}| {added} |{last}|"
+        )
+    return "\n".join(lines)
 
 
 def _head(cells: Sequence[Cell]) -> str:
