@@ -46,8 +46,7 @@
 # | *essay* `which_count_essay` | which count for which question | 2 |
 # | **total** | | **24** |
 #
-# Cells tagged `experiment` draw, print and compare. No mark depends on them, and automatic grading skips them: an answer must not
-# use a name that was made there.
+# Cells tagged `experiment` draw, print and compare; no mark depends on them.
 
 # %% setup
 import pandas as pd
@@ -247,8 +246,8 @@ plots.show(
 def parameter_formulas() -> dict[str, sympy.Expr]:
     """Returns, for each parameter of a classifier with one layer, its name and its size.
 
-    The names are those of `example.named_parameters()`, as printed above; `example` itself comes from
-    an experiment, which grading skips: do not use it. The formulas hold for any V, D, F, C, A.
+    The names are those of `example.named_parameters()`, as printed above. The formulas hold for any
+    V, D, F, C, A.
     An entry for a Linear from D to 7, without bias, would be: "its.name.weight": 7 * D.
     """
     ### BEGIN SOLUTION
@@ -722,6 +721,24 @@ interact(
 # Small models are dictionaries with a little network attached; large models are networks with a little dictionary. That is why sharing the
 # matrix of embedding and head saves so much in small models, and why nobody asks about it in the largest ones.
 #
+# ### Parameters that rest: a mixture of experts
+#
+# Is a token worked on by every parameter of a layer? In a *mixture of experts* it is not. The layer has $E$ feed-forward parts, the experts, and a small matrix $D \times E$, the router, which chooses $k$ of them for each token ([Shazeer et al. 2017](https://arxiv.org/abs/1701.06538); in Transformers, with $k = 1$, [Fedus et al. 2021](https://arxiv.org/abs/2101.03961)). All have to be stored, only $k$ compute:
+#
+# $$ \text{total} = \text{attention and norms} + D E + E\,(2DF + F + D) \qquad \text{active} = \text{attention and norms} + D E + k\,(2DF + F + D) $$
+#
+# So there are two counts once more, and each has its question: the *total* says what memory it takes, the *active* parameters what a token costs. [Mixtral](https://arxiv.org/abs/2401.04088) (eight experts in each layer, two of them chosen) has 47 billion in all, of which a token uses 13 billion. Here are both counts for our layer with $D = 512$ and $F = 2{,}048$:
+
+# %% experiment
+sizes, expert = {D: 512, F: 2048}, 2 * D * F + F + D
+rest = layer_total() - expert  # attention and norms
+for experts, chosen in ((1, 1), (8, 1), (8, 2), (64, 2)):
+    counts = [int((rest + D * experts + n * expert).subs(sizes)) for n in (experts, chosen)]
+    print(f"{experts:2} experts, {chosen} chosen: total {counts[0]:>11,}, active {counts[1]:>10,}")
+
+# %% [markdown]
+# (With one expert the router has nothing to choose, and is there for the comparison only.) A report that sets the total of such a model beside that of an ordinary one compares two different things.
+#
 # ## 7. What training costs
 #
 # "The weights are 84 megabytes, so a small card will do." Will it? For each number that trains, training with Adam
@@ -792,7 +809,7 @@ plots.show(figure, "Memory in training: " + "; ".join(told) + ".")
 # %% [markdown]
 # Four times the weights. The language model needs 336 MB and not 84 before it has seen a single word. With a frozen base, only
 # the weights remain: 402 parameters of 10,968,602 train, and their gradients and moments are not to be seen in the bar. That is one reason why fine-tuning a
-# part of a large model is so popular.
+# part of a large model is so popular. (Another is to keep the frozen weights in fewer bits than 32, *quantisation*: with 8 bits a number, the 10,968,200 of the base take 11.0 MB in place of 43.9.)
 #
 # ### And the activations
 #
@@ -905,6 +922,18 @@ print("largest difference below 1e-6:", bool((gradient(1) - gradient(4)).abs().m
 # ([Radford et al., 2019](https://cdn.openai.com/better-language-models/language_models_are_unsupervised_multitask_learners.pdf), section 2.3, with the sizes of the
 # published weights). Build its base with `on_paper(TransformerBase, ...)`, write down your formula, and see whether both give
 # 124,439,808. In notebook 06 you find out what the pretrained ones among all these parameters are worth.
+
+# %% [markdown]
+# ## What others call it
+#
+# - **weight tying**: embedding and head share one matrix.
+# - **buffer**: a tensor that travels with the model and is never trained.
+# - **optimizer state**: what the optimizer keeps for each parameter, such as Adam's two moments.
+# - **activation memory**: what the forward pass keeps for the backward pass.
+# - **gradient accumulation**: adding up the gradients of several small batches before a step.
+# - **mixture of experts** (also *MoE*, *sparse model*): a layer with many feed-forward parts, of which each token uses a few.
+# - **active parameters**: those that one token uses, in contrast to the total.
+# - **quantisation**: keeping weights in fewer bits.
 
 # %% experiment
 from tutor import progress

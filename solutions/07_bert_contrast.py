@@ -44,7 +44,7 @@
 # | *essay* `finetuning_essay` | what fine-tuning adds, what BERT cannot do | 2 |
 # | **total** | | **23** |
 #
-# Cells tagged `experiment` train and draw. No mark depends on them, and automatic grading skips them.
+# Cells tagged `experiment` train and draw; no mark depends on them.
 
 # %% setup
 import copy
@@ -78,7 +78,7 @@ from helpers.vocabulary import EOS, MASK, OOV, PAD, SOS, Vocabulary
 # | **causal** (GPT) | Salut les copains, | yes: *Salut les copains, que faites-vous ?* |
 # | **masked** (BERT) | Salut les copains, ▢ allez-vous ? | no: *que allez-vous* is not French |
 #
-# In attention the difference is one square of numbers, the mask of notebook 01: there for the causal model, not there for the masked one. (That one is called *masked* because some of its *words* are masked, that is hidden, section 3; its attention has no mask.) Row $i$ says whom token $i$ may look at.
+# In attention the difference is one square of numbers, the mask of notebook 01: there for the causal model, not there for the masked one. (That one is called *masked* because some of its *words* are masked, that is hidden, section 3; its attention has no mask: it is *bidirectional*.) Row $i$ says whom token $i$ may look at.
 #
 # ### Exercise: who sees whom
 #
@@ -509,7 +509,7 @@ for name, weights in maps.items():
 print(at_verb)
 
 # %% [markdown]
-# At least one head of the masked model has learned to look at the verb on the right: nobody has told it where to look, only which words were missing. (Much of the other weight goes to `<sos>`. A softmax must put its weight somewhere, and a head that has nothing to say often puts it on such a place.)
+# At least one head of the masked model has learned to look at the verb on the right: nobody has told it where to look, only which words were missing. (Much of the other weight goes to `<sos>`. A softmax must put its weight somewhere, and a head that has nothing to say often puts it on such a place, an *attention sink*.)
 #
 # ## 6. The same on reviews
 #
@@ -524,7 +524,7 @@ print(at_verb)
 # A word on cost. A causal model learns from *every* place of a text, a masked one only from those that were chosen. With 15 %, it needs more passes to learn as much. We do not have the time, so we hide 30 % (there is nothing holy about 15: Wettig et al. 2023,
 # [Should You Mask 15%?](https://arxiv.org/abs/2202.08005), find that more can be better), and let the masked model start from the word embeddings of the causal one. That is a help which it needs at this size.
 #
-# **Real reviews.** Replace `load("reviews_fr")` by `load("cls_books")` in the next cell, and sections 6, 8 and 9 run on real ones: 1,600 training reviews in 19,000 different pieces of words. The numbers are far lower then, and section 7 stays with the invented ones.
+# **Real reviews.** Replace `load("reviews_fr")` by `load("cls_books")` in the next cell, and sections 6, 8 and 9 run on real ones: 1,600 training reviews in 19,000 different subwords. The numbers are far lower then, and section 7 stays with the invented ones.
 
 # %% experiment
 corpus = load("reviews_fr")  # the line to change
@@ -657,6 +657,8 @@ if "blanks" in corpus.parts:  # the invented reviews only
 #
 # ## 7. Reviews that turn: where does reading both sides help a classifier?
 #
+# > **Go further: sections 7 to 10.** No exercise depends on them. The essays ask for the figures of sections 7 to 9, so look at these at least; *Taking the mask off* and section 10 can wait.
+#
 # *Le scénario est saisissant, mais la prose est verbeuse* (the plot is gripping, **but** the prose is wordy) ... Some reviews praise first and then, after *mais*, say the opposite; the label is the final judgement. In the part `turns`, every review turns, some early, some late. A tempting story: "the causal model has
 # committed itself before the turn; the one that reads both sides has not. So it will win, above all when the turn comes late." Write down whether you believe it. Then train both, from scratch, with one layer and with two, three seeds each.
 
@@ -698,7 +700,7 @@ for place, title in zip(axes, SETTINGS):
     place.set(title=title, xticks=range(3), xticklabels=PLACES, xlabel="where the turn is",
               xlim=(-0.5, 2.5), ylim=(0.5, 1.02))
     place.grid(axis="y", color="#dddddd", linewidth=0.6)
-axes[0].set_ylabel("share of right answers")
+axes[0].set_ylabel("accuracy")
 figure.legend(*axes[0].get_legend_handles_labels(), loc="outside lower center", ncols=2, frameon=False)
 means = {key: torch.tensor(found).mean(dim=0) for key, found in runs.items()}
 told = [f"{title}, {'causal' if causal else 'both sides'}: " + ", ".join(f"{value:.2f}" for value in mean)
@@ -747,7 +749,7 @@ def fine_tuned(name: str, seed: int) -> list[float]:
 curves = {name: [fine_tuned(name, seed) for seed in range(3)] for name in tqdm(BASES, file=sys.stdout)}
 axes = plots.curves(curves, range(1, PASSES + 1),
                     title=f"{len(corpus.train)} labelled reviews: mean and range of three seeds",
-                    x_label="passes", y_label="share of right answers")
+                    x_label="passes", y_label="accuracy")
 axes.axhline(0.5, color="#555555", linestyle=":")
 axes.set(ylim=(0.4, 1.0), xticks=range(1, PASSES + 1))
 plots.show(axes.figure, plots.describe_curves(curves, range(1, PASSES + 1), "pass", digits=2))
@@ -856,8 +858,8 @@ print("masked, all at once:   ", fill_all(masked_reader, start))
 # 15 %. CamemBERT ([Martin et al. 2020](https://arxiv.org/abs/1911.03894)) did for French what BERT did for English. Such encoders are still what many systems use for classifying, labelling and searching.
 #
 # **Both sides and writing.** An encoder that reads both sides and a decoder that writes from left to right need not be rivals: the Transformer of 2017 had both (notebook 11). BART ([Lewis et al. 2020](https://arxiv.org/abs/1910.13461)) and T5
-# ([Raffel et al. 2020](https://arxiv.org/abs/1910.10683)) train such a pair by taking spans of words out of a text and writing them again. T5 also states every task as text to be written. GPT-3 ([Brown et al. 2020](https://arxiv.org/abs/2005.14165)) went the other way: it kept the plain causal objective, was made far larger, and was given its tasks as text with a few
-# examples in place of fine-tuning. A causal model can also be *told* the evidence before it has to answer: the order of a prompt is a choice, and much that BERT reads on the right can be put on the left.
+# ([Raffel et al. 2020](https://arxiv.org/abs/1910.10683)) train such a pair by taking spans of words out of a text and writing them again. T5 also states every task as text to be written. GPT-3 ([Brown et al. 2020](https://arxiv.org/abs/2005.14165)) went the other way: it kept the plain causal objective, was made far larger, and was given its tasks as a text with a few
+# examples, the *prompt*, in place of fine-tuning: *in-context learning*. A causal model can also be *told* the evidence before it has to answer: the order of a prompt is a choice, and much that BERT reads on the right can be put on the left.
 #
 # ## 11. Essays
 #
@@ -938,6 +940,21 @@ print("masked, all at once:   ", fill_all(masked_reader, start))
 # - Fine-tuning turns what was read into what was asked. Writing needs an order: that is what the causal model has.
 #
 # **Go further.** First, in section 6, take rotary positions (notebook 02) for the model that reads both sides, `TransformerBase(..., positions="rotary", causal=False)`. Are hidden words found as often? And are the blanks filled as well, or does it need more passes for them? Then hide whole spans in place of single words (as T5 and SpanBERT do): write `mask_spans` with a mean length of 3 and the same 15 %, and compare `choose_right` after the same training. Are the blanks easier or harder? Notebook 08 looks at attention itself: how one head copies, and why two are better than one.
+
+# %% [markdown]
+# ## What others call it
+#
+# - **masked language modelling** (also *MLM*, a *cloze task*): guessing hidden words from both sides.
+# - **bidirectional**: reading what stands before and what follows.
+# - **dynamic masking**: other words are hidden at each pass.
+# - **attention sink**: a token on which heads put their weight when they have nothing to say.
+# - **coreference**: two expressions that mean the same, such as *they* and *the demonstrators*; a **Winograd schema** is a pair of sentences that tests it.
+# - **special token**: a token that is no word, such as `<mask>`; BERT writes `[MASK]` and `[CLS]`.
+# - **prompt**: the text that a model is given to go on with.
+# - **in-context learning** (also *few-shot prompting*): doing a task from examples in the prompt, without any training.
+# - **pretrain-fine-tune discrepancy**: what the model met in pretraining differs from what it meets later.
+#
+# **The short route** of six notebooks ends with 11, where encoder and decoder translate.
 
 # %% experiment
 from tutor import progress
