@@ -91,7 +91,8 @@ plots.show(figure, "Two sentences of three tokens, each token a row of four numb
 # ## 4. An exercise
 #
 # The next cell is an exercise. Yours says `raise NotImplementedError("Replace this line by your answer")`: replace that line, run the cell, then
-# run the check below it.
+# run the check below it. The last line before an exercise says the minutes that it may take and its difficulty: ●○○ is one idea, with ●●○ several things are asked
+# at once, for ●●● you make a plan first.
 #
 # Try this first, to see what the check can tell you:
 # 1. Run the check **before** you write anything: *not attempted yet*.

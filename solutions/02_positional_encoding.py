@@ -105,7 +105,7 @@ print(f"largest difference between the two rows of souris: {(states[0, 4] - stat
 
 # %% [markdown]
 # Look for the row *souris* on the left (the last) and on the right (the second): the same eight colours. So are the rows of
-# *chat*, and of all the others. Whoever hunts and whoever is hunted have the same hidden state in both sentences. A head that reads
+# *chat*, and of all the others. The hunter and the hunted have the same hidden states in both sentences. A head that reads
 # the state of a word, or the mean of all states, cannot answer "who hunts whom?", however clever it is.
 #
 # ## 2. Exercise: is it blind?
@@ -463,8 +463,8 @@ print(f"mean weight on the place two before, rows 2 to 11: {weights.diagonal(-2)
 # | `self.register_buffer("table", ...)` | no | yes |
 # | `self.table = nn.Parameter(...)` | **yes** | yes |
 #
-# A sinusoidal table is computed once and never changes: a buffer, with **0** trainable parameters. Whoever is asked
-# "how many parameters has this model?" easily counts the sinusoids, too; notebook 05 takes such counts apart.
+# A sinusoidal table is computed once and never changes: a buffer, with **0** trainable parameters. Asked
+# "how many parameters has this model?", one easily counts the sinusoids, too; notebook 05 takes such counts apart.
 #
 # And one question has no good answer: what about word number `max_len`? (The most tokens that a model can read at once are its *context window*, or *context length*.) There is no row for it. Quietly starting again at row 0, or repeating the
 # last row, would fool the model. The rule here: refuse, with a `ValueError` that says why.

@@ -1126,7 +1126,7 @@ for norm_first in (False, True):
 # %% [markdown]
 # ### The encoder runs once
 #
-# A decoder writes word by word, and each new word is another run of the decoder. The source sentence does not change in the meantime, and nothing
+# At inference a decoder writes word by word, and each new word is another run of the decoder. The source sentence does not change in the meantime, and nothing
 # in the encoder looks at the words written. So the memory is the same at every step: compute it **once per batch** and keep it. Here 20 words are
 # written in both ways, and a counter sits on the encoder.
 
@@ -1216,6 +1216,8 @@ plots.show(figure, " ".join(f"The {name}, from bottom to top: {', '.join(boxes)}
 # %% [markdown]
 # ## 11. What attention took the place of
 #
+# *Go further: no exercise depends on this section, and notebook 13 has all of it.*
+#
 # Before 2017 most such models were **recurrent**: a GRU or an LSTM reads one word after the other and keeps a state, $s_t = f(x_t, s_{t-1})$. For a batch it works on $(b, d)$ at each of $n$ steps, where attention works on $(b, n, d)$ at once. Vaswani et al. (2017, section 4 and table 1) compare the two for one layer, up to
 # constant factors:
 #
@@ -1255,7 +1257,7 @@ plots.show(axes.figure, plots.describe_curves(times, lengths, "length", digits=2
 
 # %% [markdown]
 # Both times grow with the length, that of attention with its square in the end, but the GRU's steps wait for each other, so that a GPU with thousands of cores stands idle.
-# That is one of the paper's arguments for leaving recurrence out (section 4), and it holds for *training*. In writing both go word by word, and there the recurrent
+# That is one of the paper's arguments for leaving recurrence out (section 4), and it holds for *training*. In generation both go word by word, and there the recurrent
 # model has the advantage: its state has the same size after 10 words and after 10,000, while attention must keep the keys and values of all of them.
 #
 # ## What to remember

@@ -620,7 +620,7 @@ for name, one in claims.items():
 # And the formula? There is an $A$ in it: the heads multiply the weights, the mistake from the beginning of this section, in the wild. Ask your function about one layer of it, `when_is_it_right(D * ((D + 1) * (2 + 2 * A) + 4))`: it is right for two heads only, which the report has. With four heads it would say 1,611,200 in place of 968,000. A count has three parts: what is counted, the formula, the number. Check that
 # all three speak of the same thing, and the formula at more than one setting.
 #
-# Another report has a right total from wrong parts. It gives a layer $4(n^2 + n)$ for the attention, $2(n^2 + n)$ for the feed-forward part and $2n$ for the normalisation, where $n$ is the width; four layers of these parts make $24n^2 + 32n$. It writes $24n^2 + 40n$, which is what a program counts. **By hand**: what is missing in a part? (A second norm, $2n$ in each layer.) The sum cannot come from the parts above it. Whoever knows a total from elsewhere should add up the parts all the same.
+# Another report has a right total from wrong parts. It gives a layer $4(n^2 + n)$ for the attention, $2(n^2 + n)$ for the feed-forward part and $2n$ for the normalisation, where $n$ is the width; four layers of these parts make $24n^2 + 32n$. It writes $24n^2 + 40n$, which is what a program counts. **By hand**: what is missing in a part? (A second norm, $2n$ in each layer.) The sum cannot come from the parts above it. Even when you know the total from elsewhere, add up the parts.
 #
 # ## 6. Where the parameters are
 #
@@ -880,7 +880,7 @@ print("largest difference below 1e-6:", bool((gradient(1) - gradient(4)).abs().m
 #   count with which models are compared.
 # - *Trainable parameters* (402) say what this training can change: the cost of gradients and optimiser states, the size of what is saved for
 #   each task, and roughly how much can be fitted to the training data.
-# - *Bytes*: in training, 16 for each trainable number and 4 for each frozen one (float32, Adam); activations come on top. To use the model, the
+# - *Bytes*: in training, 16 for each trainable number and 4 for each frozen one (float32, Adam); activations come on top. At inference, the
 #   weights alone.
 # - The sentence compares the trainable count of one model with the full count of another. Like with like: 10,968,602 against 21,018,401, a factor of
 #   about 2, most of it the head with 50,001 outputs. A good sentence names the kind of count, and says that the base was pretrained.

@@ -77,7 +77,7 @@ from helpers.vocabulary import EOS, OOV, PAD, SOS, Vocabulary
 # | **frozen** | a language model | the head only |
 # | **pretrained** | a language model | everything |
 #
-# And a baseline that is no network at all, *naive Bayes*: it counts words. Whoever does not beat it has no reason to be proud.
+# And a baseline that is no network at all, *naive Bayes*: it counts words. A network that does not beat it is nothing to be proud of.
 #
 # The reviews are invented, so that the experiment runs on any computer in a few minutes. For real ones one line changes (section 9).
 
@@ -686,7 +686,7 @@ pd.DataFrame.from_dict(rows, orient="index", columns=columns).style.format("{:.1
 # %% [markdown]
 # Read it with the bands in mind:
 #
-# - **Scratch is near chance on the validation reviews** and a little better in the test, like naive Bayes: in the test some judging words come back that had a label, in validation none do (section 1). For a word without a label its random numbers decide, and the validation reviews judge with few different words, so chance is large: a seed may well end below a coin. It is not too small to learn: on its own 300 reviews it is nearly perfect. (A student report says of such a curve that it starts from *zero*. Whoever guesses between two classes, as many of each, is right about half the time, so a curve that begins at the bottom of a figure seldom begins at zero: read the numbers of the axis first. That of this figure begins at 0.3.)
+# - **Scratch is near chance on the validation reviews** and a little better in the test, like naive Bayes: in the test some judging words come back that had a label, in validation none do (section 1). For a word without a label its random numbers decide, and the validation reviews judge with few different words, so chance is large: a seed may well end below a coin. It is not too small to learn: on its own 300 reviews it is nearly perfect. (A student report says of such a curve that it starts from *zero*. A guess between two classes of equal size is right about half the time, so a curve that begins at the bottom of a figure seldom begins at zero: read the numbers of the axis first. That of this figure begins at 0.3.)
 # - **Pretrained is far above, from the first epoch**, and its band does not touch the others' at the beginning. Its gap between training and validation (99.3 and 93.2 % in our run) is small beside that of scratch (99.4 and 44.7 % in our run), and it is there: this model, too, ends by knowing its training reviews by heart. Learning by heart is not the opposite of understanding.
 # - **Frozen starts lower and comes close.** Its head alone (130 numbers in the small model) has to find the direction in which the base keeps praise and blame apart; it is there already. It cannot learn by heart as well as the other two (96.2 % in training in our run, 90.7 % in validation). It is faster, since no gradient has to go down into the base; but do not trust a single number of the last column, seconds are noisy (*scratch* and *pretrained* do the same work).
 #
@@ -745,7 +745,7 @@ pd.DataFrame.from_dict(rows, orient="index", columns=columns).style.format("{:.1
 # The model that has only learned by heart gains most: copies flatter exactly the wrong one.
 #
 # > **Go further, in practice: one lucky score.** Suppose that a model is right in 57 of 100 cases, and is tested on 200 reviews. By chance alone its score is often 3 points off: it depends on *which* 200 reviews they are. Move the slider (mouse or arrow keys): each dot is the score of the same model on another 200 reviews; the orange one would be in
-# > the paper. Seeds are another kind of chance: those of section 6 share one test set, and what their bands show is how far training differs. Both kinds reward whoever tries often and reports the best.
+# > the paper. Seeds are another kind of chance: those of section 6 share one test set, and what their bands show is how far training differs. Both kinds reward trying often and reporting the best.
 
 # %% interactive
 from ipywidgets import IntSlider, interact
@@ -864,7 +864,7 @@ for way in WAYS:
 # Is it safer to train the head alone when labels are few? One often reads so. In our run it is not: *frozen* and *pretrained* are close, and *frozen* is a little behind, with 0.75 against 0.80 with 4 labels and 0.92 against 0.95 with 300. (A head alone also learns more slowly: with 20 labels more passes would bring it closer.) With the fewest labels neither is safe, since *which* labels one has matters more than what is trained; with many, it pays to train everything. Three seeds and one small,
 # regular corpus do not settle the question.
 #
-# (These are test scores, and nothing was chosen by them: no epoch, no setting. "4 labels are enough" describes this figure. Whoever decides by it how many labels to buy should draw it from validation scores.)
+# (These are test scores, and nothing was chosen by them: no epoch, no setting. "4 labels are enough" describes this figure. To decide how many labels to buy, draw it from validation scores.)
 #
 # ### And how much reading is enough?
 #

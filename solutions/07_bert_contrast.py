@@ -21,7 +21,7 @@
 # %% [markdown]
 # # 07 · Both sides: the contrast with BERT
 #
-# The language models of notebooks 04 to 06 read from left to right. That is right for writing, and a strange way of reading: whoever meets *they* in a sentence often learns only later who is meant. BERT drops the causal mask and lets
+# The language models of notebooks 04 to 06 read from left to right. That is right for generation, and a strange way of reading: when you meet *they* in a sentence, you often learn only later who is meant. BERT drops the causal mask and lets
 # every word look to both sides. But then the question "which word comes next?" is no longer honest (notebook 01), so another one is needed: hide a few words, and ask for those. In this notebook you
 # build this training, prove what a causal state *cannot* know, and measure where reading both sides helps, where it does not, and what is lost.
 #
@@ -806,7 +806,7 @@ pd.DataFrame({"mean": by_mask.mean(), "lowest": by_mask.min(), "highest": by_mas
 #
 # The last token of these reviews sees the whole text in any case; where a label is asked for each word, the right side may be worth more. And a model can be given time to get used to it: [LLM2Vec](https://arxiv.org/abs/2404.05961) (BehnamGhader et al. 2024) takes the mask off large causal models and then trains them for a while on hidden words, before they are used.
 #
-# ## 9. What BERT was not made for: writing
+# ## 9. What BERT was not made for: generation
 #
 # A causal model writes by asking the one question that it was trained on, again and again: which word comes next? Ask the masked model in the same way: put a `<mask>` at the end, fill it, put the next one.
 
@@ -857,7 +857,7 @@ print("masked, all at once:   ", fill_all(masked_reader, start))
 # fine-tuned on each by itself, and the mean is its score; BERT became known by its lead there, table 1 of its paper. For French there is FLUE, [Le et al. 2020](https://arxiv.org/abs/1912.05372).) ELECTRA ([Clark et al. 2020](https://arxiv.org/abs/2003.10555)) attacked the cost that you met in section 6: a small model fills the blanks, and the large one has to say *for every word* whether it was exchanged, so it learns from all places and not from
 # 15 %. CamemBERT ([Martin et al. 2020](https://arxiv.org/abs/1911.03894)) did for French what BERT did for English. Such encoders are still what many systems use for classifying, labelling and searching.
 #
-# **Both sides and writing.** An encoder that reads both sides and a decoder that writes from left to right need not be rivals: the Transformer of 2017 had both (notebook 11). BART ([Lewis et al. 2020](https://arxiv.org/abs/1910.13461)) and T5
+# **Both sides and generation.** An encoder that reads both sides and a decoder that writes from left to right need not be rivals: the Transformer of 2017 had both (notebook 11). BART ([Lewis et al. 2020](https://arxiv.org/abs/1910.13461)) and T5
 # ([Raffel et al. 2020](https://arxiv.org/abs/1910.10683)) train such a pair by taking spans of words out of a text and writing them again. T5 also states every task as text to be written. GPT-3 ([Brown et al. 2020](https://arxiv.org/abs/2005.14165)) went the other way: it kept the plain causal objective, was made far larger, and was given its tasks as a text with a few
 # examples, the *prompt*, in place of fine-tuning: *in-context learning*. A causal model can also be *told* the evidence before it has to answer: the order of a prompt is a choice, and much that BERT reads on the right can be put on the left.
 #
@@ -937,7 +937,7 @@ print("masked, all at once:   ", fill_all(masked_reader, start))
 # - Masked language modelling: choose 15 % of the *words*, 80 / 10 / 10, score only these, hide the padding from attention.
 # - A blank is filled from both sides; where the evidence is on the right, the left side alone does not have it.
 # - For one answer about a whole text, the last token of a causal model has read everything too. Whether both sides help has to be measured, not told.
-# - Fine-tuning turns what was read into what was asked. Writing needs an order: that is what the causal model has.
+# - Fine-tuning turns what was read into what was asked. Generation needs an order: that is what the causal model has.
 #
 # **Go further.** First, in section 6, take rotary positions (notebook 02) for the model that reads both sides, `TransformerBase(..., positions="rotary", causal=False)`. Are hidden words found as often? And are the blanks filled as well, or does it need more passes for them? Then hide whole spans in place of single words (as T5 and SpanBERT do): write `mask_spans` with a mean length of 3 and the same 15 %, and compare `choose_right` after the same training. Are the blanks easier or harder? Notebook 08 looks at attention itself: how one head copies, and why two are better than one.
 

@@ -92,7 +92,7 @@ for name, part in {"train": corpus.train, **people}.items():
     print(f"{name:17} {len(part):3} people, for example: {part['question'][0]} {part['answer'][0]}")
 
 # %% [markdown]
-# The model reads **characters**, not words: a name like *Sonivic* is then made of letters that the model knows, whoever bears it. A character vocabulary is small, and the special tokens come first.
+# The model reads **characters**, not words: a name like *Sonivic* is then made of letters that the model knows. A character vocabulary is small, and the special tokens come first.
 
 # %% experiment
 texts = [*corpus["texts"]["text"], *corpus.train["question"], *corpus.train["answer"]]
@@ -165,7 +165,7 @@ for name, (place, share) in baseline.items():
 #
 # ### From left to right
 #
-# The plain way is notebook 04's: `<sos>` and the text as input, the text and `<eos>` as target. Whoever predicts *Dublin* after *As everybody knows, Alma Tutovic was born in* has to have stored it.
+# The plain way is notebook 04's: `<sos>` and the text as input, the text and `<eos>` as target. To predict *Dublin* after *As everybody knows, Alma Tutovic was born in*, a model must have stored it.
 #
 # ### With a gap
 #
@@ -824,7 +824,7 @@ show_rule(0.9)
 # ## What to remember
 #
 # - Facts that were read are in the weights. Fine-tuning on questions about *others* can bring them out.
-# - A baseline chooses on training data too, and a rule chooses its threshold on dev. Whoever chooses on test has nothing left to measure with.
+# - A baseline chooses on training data too, and a rule chooses its threshold on dev. If you choose on test, you have nothing left to measure with.
 # - Test random functions by their properties: pattern, range, mean, spread, seed. Draw lengths from what is *kept*.
 # - One vocabulary, one order, kept with the weights.
 # - Exact match of greedy answers needs one call for each pair: all most probable, given what came before, up to `<eos>`.

@@ -72,7 +72,7 @@ from helpers.vocabulary import EOS, PAD, SOS, Vocabulary
 # | We have four curious men. | Nous avons quatre hommes curieux. | most adjectives stand *after* their noun |
 # | The young man does not buy them. | Le jeune homme ne les achète pas. | *does* has no word of its own, *not* becomes two words, *them* moves before the verb |
 #
-# Whoever writes the French sentence from left to right must look back and forth in the English one. No table "third word to third word" will do.
+# To write the French sentence from left to right, one must look back and forth in the English one. No table "third word to third word" will do.
 #
 # The course brings 10,000 such pairs, invented ones with regular grammar. (For real captions of pictures change one name in the next cell: `load("multi30k_en_fr")`. Every cell then runs as it is, but
 # the training of section 4 takes five to ten minutes on a CPU and the translations stay poor. `benchmarks/real_translation.py` does the full run, in 40 minutes on one core: a BLEU of 56 on captions that it has never seen, see `docs/results.md`.)
@@ -263,7 +263,7 @@ print("equal to the model in helpers:",
 # %% [markdown]
 # ## 4. Training
 #
-# Two layers of width 64, four passes over the pairs. After each pass we keep a copy of the weights: we shall ask later how well each of them translates.
+# Two layers of width 64, four epochs (passes over the pairs). After each pass we keep a copy of the weights: we shall ask later how well each of them translates.
 
 # %% measured
 def learn(model: nn.Module, pairs: Split, epochs: int, seed: int = 0, **options) -> pd.DataFrame:
@@ -559,7 +559,7 @@ for weights in snapshots:
     reader.load_state_dict(weights)
     bleus.append(bleu_on(reader, pairs_of(corpus.valid)))
 accuracies = [100 * value for value in history["valid_accuracy"]]
-lines = {"BLEU, writing alone": bleus, "right words, with teacher forcing (%)": accuracies}
+lines = {"BLEU, generating alone": bleus, "right words, with teacher forcing (%)": accuracies}
 axes = plots.curves(lines, range(1, 5), title="Learning to translate",
                     x_label="passes over 9,000 pairs", y_label="BLEU, or per cent")
 axes.set(xticks=range(1, 5), ylim=(0, 103))
@@ -591,7 +591,7 @@ pd.DataFrame.from_dict(rows, orient="index", columns=columns)
 #
 # ## 7. Exercise: on which pairs?
 #
-# A model that has few pairs learns them by heart. Whoever scores it on sentences that it has read measures memory. That sounds too obvious to happen, and happens all the time, because real corpora have copies: the same
+# A model that has few pairs learns them by heart. Scored on sentences that it has read, it shows only its memory. That sounds too obvious to happen, and happens all the time, because real corpora have copies: the same
 # caption or the same headline in both parts. The model has read the *English*, so a test sentence is known when its English is in the training part, whatever its French.
 
 # %% exercise="pairs_to_score"

@@ -740,7 +740,7 @@ for way, found in repairs.items():
 #
 # Now choose. A sweep has two temptations at its end:
 #
-# - **to choose on test.** Whoever takes the best of many settings by their test score has no honest number left: part of that score is luck, and luck does not repeat itself. Choose on dev; report test once, for the chosen one.
+# - **to choose on test.** The best of many settings by test score comes without an honest number: part of that score is luck, and luck does not repeat itself. Choose on dev; report test once, for the chosen one.
 # - **to choose the highest number.** 41.3 against 41.1, with a seed that moves the result by 1: that is nothing. The *one-standard-error rule* (Hastie, Tibshirani and Friedman, *The Elements of Statistical Learning*, section 7.10) takes the **smallest** setting whose mean is at most one standard error below the best mean.
 #
 # The standard error of the mean of $n$ runs is their standard deviation (with $n - 1$) divided by $\sqrt{n}$. **By hand**: the best setting has dev BLEU 40, 42, 44. Its mean is 42, its standard deviation 2, its standard error $2 / \sqrt 3 \approx 1.15$. A smaller setting with a mean of 41 is within it (the limit is 40.85), and is taken.

@@ -230,7 +230,7 @@ print("answers:  ", *answers[0].tolist())
 print("distances:", *distances[0].tolist())
 
 # %% [markdown]
-# How well does someone do who remembers the numbers, but not which letter they came with? Whoever has heard $k$ numbers guesses one of them, and is right once in $k$. Where the answer is near, $k$ is often small, so this guesser, too, has its best results there. It is the line to be above.
+# How well does someone do who remembers the numbers, but not which letter they came with? With $k$ numbers heard, a guess among them is right once in $k$. Where the answer is near, $k$ is often small, so this guesser, too, has its best results there. It is the line to be above.
 #
 # One layer each, in the same surroundings as in notebook 09: embeddings of letter, number and place, the layer, and a head with eight outputs. One GRU has a state of 64 numbers, one of 16; three seeds each. Attention gets 300
 # steps, the GRUs 800, each with a learning rate that did well in a few trials.
@@ -489,7 +489,7 @@ for name, times in {"training": training, "generation": writing}.items():
 # - **Training.** The GRU's time grows about as the length does: each token waits for the state before it, and on the way back each gradient waits for the one after it. Attention makes all rows in a few large matrix products, and its line is far below, even at length 512, where it needs three times *as many*
 #   multiplications as the GRU (section 7). So it is not the work that makes the difference. It is the **waiting**: a step that waits is a small matrix product by itself, with all that a call costs, and whatever could compute beside it has nothing to do. We took one thread; with many, or on a graphics card, there
 #   is more that has nothing to do.
-# - **Generation.** That advantage is gone. Whoever writes has to wait for the last word, and attention, too, now makes small matrix products, token by token. Each new token also looks at all that are kept, so its work grows with what stands before, and so does the memory. (Section 7 says what comes.) The GRU's token number 10,000 costs what its first one did.
+# - **Generation.** That advantage is gone. Each new word has to wait for the last one, and attention, too, now makes small matrix products, token by token. Each new token also looks at all that are kept, so its work grows with what stands before, and so does the memory. (Section 7 says what comes.) The GRU's token number 10,000 costs what its first one did.
 #
 # Vaswani et al. give this as the reason in their introduction: "This inherently sequential nature precludes parallelization within training examples, which becomes critical at longer sequence lengths".
 #

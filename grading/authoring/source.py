@@ -37,6 +37,7 @@ from grading.notebooks.cells import END_SOLUTION as END
 
 WORDS = {"setup", "experiment", "interactive", "measured"}
 KEYS = {"exercise", "essay"}
+HEAD = 4  # the first cells, in one of which the table of points stands
 MINUTES_PER_POINT = {"check": 5, "essay": 8}  # of an exercise whose definition says no minutes, and of essays
 
 
@@ -73,8 +74,7 @@ def read(path: Path) -> list[Cell]:
         raise BuildError(f"{path.name}: text before the first marker `# %%`; put it into a cell of its own.")
     cells = [_cell(path, cell, line) for cell, line in zip(notebook.cells, lines, strict=True)]
     table = _table(cells)
-    parts = [part for cell in cells for part in _with_points(path.stem, cell, table)]
-    return [_with_effort(parts, number) for number in range(len(parts))]
+    return _with_effort([part for cell in cells for part in _with_points(path.stem, cell, table)])
 
 
 def _with_points(notebook: str, cell: Cell, table: Mapping[str, float]) -> Iterator[Cell]:
@@ -87,16 +87,20 @@ def _with_points(notebook: str, cell: Cell, table: Mapping[str, float]) -> Itera
         yield Cell("check", cell.name, points, f"check({cell.name})", "code", cell.line, *told)
 
 
-def _with_effort(cells: Sequence[Cell], number: int) -> Cell:
-    """Returns a cell with what exercises take, if it is one in front of an exercise or the one with the table."""
-    cell, behind = cells[number], cells[number + 1 : number + 3]
-    if cell.kind != "prose":
-        return cell
+def _with_effort(cells: Sequence[Cell]) -> list[Cell]:
+    """Returns the cells with what exercises take: in the table of the head, and as the last line before each."""
     answers = {one.name: one for one in cells if one.kind in ("check", "essay")}
-    source = _with_minutes(cell.source, answers) if number < 4 else cell.source
-    if len(behind) > 1 and behind[0].kind == "exercise" and behind[1].difficulty:
-        source += f"\n\n*About {behind[1].minutes:g} minutes, difficulty {dots(behind[1].difficulty)}.*"
-    return replace(cell, source=source)
+    found: list[Cell] = []
+    for number, cell in enumerate(cells):
+        if cell.kind == "exercise" and (difficulty := answers[cell.name].difficulty):
+            told = f"*About {answers[cell.name].minutes:g} minutes, difficulty {dots(difficulty)}.*"
+            if found and found[-1].kind == "prose":
+                found[-1] = replace(found[-1], source=f"{found[-1].source}\n\n{told}")
+            else:
+                found.append(Cell("prose", "", None, told, "markdown", cell.line))
+        in_head = number < HEAD and cell.kind == "prose"
+        found.append(replace(cell, source=_with_minutes(cell.source, answers)) if in_head else cell)
+    return found
 
 
 def dots(difficulty: int) -> str:
@@ -127,7 +131,7 @@ def _with_minutes(text: str, answers: Mapping[str, Cell]) -> str:
 
 
 def _head(cells: Sequence[Cell]) -> str:
-    return "\n".join(cell.source for cell in cells[:4] if cell.language == "markdown")
+    return "\n".join(cell.source for cell in cells[:HEAD] if cell.language == "markdown")
 
 
 def _table(cells: Sequence[Cell]) -> dict[str, float]:

@@ -145,8 +145,12 @@ def test_what_an_exercise_takes_stands_before_it_and_in_the_table_which_sums_it(
     )
     text = text.replace("| **14**", "| **16**").replace("# | **total**", "# | *essay* `why` | why | 2 |\n# | **total**")
     cells = source.read(written(tmp_path, text + '\n# %% [markdown] essay="why"\n# A rubric.\n'))
-    before = [one.source for one, after in itertools.pairwise(cells) if after.name == "wasted_scores"]
-    assert before[0] == "Count.\n\n*About 8 minutes, difficulty ●○○.*"
+    texts = [one.source for one, after in itertools.pairwise(cells) if after.name == "wasted_scores"]
+    assert texts[0] == "Count.\n\n*About 8 minutes, difficulty ●○○.*"
+    (before,) = (
+        one for one, after in itertools.pairwise(cells) if (after.kind, after.name) == ("exercise", "padding_mask")
+    )
+    assert (before.kind, before.source) == ("prose", "*About 8 minutes, difficulty ●○○.*")  # behind a check cell
     assert [line for line in cells[0].source.splitlines() if line.startswith("|")] == [
         "| exercise | what | minutes | difficulty | points |",
         "|---|---|---|---|---|",
