@@ -366,7 +366,7 @@ print("output for a batch of 8:", tuple(victim(batch.tokens).shape))
 # %% [markdown]
 # - The output is `(8, n, 2)`: still one answer for each *token*. `LanguageModel` does not know that it should look at one row only. That is what `Classifier` in
 #   `helpers/models.py` is for: open it, it is fifteen lines.
-# - The language model no longer exists. Its ten million numbers (at full size) of word scores are gone, and whoever else holds it in a variable now holds a
+# - The language model no longer exists. Its ten million parameters (at full size) for word scores are gone, and whoever else holds it in a variable now holds a
 #   classifier. A function that changes what it was given belongs to the most expensive mistakes there are, because nothing happens where the mistake is.
 #
 # There is a subtler form. `Classifier(model.base, 2)` leaves the old head alone, but the base is the *same object* in both models. Train the classifier, and the language
@@ -421,8 +421,8 @@ print("after a classifier with a shared base has trained: "
 # %% [markdown]
 # With a shared base the language model is spoiled, and no line of your program mentions it.
 #
-# > **Go further: the same swap, for pictures.** Nothing in a base asks for words. A *Vision Transformer* ([Dosovitskiy et al. 2021](https://arxiv.org/abs/2010.11929), section 3.1) cuts a picture into patches of $16 \times 16$ points. A patch is $16 \cdot 16 \cdot 3 = 768$ numbers (three colours), which one linear layer turns into a token of width $D$: a picture of
-# > $224 \times 224$ points becomes $14 \cdot 14 = 196$ tokens, with learned positions, and an encoder without a causal mask reads them. It is pretrained to name what is seen; for another task its head is taken off and a new one, $D$ to $C$, put on (section 3.2): your `replace_head`. (The head reads one token more, which stands before the patches and belongs to none.)
+# > **Go further: the same swap, for pictures.** Nothing in a base asks for words. A *Vision Transformer* ([Dosovitskiy et al. 2021](https://arxiv.org/abs/2010.11929), section 3.1) cuts a picture into patches of $16 \times 16$ pixels. A patch is $16 \cdot 16 \cdot 3 = 768$ numbers (three colours), which one linear layer turns into a token of width $D$: a picture of
+# > $224 \times 224$ pixels becomes $14 \cdot 14 = 196$ tokens, with learned positions, and an encoder without a causal mask reads them. It is pretrained to name what is seen; for another task its head is taken off and a new one, $D$ to $C$, put on (section 3.2): your `replace_head`. (The head reads one token more, which stands before the patches and belongs to none.)
 #
 # ## 5. Loading a base
 #
@@ -701,7 +701,7 @@ for name, found in runs.items():
 #   at $D = 200$, $C = 2$), so with few labels it could not be learned anew.
 # - *Output and target* (1; half for each, with shapes): from `(b, n, V)` to `(b, C)`, hence one row of each text must be chosen (the last real one, which in a causal model has read everything); the target goes from the text itself, shifted by one, `(b, n)`,
 #   to one label for each text, `(b,)`: labels cost work, the next word is free.
-# - *What stays* (0.5): the base with its weights, that is, what was learned from text without labels; it may be frozen (402 numbers learn) or trained on.
+# - *What stays* (0.5): the base with its weights, that is, what was learned from text without labels; it may be frozen (402 parameters learn) or trained on.
 # - *What may go wrong* (0.5): any one, with its reason: last row is padding; base re-initialised or not loaded (`strict=False`); base shared with the old model; norms or embedding not frozen.
 #
 # **Misconceptions that cost marks**: "the head must go because its weights are not trained" (they are, for words); "the classifier is trained on the next word too"; "freezing makes the model smaller" (only fewer numbers learn); "the last row is
@@ -710,20 +710,20 @@ for name, found in runs.items():
 # **Answers as students write them**
 #
 # - *Full marks (3 of 3)*: "The old head answers "which word comes next" with V scores at each place; no row of it means *good* or *bad*. It is also
-#   large: 10,050,201 numbers for 50,001 words at D = 200, against 402 for two classes, so 300 labels could not teach it anew. The output goes from
+#   large: 10,050,201 parameters for 50,001 words at D = 200, against 402 for two classes, so 300 labels could not teach it anew. The output goes from
 #   (b, n, V) to (b, C), so one row must be taken, the last real one, which has read the whole text. The target was the text itself, shifted by one,
 #   (b, n), and free; now it is one label for each text, (b,), which somebody has to write. The base stays with all that it has learned from
 #   unlabelled text, and may be frozen or trained on. What may go wrong: taking the last row, which is padding for 86 % of the training reviews, so
 #   that the answer changes with the other reviews in the batch." Why: *why* (1), *output and target* (1), *what stays* (0.5), *what may go wrong* (0.5),
 #   with shapes and numbers.
 # - *Half (1.5 of 3)*: "The head of the language model gives a score to each word of the vocabulary, and we do not want a word but a class, so no row
-#   of it fits. It also has ten million numbers at D = 200, against 402 for the new one, too many for a few labels. So the output becomes (b, C) in
+#   of it fits. It also has ten million parameters at D = 200, against 402 for the new one, too many for a few labels. So the output becomes (b, C) in
 #   place of (b, n, V): we take the last row, because it is the last token and has read everything. The classifier is still trained on the next word,
 #   and the label is the next word after the review. The base is thrown away with the head and made anew." Why: *why* in full (1); of *output and
 #   target* the output with its shapes (0.5). The target is lost by two misconceptions (the last row is the last token; the classifier is trained on
 #   the next word). *What stays* is wrong and *what may go wrong* is missing (0.5 + 0.5 lost).
 # - *No marks (0 of 3)*: "The head must go because its weights are not trained yet, and a classifier needs trained weights. Freezing makes the model
-#   much smaller: 402 numbers in place of 10,968,602. The output changes from words to classes, and the target changes as well. What stays is the
+#   much smaller: 402 parameters in place of 10,968,602. The output changes from words to classes, and the target changes as well. What stays is the
 #   model, but a model with a frozen base cannot learn." Why: "the output changes", "what stays is the model": the question said again, without a
 #   shape and without a word on what the base has learned. The head *is* trained, for words; freezing does not make the model smaller; a frozen base
 #   does not keep the head from learning. Three misconceptions, and no line is met.

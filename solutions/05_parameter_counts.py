@@ -129,7 +129,7 @@ print(len(list(tiny.parameters())), "how long the list of parameters is")
 
 # %% [markdown]
 # All three are wrong.
-# - `state_dict()` lists the shared matrix under both of its names: 40 numbers too many.
+# - `state_dict()` lists the shared matrix under both of its names: 40 parameters too many.
 # - The second one makes the same mistake, and adds the *buffers*: tensors that travel with the model but that nothing trains.
 #   Here it is the table of sinusoidal positions, $16 \cdot 4 = 64$ numbers that a formula has put there.
 # - The third one counts matrices and vectors, not what is in them.
@@ -297,7 +297,7 @@ print("the columns agree:", bool((table["numel"] == table["formula's value"]).al
 with_commas(table)
 
 # %% [markdown]
-# Look at the sizes. Two tensors, the embedding and the weight of the head, have ten million numbers each. The layer between
+# Look at the sizes. Two tensors, the embedding and the weight of the head, have ten million parameters each. The layer between
 # them, where all the attention is, has not even a quarter of a million.
 #
 # ## 3. One layer
@@ -368,7 +368,7 @@ with_commas(pd.DataFrame(rows, columns=["D", "F", "your program", "your formula"
 #
 # ### The same layer under torch's names
 #
-# Reports often count `nn.TransformerEncoder`, torch's own stack. It has the same numbers under other names: query, key and value lie one on top of the other in a single tall matrix, `self_attn.in_proj_weight`. How many rows has it?
+# Reports often count `nn.TransformerEncoder`, torch's own stack. It has the same parameters under other names: query, key and value lie one on top of the other in a single tall matrix, `self_attn.in_proj_weight`. How many rows has it?
 
 # %% experiment
 layer = on_paper(nn.TransformerEncoderLayer, 200, 2, dim_feedforward=200, batch_first=True)
@@ -433,7 +433,7 @@ def classifier_total() -> sympy.Expr:
 
 
 # %% [markdown]
-# And when the base is frozen? By hand: only the head trains, with one row of $D$ weights and one bias for each class, so $C (D + 1)$: 402 numbers at $D = 200$ and two classes, the 402 of notebook 04.
+# And when the base is frozen? By hand: only the head trains, with one row of $D$ weights and one bias for each class, so $C (D + 1)$: 402 parameters at $D = 200$ and two classes, the 402 of notebook 04.
 #
 # The three ways, side by side, at the sizes of the large example. The first column is arithmetic that you can do on paper.
 
@@ -627,8 +627,8 @@ for name, one in claims.items():
 # You saw that the embedding of the large example outweighs its layers by ten to one. Is it always so? The embedding is $V D$, it grows
 # with the width; the layers grow with its *square*. So the layers must win in the end.
 #
-# **By hand**: with one layer and $D = 4$, the layer has as many numbers as you counted squares. How many words must the vocabulary have so that the
-# embedding has just as many? Four numbers for each word: 34.
+# **By hand**: with one layer and $D = 4$, the layer has as many parameters as you counted squares. How many words must the vocabulary have so that the
+# embedding has just as many? Four parameters for each word: 34.
 #
 # And for 50,001 words and 4 layers?
 
@@ -901,7 +901,7 @@ print("largest difference below 1e-6:", bool((gradient(1) - gradient(4)).abs().m
 #   The bytes in training are four times the weights, so the classifier with a frozen base needs 175.5 MB. The sentence of the report is wrong because
 #   a frozen model is faster and smaller anyway, so one should write: "Our classifier has 402 parameters and is faster."" Why: The lines on all and on
 #   trainable parameters (1). *Bytes* is wrong: 4 for a frozen number, so 43.9 MB (0.5 lost). The last line is not met: the new sentence repeats the
-#   mistake, with the misconception that fewer trainable numbers make a faster model (0.5 lost).
+#   mistake, with the misconception that fewer trainable parameters make a faster model (0.5 lost).
 # - *No marks (0 of 2)*: "The number of parameters says how good a model is, and the report shows that a small model can be better than a large one.
 #   Its 402 parameters are the right count, since frozen parameters do not count: they cost nothing, neither in memory nor in time. Only the factor is
 #   not exact, because 21,018,401 / 402 is about 52,000. The sentence should therefore say "52,000 times smaller"." Why: No line is met. Two

@@ -662,7 +662,7 @@ print(f"the translator of section 4 on {len(final)} unseen pairs: BLEU {bleu_on(
 #
 # **The mistake first.** "A beam looks at more sentences than greedy decoding, so what it finds is at least as good." Let the probabilities be others, and follow two beams:
 #
-# | words so far | its last word has | together | in a beam of 2? | what follows | in the end | score (rule 4) |
+# | words so far | probabilities | together | in a beam of 2? | what follows | in the end | score (rule 4) |
 # |---|---|---|---|---|---|---|
 # | un chat | $0.5 \cdot 0.4$ | 0.20 | **no**, third | *.* and `<eos>`, both certain | **0.20** | $\ln(0.20) / 4 \approx -0.40$ |
 # | le chat | $0.46 \cdot 0.5$ | 0.23 | yes | one more word, at most 0.4, then *.* and `<eos>` | 0.092 | $\ln(0.092) / 5 \approx -0.48$ |

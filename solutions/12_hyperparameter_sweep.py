@@ -130,8 +130,8 @@ print(f"training loss after epochs 1, 2 and 10: {failed['training_loss'].iloc[0]
 # "Deeper" and "wider" are two ways of being larger. Before training, count. An encoder-decoder (`EncoderDecoder` in `helpers/models.py`) has an embedding for each language, $M$ encoder layers, $M$ decoder layers and a head, with $S$ words in the source language and $V$ in the
 # target language. In notebook 05 you counted a layer with $F = D$: $6D^2 + 10D$. A decoder layer has one part more.
 #
-# **By hand**, for $S = 7$, $V = 9$, $D = 4$, $M = 1$: the embeddings have $(7 + 9) \cdot 4 = 64$ numbers, the encoder layer $6 \cdot 16 + 10 \cdot 4 = 136$, the head $4 \cdot 9 + 9 = 45$. What has a decoder layer? List its parts first: how many matrices, how many
-# biases, how many norms? (Together there must be 469 numbers.)
+# **By hand**, for $S = 7$, $V = 9$, $D = 4$, $M = 1$: the embeddings have $(7 + 9) \cdot 4 = 64$ parameters, the encoder layer $6 \cdot 16 + 10 \cdot 4 = 136$, the head $4 \cdot 9 + 9 = 45$. What has a decoder layer? List its parts first: how many matrices, how many
+# biases, how many norms? (Together there must be 469 parameters.)
 
 # %% setup
 S, V, D, M, A = sympy.symbols("S V D M A", positive=True, integer=True)  # A: number of heads

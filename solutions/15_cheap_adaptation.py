@@ -23,7 +23,7 @@
 # %% [markdown]
 # # 15 · Cheap adaptation
 #
-# You have one model that has read ten thousand reviews, and forty publishers who each want it to sort *their* reviews, from a few dozen labelled examples each. In notebook 06 you would have trained all of its 79,810 numbers,
+# You have one model that has read ten thousand reviews, and forty publishers who each want it to sort *their* reviews, from a few dozen labelled examples each. In notebook 06 you would have trained all of its 79,810 parameters,
 # forty times, and kept forty whole models. Is that needed? Below, 386 trained parameters do the work. You build the method with which this is done today, *LoRA*, set it against three others with the same labels and the same effort, and find out what few numbers buy and what they do not.
 # Then you look inside: at three parts in which today's models differ from the paper of 2017, and at the heads that copy what they have seen a moment ago.
 #
@@ -84,7 +84,7 @@ from helpers.vocabulary import Vocabulary
 #
 # ### By hand: what does each way train?
 #
-# The base has $V = 849$ words, $D = 64$, $F = D$ and one pre-norm layer with one more norm after it: $VD + 6D^2 + 10D + 2D$ numbers (notebook 05). The head has $2D + 2$. How many numbers does *head only* train, and how many does *full*? And if each is kept in four bytes, what do forty publishers take, with either way?
+# The base has $V = 849$ words, $D = 64$, $F = D$ and one pre-norm layer with one more norm after it: $VD + 6D^2 + 10D + 2D$ parameters (notebook 05). The head has $2D + 2$. How many does *head only* train, and how many does *full*? And if each is kept in four bytes, what do forty publishers take, with either way?
 
 # %% measured
 corpus, cpu = load("reviews_fr"), torch.device("cpu")  # so small a model gains nothing from a GPU
@@ -111,10 +111,10 @@ def numbers_in(model: nn.Module) -> int:
 
 classifier = Classifier(copy.deepcopy(language_model.base))
 for name, count in {"head only": numbers_in(classifier.head), "full": numbers_in(classifier)}.items():
-    print(f"{name:9} {count:7,} numbers, for forty publishers {40 * 4 * count / 1e6:6.2f} MB")
+    print(f"{name:9} {count:7,} parameters, for forty publishers {40 * 4 * count / 1e6:6.2f} MB")
 
 # %% [markdown]
-# Thirteen megabytes are nothing. But the same ratio holds for a model with billions of numbers, where one copy fills a graphics card, and where training needs three more numbers for each one that learns: its gradient, and the two means of Adam (notebook 05). And the head alone is cheap for a reason: a gradient for the head never has to go down into the base.
+# Thirteen megabytes are nothing. But the same ratio holds for a model with billions of parameters, where one copy fills a graphics card, and where training needs three more numbers for each one that learns: its gradient, and the two means of Adam (notebook 05). And the head alone is cheap for a reason: a gradient for the head never has to go down into the base.
 #
 # ## 2. A thin change
 #
@@ -122,7 +122,7 @@ for name, count in {"head only": numbers_in(classifier.head), "full": numbers_in
 #
 # $$ \Delta W = \frac{\alpha}{r} \, B A, \qquad B \in \mathbb{R}^{d_\text{out} \times r}, \quad A \in \mathbb{R}^{r \times d_\text{in}} $$
 #
-# $A$ goes **down** from $d_\text{in}$ numbers to $r$, the *rank*; $B$ goes **up** again to $d_\text{out}$. We call them so in code. Only these two learn: $r (d_\text{in} + d_\text{out})$ numbers in place of $d_\text{in} d_\text{out}$.
+# $A$ goes **down** from $d_\text{in}$ numbers to $r$, the *rank*; $B$ goes **up** again to $d_\text{out}$. We call them so in code. Only these two learn: $r (d_\text{in} + d_\text{out})$ parameters in place of $d_\text{in} d_\text{out}$.
 #
 # ### By hand
 #
@@ -202,7 +202,7 @@ for u_start, v_start in ((0.0, 0.0), (0.0, 0.5)):
 #
 # ### By hand: the count
 #
-# A model of width $D$ with $M$ layers and a head for $C$ classes; query and value of each layer, rank $r$. How many numbers learn? Write the formula, and compute it for our model ($D = 64$, $M = 1$, $C = 2$) with $r = 1$ and $r = 4$; then for $D = 4096$, $M = 32$, $r = 8$, as large as a language model of seven billion numbers, without the head.
+# A model of width $D$ with $M$ layers and a head for $C$ classes; query and value of each layer, rank $r$. How many parameters learn? Write the formula, and compute it for our model ($D = 64$, $M = 1$, $C = 2$) with $r = 1$ and $r = 4$; then for $D = 4096$, $M = 32$, $r = 8$, as large as a language model of seven billion numbers, without the head.
 #
 # ### Exercise: add LoRA to a model
 #
@@ -281,7 +281,7 @@ for step in range(5):
     parts |= {f"layer {place}": shown.base.layers[place] for place in (2, 1, 0)}
     parts["embedding"] = shown.base.embedding
     learns = {name: "learns" if numbers_in(part) else "·" for name, part in parts.items()}
-    rows.append({"step": step, **learns, "numbers": f"{numbers_in(shown):,}"})
+    rows.append({"step": step, **learns, "parameters": f"{numbers_in(shown):,}"})
 pd.DataFrame(rows).set_index("step")
 
 # %% [markdown]
@@ -292,7 +292,7 @@ pd.DataFrame(rows).set_index("step")
 # - **the same effort**: 60 steps for each, with the same reviews in the same order;
 # - **a learning rate for each**: two thin matrices want another rate than a whole model. One rate for all would decide the contest before it begins. Each way gets the best of four, chosen with 128 labels by the validation reviews.
 #
-# **Predict before you run**, in writing: with 8 labels, which way is best? With 300? And where does rank 1, with 386 numbers, lie between the head (130) and the whole model (79,810)?
+# **Predict before you run**, in writing: with 8 labels, which way is best? With 300? And where does rank 1, with 386 parameters, lie between the head (130) and the whole model (79,810)?
 
 # %% measured
 def batches_of(split: Split, role: str, budget: int, seed: int = 0) -> Batches:
@@ -401,7 +401,7 @@ places[0].set_ylabel("test accuracy")
 figure.legend(*places[0].get_legend_handles_labels(), loc="outside lower center", ncols=5)
 means = {way: [sum(run[n] for run in scores[way]) / 3 for n in range(len(LABELS))] for way in WAYS}
 plots.show(figure, "Accuracy against trained parameters, a panel for each number of labels. " + " ".join(
-    f"{way}, {trained[way]:,} numbers: " + ", ".join(f"{mean:.2f}" for mean in means[way]) + "."
+    f"{way}, {trained[way]:,} parameters: " + ", ".join(f"{mean:.2f}" for mean in means[way]) + "."
     for way in WAYS))
 
 # %% measured
@@ -416,7 +416,7 @@ pd.DataFrame.from_dict(rows, orient="index")
 #
 # - **Eight labels are a lottery**, whatever the way: from seed to seed the accuracy moves by 5 to 40 points, from way to way the means move by 9. No order can be read off there. (A seed decides several things at once: which eight reviews, their order, the first head and factors. Which of them matters most, this run does not tell.)
 # - **From 32 labels on, the head alone falls behind.** It can only weigh what the frozen base leaves at the last word. In our run it has 86.1 % with 32 labels and 86.5 % with 300, a difference within the range of its seeds; whether more steps or another rate would bring it further, we have not tried.
-# - **With 300 labels the other four end together.** Rank 1, with its 386 numbers, has 93.7 % in our run, and the whole model, with 79,810, has 93.9 %. Is the whole model better, then? The ranges overlap. With 32 labels they do not: rank 1 (93.1 to 93.3 %) lies above the whole model (88.5 to 92.6 %), by half a point. Three seeds, all on one base, with rates chosen by one run each, are
+# - **With 300 labels the other four end together.** Rank 1, with its 386 parameters, has 93.7 % in our run, and the whole model, with 79,810, has 93.9 %. Is the whole model better, then? The ranges overlap. With 32 labels they do not: rank 1 (93.1 to 93.3 %) lies above the whole model (88.5 to 92.6 %), by half a point. Three seeds, all on one base, with rates chosen by one run each, are
 #   too few to put the four in order. What they do say is that two hundred times as many trained parameters have not bought anything that shows here.
 # - **So the price decides**: the second column of the table. For forty tasks LoRA needs one base and forty little packets, full and gradual need forty models.
 # - **One rate for all could have told another story.** With 0.03 for everybody, the head alone (0.810 in validation in our run) would have looked better than the whole model (0.705); with each of the three smaller rates it would not. The rates themselves rest on little: one seed and 200 validation reviews, where a single review makes a difference of 0.005.
