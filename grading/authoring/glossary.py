@@ -23,14 +23,14 @@ class Entry(NamedTuple):
 
 
 def entries(path: Path) -> list[Entry]:
-    """Returns the lines of a source's section, in its order.
+    """Returns the lines of a source's section, in its order; none where there is no such section.
 
     Raises:
-        BuildError: when it has no such section, or one with fewer than five or more than ten lines.
+        BuildError: when there are two such sections, or one with fewer than five or more than ten lines.
     """
     found = [cell.source for cell in source.read(path) if cell.source.startswith(f"{HEADING}\n")]
     lines = [line for text in found for line in ENTRY.findall(text)]
-    if len(found) != 1 or not 5 <= len(lines) <= 10:
+    if len(found) > 1 or (found and not 5 <= len(lines) <= 10):
         raise BuildError(
             f"{path.name}: expected one cell that begins with {HEADING!r}, with five to ten lines such as "
             f"'- **tokenizer**: what cuts a text'; found {len(lines)} in {len(found)} cells."
@@ -42,7 +42,7 @@ def page(sources: Sequence[Path]) -> str:
     """Returns docs/glossary.md: all lines by their first words, with the notebook that each comes from.
 
     Raises:
-        BuildError: when a source has no section, or two of them begin a line with the same word.
+        BuildError: when a section is not as it must be, or two of them begin a line with the same word.
     """
     found = sorted((entry for path in sources for entry in entries(path)), key=lambda entry: entry.words[0].lower())
     firsts: dict[str, Entry] = {}

@@ -99,6 +99,34 @@ def test_a_notebook_ends_with_what_others_call_it(path: Path) -> None:
     assert kept[-1].source.startswith(glossary.HEADING)
 
 
+@pytest.mark.parametrize(
+    ("sections", "said"),
+    [
+        (["- **a word**: what it means.\n"] * 1, "with five to ten lines .*; found 1 in 1 cells"),
+        (["".join(f"- **word {n}**: what it means.\n" for n in range(6))] * 2, "found 12 in 2 cells"),
+    ],
+)
+def test_a_section_that_is_not_as_it_must_be_is_refused(tmp_path: Path, sections: list[str], said: str) -> None:
+    path = tmp_path / "77_mine.py"
+    cells = [f"{glossary.HEADING}\n\n{lines}" for lines in sections]
+    path.write_text(
+        "\n".join("# %% [markdown]\n" + re.sub("^", "# ", one, flags=re.M) for one in cells), encoding="utf-8"
+    )
+    with pytest.raises(source.BuildError, match=said):
+        glossary.page([path])
+
+
+def test_a_word_that_two_notebooks_explain_is_refused_and_a_notebook_without_words_has_none(tmp_path: Path) -> None:
+    text = f"# %% [markdown]\n# {glossary.HEADING}\n#\n" + "".join(
+        f"# - **word {n}**: it means {n}.\n" for n in range(5)
+    )
+    for name, told in {"77_mine.py": text, "78_yours.py": text, "79_bare.py": "# %% [markdown]\n# Text\n"}.items():
+        (tmp_path / name).write_text(told, encoding="utf-8")
+    with pytest.raises(source.BuildError, match="the notebooks 77 and 78 both explain 'word 0'"):
+        glossary.page([tmp_path / "77_mine.py", tmp_path / "78_yours.py"])
+    assert "\n- **word 4**: it means 4. (77)\n" in glossary.page([tmp_path / "77_mine.py", tmp_path / "79_bare.py"])
+
+
 def test_the_glossary_has_every_line_in_order() -> None:
     page = glossary.page(SOURCES)
     lines = re.findall(r"^- (.+) \((\d\d)\)$", page, re.MULTILINE)
