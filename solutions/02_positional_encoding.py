@@ -105,7 +105,7 @@ print(f"largest difference between the two rows of souris: {(states[0, 4] - stat
 
 # %% [markdown]
 # Look for the row *souris* on the left (the last) and on the right (the second): the same eight colours. So are the rows of
-# *chat*, and of all the others. The hunter and the hunted have the same hidden states in both sentences. A head that reads
+# *chat*, and of all the others. The hunter and the hunted have the same *hidden states*, the rows that come out at the top, in both sentences. A head that reads
 # the state of a word, or the mean of all states, cannot answer "who hunts whom?", however clever it is.
 #
 # ## 2. Exercise: is it blind?
@@ -452,8 +452,8 @@ print(f"mean weight on the place two before, rows 2 to 11: {weights.diagonal(-2)
 #
 # ## 6. Exercise: a learned table
 #
-# The simplest cure of all: make a table `(max_len, d)` of random numbers and let training find good ones, as it does for the word
-# vectors. BERT and GPT-2 do so. Vaswani et al. tried both and found "nearly identical results" (section 3.5; table 3, row E).
+# The simplest cure of all: make a table `(max_len, d)` of random numbers and let training find good ones, as it does for the table of word
+# vectors, the *embedding*. BERT and GPT-2 do so. Vaswani et al. tried both and found "nearly identical results" (section 3.5; table 3, row E).
 #
 # What is it that makes a tensor learn? Only `nn.Parameter`. There are three kinds of tensor in a module, and they look the same in `forward`:
 #

@@ -983,7 +983,7 @@ plots.show(figure, " ".join(
 # %% [markdown]
 # Post-norm keeps the tokens at size 1 and has its largest gradients near the top; in pre-norm the numbers grow and the
 # gradients are largest at the bottom. Xiong et al. (2020) explain with this why deep post-norm models need a learning rate that starts small
-# (warm-up) and pre-norm models hardly do. You meet it again in notebook 12.
+# (*warm-up*) and pre-norm models hardly do. You meet it again in notebook 12.
 #
 # ## 9. The encoder
 #

@@ -101,7 +101,7 @@ plots.show(figure, "Two columns of boxes. "
 # %% [markdown]
 # ### By hand: how large is a head?
 #
-# A `Linear` from $D$ to $C$ has $D \cdot C$ weights and $C$ biases. In the full-size model of this course, $V = 50\,001$ words and $D = 200$. Compute both heads
+# (The scores that a head gives are called *logits*.) A `Linear` from $D$ to $C$ has $D \cdot C$ weights and $C$ biases. In the full-size model of this course, $V = 50\,001$ words and $D = 200$. Compute both heads
 # with a pencil before you run the cell: the one for words, and the one for two classes.
 
 # %% experiment
@@ -396,7 +396,7 @@ def replace_head(model: LanguageModel, n_classes: int) -> Classifier:
 
 # %% [markdown]
 # Here is the damage. We train two classifiers on a few reviews: one that shares its base with the language model, one made by you. Afterwards we ask the *language model* how
-# surprised it is by reviews it has not read (perplexity: among how many words it hesitates, so to speak; lower is better).
+# surprised it is by reviews it has not read (*perplexity*: among how many words it hesitates, so to speak; lower is better).
 
 # %% measured
 few_labels = Batches(corpus.train, for_classifier(vocabulary), token_budget=1024)

@@ -77,7 +77,7 @@ from helpers.vocabulary import EOS, OOV, PAD, SOS, Vocabulary
 # | **frozen** | a language model | the head only |
 # | **pretrained** | a language model | everything |
 #
-# And a baseline that is no network at all, *naive Bayes*: it counts words. A network that does not beat it is nothing to be proud of.
+# And a *baseline* that is no network at all, naive Bayes: it counts words. A network that does not beat it is nothing to be proud of.
 #
 # The reviews are invented, so that the experiment runs on any computer in a few minutes. For real ones one line changes (section 9).
 
@@ -289,8 +289,8 @@ def train_step(model: nn.Module, batch: Batch, optimizer: torch.optim.Optimizer)
 
 
 # %% [markdown]
-# > **In practice: a model left in `eval`.** After each epoch one measures, and measuring switches dropout off with `model.eval()`. If nobody switches it on again, all epochs but the first run without dropout. Nothing breaks; the model only
-# > overfits, and the paper says "dropout 0.1". Two habits prevent it: a training step begins with `model.train()`, as yours does, and a measurement leaves the model in the mode it found (section 5).
+# > **In practice: a model left in `eval`.** After each *epoch*, a pass over all that is trained on, one measures, and measuring switches dropout off with `model.eval()`. If nobody switches it on again, all epochs but the first run without dropout. Nothing breaks; the model only
+# > *overfits* (learns its training set by heart), and the paper says "dropout 0.1". Two habits prevent it: a training step begins with `model.train()`, as yours does, and a measurement leaves the model in the mode it found (section 5).
 #
 # ### Pretraining
 #

@@ -246,7 +246,7 @@ print(f"at D = 4096, M = 32, r = 8, without a head: {32 * 2 * 8 * 2 * 4096:,}")
 # %% [markdown]
 # Four million beside seven billion: less than a thousandth. (For GPT-3 with its 175 billion, Hu et al. report 10,000 times fewer trained parameters and a third of the memory.)
 #
-# ## 4. Thawing from the top
+# ## 4. Unfreezing from the top
 #
 # An older idea keeps the full model and only changes the *order*. The layers near the head are said to hold what is most specific to the old task, those near the words what is most general. [Howard and Ruder 2018](https://arxiv.org/abs/1801.06146) (section 3.3) therefore unfreeze the last layer first, then one layer more after each epoch, since to train
 # all of them at once risks that the model forgets what it knew. They call it *gradual unfreezing*. What is unfrozen stays so.

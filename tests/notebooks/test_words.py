@@ -22,18 +22,23 @@ INTRODUCED = {
     "01": (
         "autoregressive", "inference", "generation", "key padding masks?", "target leakage", "next-token prediction",
     ),
-    "02": ("context window", "context length", "length extrapolation", "RoPE", "NoPE", "permutation equivariance"),
+    "02": (
+        "context window", "context length", "length extrapolation", "RoPE", "NoPE", "permutation equivariance",
+        "embeddings?", "hidden states?",
+    ),
     "03": (
         "MLPs?", "multilayer perceptron", "GELU", "regularisation", "decoder-only", "encoder-only", "skip connections?",
-        "residual stream", "FlashAttention", "online softmax", "rank collapse", "pre-LN",
+        "residual stream", "FlashAttention", "online softmax", "rank collapse", "pre-LN", "residuals?",
+        "warm-up", "recurrent",
     ),
     "04": (
         "transfer learning", "tokenizers?", "subwords?", "linear probing", "pooling", "Vision Transformers?",
-        "backbone",
+        "backbone", "logits", "perplexity", "frozen", "checkpoints?", "fine-tuning",
     ),
     "05": ("mixture of experts", "quantisation", "optimizer state", "activation memory", "active parameters"),
     "06": (
         "DataLoader", "sampling", "contamination", "ablation", "early stopping", "sample efficiency", "memorisation",
+        "baseline", "epochs?", r"overfit\w*", "temperature",
     ),
     "07": (
         "bidirectional", "attention sink", "in-context learning", "few-shot", "coreference", "cloze", "dynamic masking",
@@ -45,7 +50,7 @@ INTRODUCED = {
         "hallucinations?", "calibrated", "expected calibration error", "retrieval", "retrieval-augmented generation",
         "out-of-distribution", "closed-book question answering", "selective prediction", "parametric knowledge",
     ),
-    "11": ("exposure bias", "KV cache", "beam search", "sequence-to-sequence", "word alignment"),
+    "11": ("exposure bias", "KV cache", "beam search", "sequence-to-sequence", "word alignment", "teacher forcing"),
     "12": ("generalisation gap", "grid search", "confounding", "training instability", "learning-rate schedule"),
     "13": ("vanishing gradient", "backpropagation through time", "receptive field", "linear attention"),
     "14": ("nucleus sampling", "scaling laws?", "FLOPs", "byte-pair encoding", "compute-optimal", "gradient clipping"),
