@@ -559,7 +559,7 @@ for weights in snapshots:
     reader.load_state_dict(weights)
     bleus.append(bleu_on(reader, pairs_of(corpus.valid)))
 accuracies = [100 * value for value in history["valid_accuracy"]]
-lines = {"BLEU, generating alone": bleus, "right words, with teacher forcing (%)": accuracies}
+lines = {"BLEU, writing alone": bleus, "right words, with teacher forcing (%)": accuracies}
 axes = plots.curves(lines, range(1, 5), title="Learning to translate",
                     x_label="passes over 9,000 pairs", y_label="BLEU, or per cent")
 axes.set(xticks=range(1, 5), ylim=(0, 103))
