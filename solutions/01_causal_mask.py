@@ -453,7 +453,7 @@ print(f"at {lengths[-1]} tokens, one pass is {ratio:.0f} times faster")
 
 # %% [markdown]
 # That factor is the reason why Transformers are trained with a mask: every sentence of $n$ words gives $n - 1$ training
-# examples for the price of one pass. Using a trained model is called *inference*. There nothing of the kind is to be had: in *generation* the model
+# examples for the price of one pass. Using a trained model is called *inference*. There is no such saving: in *generation* the model
 # makes a text token by token, each from those before it (it is *autoregressive*), and $n$ tokens take $n$ passes.
 #
 # ## 7. Exercise: padding

@@ -464,7 +464,7 @@ print(f"mean weight on the place two before, rows 2 to 11: {weights.diagonal(-2)
 # | `self.table = nn.Parameter(...)` | **yes** | yes |
 #
 # A sinusoidal table is computed once and never changes: a buffer, with **0** trainable parameters. Asked
-# "how many parameters has this model?", one easily counts the sinusoids, too; notebook 05 takes such counts apart.
+# "how many parameters does this model have?", one easily counts the sinusoids, too; notebook 05 takes such counts apart.
 #
 # And one question has no good answer: what about word number `max_len`? (The most tokens that a model can read at once are its *context window*, or *context length*.) There is no row for it. Quietly starting again at row 0, or repeating the
 # last row, would fool the model. The rule here: refuse, with a `ValueError` that says why.

@@ -115,7 +115,7 @@ print(f"{weights} weights + {biases} biases = {weights + biases} parameters")
 #
 # Now a whole model, a small one: a language model for 10 words with $D = 4$ and one layer. Its head is told to *share* the
 # matrix of the embedding, a usual economy ([Press and Wolf, 2017](https://arxiv.org/abs/1608.05859)): both are 10 x 4, and
-# the model uses one matrix for both. How many parameters has it? Here are three programs that one finds in the wild.
+# the model uses one matrix for both. How many parameters does it have? Here are three programs as people write them.
 
 # %% experiment
 tiny = LanguageModel(TransformerBase(10, d_model=4, n_layers=1, n_heads=2, max_len=16))
@@ -368,7 +368,7 @@ with_commas(pd.DataFrame(rows, columns=["D", "F", "your program", "your formula"
 #
 # ### The same layer under torch's names
 #
-# Reports often count `nn.TransformerEncoder`, torch's own stack. It has the same parameters under other names: query, key and value lie one on top of the other in a single tall matrix, `self_attn.in_proj_weight`. How many rows has it?
+# Reports often count `nn.TransformerEncoder`, torch's own stack. It has the same parameters under other names: query, key and value lie one on top of the other in a single tall matrix, `self_attn.in_proj_weight`. How many rows does it have?
 
 # %% experiment
 layer = on_paper(nn.TransformerEncoderLayer, 200, 2, dim_feedforward=200, batch_first=True)
@@ -397,7 +397,7 @@ pd.DataFrame(rows, columns=columns).set_index("name")
 #
 # ### Exercise: the total of a language model
 #
-# **By hand first**: 10 words, $D = 4$, one layer. How many parameters has the language model? The embedding has $10 \cdot 4$, the layer as many
+# **By hand first**: 10 words, $D = 4$, one layer. How many parameters does the language model have? The embedding has $10 \cdot 4$, the layer as many
 # as you counted squares, and the head $10 \cdot 4$ weights and one bias for each word. You know the total already: it is the first row
 # of the table in section 1 (226). If you get 10 less, you have met the most frequent mistake of all, a head without its bias; if you get 64
 # more, you have counted the positions.
@@ -617,7 +617,7 @@ for name, one in claims.items():
 #
 # The formula gives 968,000. The number is the **base**: the layers and the 10,000,200 of the embedding. So the number is that of another quantity, eleven times as large. It happens when the formula is derived on paper and the number is read off a program.
 #
-# And the formula? There is an $A$ in it: the heads multiply the weights, the mistake from the beginning of this section, in the wild. Ask your function about one layer of it, `when_is_it_right(D * ((D + 1) * (2 + 2 * A) + 4))`: it is right for two heads only, which the report has. With four heads it would say 1,611,200 in place of 968,000. A count has three parts: what is counted, the formula, the number. Check that
+# And the formula? There is an $A$ in it: the heads multiply the weights, the mistake from the beginning of this section, this time in a real report. Ask your function about one layer of it, `when_is_it_right(D * ((D + 1) * (2 + 2 * A) + 4))`: it is right for two heads only, which the report has. With four heads it would say 1,611,200 in place of 968,000. A count has three parts: what is counted, the formula, the number. Check that
 # all three speak of the same thing, and the formula at more than one setting.
 #
 # Another report has a right total from wrong parts. It gives a layer $4(n^2 + n)$ for the attention, $2(n^2 + n)$ for the feed-forward part and $2n$ for the normalisation, where $n$ is the width; four layers of these parts make $24n^2 + 32n$. It writes $24n^2 + 40n$, which is what a program counts. **By hand**: what is missing in a part? (A second norm, $2n$ in each layer.) The sum cannot come from the parts above it. Even when you know the total from elsewhere, add up the parts.

@@ -520,7 +520,7 @@ for task in TASKS:
     print(f"{task:8}", " ".join(f"{names[8 + row]}->{names[place]}" for row, place in enumerate(places)))
 
 # %% [markdown]
-# Check two or three of them with a finger. (Why *different* numbers and 24 of them? If the numbers were always the same eight in another order, a layer could look at all the places but one and name the number that is missing: the right answer from everywhere but the
+# Check two or three of them yourself. (Why *different* numbers and 24 of them? If the numbers were always the same eight in another order, a layer could look at all the places but one and name the number that is missing: the right answer from everywhere but the
 # right place. Our first version had this hole, and the models found it.)
 #
 # ### Exercise: the best that a layer can do

@@ -130,7 +130,7 @@ print(f"training loss after epochs 1, 2 and 10: {failed['training_loss'].iloc[0]
 # "Deeper" and "wider" are two ways of being larger. Before training, count. An encoder-decoder (`EncoderDecoder` in `helpers/models.py`) has an embedding for each language, $M$ encoder layers, $M$ decoder layers and a head, with $S$ words in the source language and $V$ in the
 # target language. In notebook 05 you counted a layer with $F = D$: $6D^2 + 10D$. A decoder layer has one part more.
 #
-# **By hand**, for $S = 7$, $V = 9$, $D = 4$, $M = 1$: the embeddings have $(7 + 9) \cdot 4 = 64$ parameters, the encoder layer $6 \cdot 16 + 10 \cdot 4 = 136$, the head $4 \cdot 9 + 9 = 45$. What has a decoder layer? List its parts first: how many matrices, how many
+# **By hand**, for $S = 7$, $V = 9$, $D = 4$, $M = 1$: the embeddings have $(7 + 9) \cdot 4 = 64$ parameters, the encoder layer $6 \cdot 16 + 10 \cdot 4 = 136$, the head $4 \cdot 9 + 9 = 45$. What does a decoder layer have? List its parts first: how many matrices, how many
 # biases, how many norms? (Together there must be 469 parameters.)
 
 # %% setup
@@ -283,7 +283,7 @@ def run_sweep(settings: list[dict], train_one, finished: dict[str, dict], save) 
 
 
 # %% [markdown]
-# Here is the day of the *by hand* paragraph, with a stand-in for training that is interrupted once. The table is a file this time; `save_table` writes a second file first and then puts it in the place of the old one, so that there is a whole table on disk at every moment.
+# Here are the two runs of the *by hand* paragraph, with a stand-in for training that is interrupted once. The table is a file this time; `save_table` writes a second file first and then puts it in the place of the old one, so that there is a whole table on disk at every moment.
 
 # %% experiment
 def save_table(path: Path, table: dict[str, dict]) -> None:

@@ -645,7 +645,7 @@ plots.show(figure, f"By tokens: {told} "
 # %% [markdown]
 # ### A fairer opponent
 #
-# `zlib` came to the text with empty hands, and the models have read a megabyte of the like. So let us give a program the same advantage: `lzma`, which searches for repetitions in all that it has read, gets the very text that the models have read, and then the text held back. What the second one adds is what it needs. Who will win, and why?
+# `zlib` had read nothing before, and the models have read a megabyte of similar text. So let us give a program the same advantage: `lzma`, which searches for repetitions in all that it has read, gets the very text that the models have read, and then the text held back. What the second one adds is what it needs. Who will win, and why?
 
 # %% measured
 pieces = bpe_pieces(merges)
