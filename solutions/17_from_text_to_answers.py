@@ -33,7 +33,7 @@
 # - give the logarithm of the probability of a whole answer;
 # - write the loss of DPO, say what its reference and its $\beta$ do, and see when a model is over-optimised.
 #
-# **Time**: about 2 h 30 min. **Before this**: notebooks 04 (a new head) and 06 (perplexity, writing, seeds).
+# **Time**: about 2 h 15 min. **Before this**: notebooks 04 (a new head) and 06 (perplexity, writing, seeds).
 #
 # | exercise | what it asks | points |
 # |---|---|---|
@@ -45,7 +45,7 @@
 # | *essay* `tuned_essay` | what does a tuned model know? | 3 |
 # | **total** | | **20** |
 #
-# Cells tagged `experiment` train and draw, about a minute in all; no mark depends on them, and grading skips them.
+# Cells tagged `experiment` train and draw, about a minute in all; no mark depends on them.
 
 # %% setup
 import copy
@@ -566,16 +566,18 @@ show_texts(4)
 # - **DPO** wants the chosen answer to gain on the rejected one, compared with a reference. $\beta$ holds the model close to it.
 # - A reward is a measure of the wish, not the wish. Look at what it does not count: the distance from the reference, the perplexity on other texts, and the texts.
 #
-# **What others call it**
-#
-# - *prompt*, *zero-shot*, *few-shot*: the text that asks; without, and with, examples in it. Learning from examples in the prompt is *in-context learning*.
-# - *instruction tuning*, *supervised fine-tuning*, SFT: training on prompts with answers.
-# - *alignment*: making a model do what is wanted. *RLHF*, reinforcement learning from human feedback, trains a *reward model* on preferences and then the language model on its rewards ([Ouyang et al. 2022](https://arxiv.org/abs/2203.02155)); DPO needs neither.
-# - *policy*: the model that learns. *Reference*: what it began as.
-# - *KL penalty*: what holds the policy close to the reference.
-# - *reward hacking*, *over-optimisation*: a high reward for what nobody wanted ([Gao et al. 2022](https://arxiv.org/abs/2210.10760)).
-#
 # **Go further.** Take a reward of your own: few repeated words, or sentences of ten words. Then give `prefer` twice the passes, and look where the reward goes, and where the French. And ask with examples: put two reviews with their answers before the question. This model, which has read single reviews of at most 80 words, does not learn from them; a large one does ([Brown et al. 2020](https://arxiv.org/abs/2005.14165)).
+
+# %% [markdown]
+# ## What others call it
+#
+# - **zero-shot, few-shot**: a prompt without, and with, examples in it. Learning from examples in the prompt is *in-context learning*.
+# - **instruction tuning** (also *supervised fine-tuning*, *SFT*): training on prompts with answers.
+# - **alignment**: making a model do what is wanted.
+# - **RLHF**: reinforcement learning from human feedback. It trains a *reward model* on preferences and then the language model on its rewards ([Ouyang et al. 2022](https://arxiv.org/abs/2203.02155)); DPO needs neither.
+# - **policy, reference**: the model that learns, and what it began as.
+# - **KL penalty**: what holds the policy close to the reference.
+# - **reward hacking** (also *over-optimisation*): a high reward for what nobody wanted ([Gao et al. 2022](https://arxiv.org/abs/2210.10760)).
 
 # %% experiment
 from tutor import progress
