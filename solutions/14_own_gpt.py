@@ -57,7 +57,7 @@ import math
 import re
 import time
 import zlib
-from collections import Counter, OrderedDict
+from collections import Counter, OrderedDict, defaultdict
 
 import pandas as pd
 import torch
@@ -163,23 +163,32 @@ def train_bpe(texts: list[str], merges: int) -> list[Pair]:
     ### BEGIN SOLUTION
     counts = Counter(word for text in texts for word in split_words(text))
     parts = {word: list(word.encode()) for word in counts}  # each different word once
+    pairs, places = Counter[Pair](), defaultdict[Pair, set[str]](set)  # how often, and in which words
+    for word, numbers in parts.items():
+        for pair in zip(numbers, numbers[1:]):
+            pairs[pair] += counts[word]
+            places[pair].add(word)
     found: list[Pair] = []
-    while len(found) < merges:
-        pairs: Counter[Pair] = Counter()
-        for word, numbers in parts.items():
-            for pair in zip(numbers, numbers[1:]):
+    while (most := max(pairs.values(), default=0)) > 0 and len(found) < merges:
+        best = min(pair for pair, count in pairs.items() if count == most)
+        for word in places.pop(best):  # only these words change
+            old, new = parts[word], replace_pair(parts[word], best, 256 + len(found))
+            for pair in zip(old, old[1:]):
+                pairs[pair] -= counts[word]
+            for pair in zip(new, new[1:]):
                 pairs[pair] += counts[word]
-        if not pairs:
-            break
-        best = min(pairs, key=lambda pair: (-pairs[pair], pair))
-        new = 256 + len(found)
-        parts = {word: replace_pair(numbers, best, new) for word, numbers in parts.items()}
+                places[pair].add(word)
+            parts[word] = new
         found.append(best)
     return found
     ### END SOLUTION
 
 
 # %% [markdown]
+# ### Counting again, or keeping the counts
+#
+# Whoever counts all pairs again after each merge is right, and here waits for two seconds. Real text has more different words: 1.1 MB of Shakespeare's plays have fifteen times as many, and 768 merges take 48 s of a processor in this way. Yet a merge changes only the words in which its pair stands. If it is noted beside each pair which words these are, and the counts are *kept*, nothing is left to do but to subtract the pairs of the old parts of these words, and to add the pairs of the new ones: 1.3 s, for the same merges. Tokenizers are trained in this way. (The check is content with either.)
+#
 # ### To cut a text
 #
 # The same merges, in the same order, cut any other text. The order matters: of two pairs that both stand in a word, the one that was learned first is merged first, wherever it stands. (This is not the same as taking the longest piece that fits. Find a word for which the two differ, with the merges (98, 99) and (97, 98).)
