@@ -270,8 +270,8 @@ exercise.mistake(
 
 exercise.mistake(
     "the pairs that a merge took away are still counted",
-    "Where a, b becomes one piece in x, a, b, y, two other pairs are gone too: (x, a) and (b, y). Whoever keeps counts up "
-    "to date subtracts all pairs of the old parts of a word and adds all pairs of the new ones.",
+    "Where a, b becomes one piece in x, a, b, y, two other pairs are gone too: (x, a) and (b, y). Whoever keeps counts "
+    "up to date subtracts all pairs of the old parts of a word and adds all pairs of the new ones.",
     _stale,
 )
 
