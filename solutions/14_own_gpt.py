@@ -806,10 +806,10 @@ for name, peak in PEAKS.items():
     optimizer = AdamW(model.parameters(), lr=peak)
     shown = tqdm(total=len(batches), desc=name, unit="step")
     optimizer.register_step_post_hook(lambda *_, shown=shown: shown.update())  # after each step
-    start = time.perf_counter()
+    start = time.process_time()  # of the processor: what else the machine does is not counted
     losses[name] = training_loop(model, optimizer, batches, 1, peak, min(WARMUP, STEPS))
     shown.close()
-    seconds[name], models[name] = time.perf_counter() - start, model
+    seconds[name], models[name] = time.process_time() - start, model
     print(f"{name:6} {seconds[name]:4.0f} s, held back: "
           f"{bits_per_byte(model, held_windows, held_bytes):.2f} bits per byte (zlib: {zipped:.2f})")
 
@@ -825,7 +825,7 @@ plots.curves(curves, tokens_read, title="By tokens read", x_label="tokens (thous
 for number, (name, found) in enumerate(curves.items()):
     right.plot(ends / STEPS * seconds[name], found, label=name, color=plots.COLOURS[number],
                marker=plots.MARKERS[number], markevery=2, markersize=5)
-right.set(xlabel="seconds of training", ylabel="bits per byte, on text not yet read")
+right.set(xlabel="seconds of processor time", ylabel="bits per byte, on text not yet read")
 right.set_title("By time", fontsize=11)
 right.grid(color="#dddddd", linewidth=0.6)
 for axes in (left, right):
@@ -838,7 +838,7 @@ plots.show(figure, f"By tokens: {told} "
            f"{seconds['larger']:.0f} s. The dotted line of zlib lies at {zipped:.2f} bits per byte.")
 
 # %% [markdown]
-# By **tokens** the larger model is ahead: it learns more from the same text, as [Kaplan et al. 2020](https://arxiv.org/abs/2001.08361) found at sizes far beyond ours. By **time** the small one is ahead as long as both are training: its steps are cheaper, and it has read more by then. At the end it is the larger one that has gone further. (The comparison by time is not quite fair: when the small one has finished its schedule, the larger one is in the middle of its own, with a high rate. And the seconds are those of a single run each, on a machine that may have done other things beside it.) Which of them to take depends on what runs out first, text or time.
+# By **tokens** the larger model is ahead: it learns more from the same text, as [Kaplan et al. 2020](https://arxiv.org/abs/2001.08361) found at sizes far beyond ours. By **time** the small one is ahead as long as both are training: its steps are cheaper, and it has read more by then. At the end it is the larger one that has gone further. (The comparison by time is not quite fair: when the small one has finished its schedule, the larger one is in the middle of its own, with a high rate. And the seconds are those of a single run each.) Which of them to take depends on what runs out first, text or time.
 #
 # In our run the small model ends at 0.61 bits per byte and the larger one at 0.48, where `zlib` needs 1.93. So a model with fewer than 100,000 parameters does beat the zip program. (One seed each: a difference of a few hundredths would say nothing here.)
 
@@ -881,12 +881,12 @@ def counted(model: GPT, tokens: Tensor) -> int:
 
 
 def best_rate(size: int = 1024) -> float:
-    """Returns how many operations a second one large product of matrices makes."""
+    """Returns how many operations a second of processor time one large product of matrices makes."""
     a = torch.randn(size, size)
-    start = time.perf_counter()
+    start = time.process_time()
     for _ in range(5):
         a @ a
-    return 5 * 2 * size**3 / (time.perf_counter() - start)
+    return 5 * 2 * size**3 / (time.process_time() - start)
 
 
 rows = {}
@@ -1013,7 +1013,7 @@ for told, cut in {"as it is": {}, "temperature 2": {"temperature": 2.0}, "top-k 
     print(f"[{told}]\n{write(models['larger'], PROMPT, 60, seed=1, **cut).strip()}\n")
 
 # %% [markdown]
-# Read them as somebody who knows French, or with a dictionary. Where do the words break, where do the agreements, where does the sense? A temperature of 2 takes many words apart, and even "as it is" one of hundreds of unlikely tokens gets in now and then. A low temperature writes what is most common. With top-p, whole sentences can be read. Here are four reviews from their first word on:
+# Read them as somebody who knows French, or with a dictionary. Where do the words break, where do the agreements, where does the sense? A temperature of 2 takes many words apart, and even "as it is" one of hundreds of unlikely tokens gets in now and then. A low temperature writes what is most common. With top-p, whole sentences can be read. Here are four reviews from their first word on, at most 100 tokens of each:
 
 # %% measured
 for seed in range(4):
