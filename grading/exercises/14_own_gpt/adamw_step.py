@@ -15,7 +15,7 @@ from tutor.checking.answers import Question
 
 from ._common import _normal
 
-exercise = Definition()
+exercise = Definition(minutes=20, difficulty=2)
 
 State = dict[str, Any]
 

@@ -15,7 +15,7 @@ from tutor.checking.answers import Question
 
 from ._common import _normal
 
-exercise = Definition(trains=True)
+exercise = Definition(minutes=12, difficulty=2, trains=True)
 
 
 @exercise.reference

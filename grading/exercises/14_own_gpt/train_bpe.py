@@ -28,7 +28,7 @@ from ._common import (
     split_words,
 )
 
-exercise = Definition()
+exercise = Definition(minutes=30, difficulty=3)
 
 
 @exercise.reference
