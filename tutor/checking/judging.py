@@ -323,8 +323,9 @@ def _without_consequences(kept: Sequence[Asked], changed: Failures) -> list[Aske
     """Returns what every answer keeps as asked, without problems that follow from an earlier one or from `changed`.
 
     A mode that is left changed is told once, and so is an input that is overwritten, which autograd refuses. Where no
-    gradient arrives, none does for a long input either, nor after an evaluation. What a function, of which there is only
-    one, has kept of an earlier call it gives in other questions; a module that changes its own weights stops gradients.
+    gradient arrives, none does for a long input either, nor after an evaluation. What a function, of which there is
+    only one, has kept of an earlier call it gives in other questions; a module that changes its own weights stops
+    gradients.
     """
     wrong = [one for one in kept if one.problem is not None]
     no_gradients = next((one.stage for one in wrong if one.case.ask.probe == "gradients"), None)

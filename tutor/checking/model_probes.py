@@ -136,15 +136,7 @@ def change_in_words(name: str, before: State, after: State) -> str:
 def _first_difference(name: str, was: Any, now: Any) -> str:
     """Returns in one sentence where two plain values first differ; `name` stands for the value as Python code."""
     if isinstance(was, Tensor) and isinstance(now, Tensor):
-        if was.dtype != now.dtype or was.shape != now.shape:
-            return f"`{name}` was {_told(was)} and is {_told(now)} now"
-        other = was.ne(now) & ~(was.isnan() & now.isnan())
-        if was.is_floating_point():  # a change that is seen in the digits that are told, if there is one
-            seen = other & ~torch.isclose(was.double(), now.double(), rtol=1e-5, atol=0.0, equal_nan=True)
-            other = seen if bool(seen.any()) else other
-        place = other.nonzero()[0].tolist() if bool(other.any()) else [0] * was.dim()
-        at = f"[{', '.join(map(str, place))}]" if place else ""
-        return f"`{name}{at}` was {_told_apart(was[tuple(place)], now[tuple(place)])} now"
+        return _difference_of_tensors(name, was, now)
     if isinstance(was, list) and isinstance(now, list):
         pairs = enumerate(zip(was, now, strict=False))
         first = next((n for n, (one, other) in pairs if plain.encode(one) != plain.encode(other)), -1)
@@ -160,6 +152,19 @@ def _first_difference(name: str, was: Any, now: Any) -> str:
             if plain.encode(was[key]) != plain.encode(now[key]):
                 return _first_difference(f"{name}[{key!r}]", was[key], now[key])
     return f"`{name}` was {_told(was)} and is {_told(now)} now"
+
+
+def _difference_of_tensors(name: str, was: Tensor, now: Tensor) -> str:
+    """As `_first_difference`: where a change is seen in the digits that are told, if it is seen anywhere."""
+    if was.dtype != now.dtype or was.shape != now.shape:
+        return f"`{name}` was {_told(was)} and is {_told(now)} now"
+    other = was.ne(now) & ~(was.isnan() & now.isnan())
+    if was.is_floating_point():
+        seen = other & ~torch.isclose(was.double(), now.double(), rtol=1e-5, atol=0.0, equal_nan=True)
+        other = seen if bool(seen.any()) else other
+    place = other.nonzero()[0].tolist() if bool(other.any()) else [0] * was.dim()
+    at = f"[{', '.join(map(str, place))}]" if place else ""
+    return f"`{name}{at}` was {_told_apart(was[tuple(place)], now[tuple(place)])} now"
 
 
 def _told_apart(was: Tensor, now: Tensor) -> str:

@@ -367,3 +367,13 @@ class Seq2Seq(EncoderDecoder):
 
     def forward(self, source: Tensor, source_lengths: Tensor, target: Tensor) -> Tensor:
         return self.decode(target, self.encode(source, source_lengths))
+
+
+# %% wrong: the head is tied -> the head is the decoder's embedding
+# of: as in the text
+# -        self.head = nn.Linear(d_model, target_vocab_size)
+# -
+#      def encode(self, source, source_lengths):
+# ...
+# -        return self.head(self.decoder(target, context=context))
+# +        return self.decoder(target, context=context) @ self.decoder.embedding.weight.T
