@@ -25,7 +25,6 @@ ANSWERS = [answer for notebook in catalogue.notebooks() for answer in bank.answe
 EXERCISES = list(dict.fromkeys((answer.notebook, answer.exercise) for answer in ANSWERS))
 
 
-
 def each_answer(right: bool, first: bool = False) -> pytest.MarkDecorator:
     """Gives a test each answer of the bank that is right, or that is wrong; with `first` one for each mistake."""
     chosen = [answer for answer in ANSWERS if answer.right is right]

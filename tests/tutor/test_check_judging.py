@@ -3,6 +3,7 @@
 import json
 import re
 from dataclasses import replace
+from functools import cache
 from typing import Any
 
 import numpy as np
@@ -393,3 +394,32 @@ def test_the_point_at_which_letters_are_looked_at_is_told_only_where_there_are_s
     asks = [Question((letter,), at={"D": 200})]
     assert "at D = 200" in judged(lambda d: 3 * d, lambda d: 2 * d, asks).call
     assert "at D = 200" not in judged(lambda d: None, lambda d: 2 * d, asks).call
+
+
+def kept_by_shape() -> Any:
+    kept: dict[Any, Tensor] = {}
+    return lambda x: kept.setdefault(x.shape, 2 * x)
+
+
+@pytest.mark.parametrize(
+    ("reference", "answer", "question", "look"),
+    [
+        (
+            lambda size: list(range(size)),
+            cache(lambda size: list(range(size))),
+            Question((3,), probe="again", follow_up=(4,)),
+            "Make a new one",
+        ),
+        (
+            lambda x: 2 * x,
+            kept_by_shape(),
+            Question((torch.tensor([1.0, 2.0]),), probe="again", follow_up=(torch.tensor([1.0]),)),
+            "although the numbers are others",
+        ),
+        (lambda x: x + 1, lambda x: x, Question((3,), probe="again", follow_up=(4,)), "the stage"),
+    ],
+)
+def test_advice_on_what_is_kept_says_what_that_is(reference: Any, answer: Any, question: Question, look: str) -> None:
+    said = judged(reference, answer, [question])
+    assert look in said.look
+    assert ("what comes back is the same object" in said.sentence) is (look == "Make a new one")

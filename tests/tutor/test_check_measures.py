@@ -473,7 +473,10 @@ def test_lengths_and_places_are_told() -> None:
         "length, where as much is kept": "varies",
         "length and place": "drawn apart",
     }
-    at_the_ends = {"the content begins with the first number": "often", "the content ends with the last number": "often"}
+    at_the_ends = {
+        "the content begins with the first number": "often",
+        "the content ends with the last number": "often",
+    }
     assert spans_told("ends", first, last) == at_the_ends
     assert spans_told("content", [5, 6, 7, 8, 4, 4, 0, 0, 0])["content"] == "sometimes empty"
 

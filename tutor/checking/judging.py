@@ -26,7 +26,7 @@ from tutor.checking.compare import (
 from tutor.checking.fingerprints import trace
 from tutor.checking.measures import INPUTS_KEPT, MEASURES, SAYS_WHY, measured
 from tutor.checking.model_probes import CHANGES
-from tutor.checking.probes import OTHERS, OWN_WEIGHTS
+from tutor.checking.probes import OTHERS, OWN_WEIGHTS, SAME_OBJECT
 from tutor.checking.seals import Sealed as Sealed
 from tutor.checking.seals import sealed_problem
 from tutor.checking.verdict import Verdict
@@ -56,6 +56,7 @@ SAID_OF = {  # what is taken of a call -> what is found in the sentence on its e
         (r"the entry '(.+)' is not expected", "{0} still learns"),
     ),
     "gradients": ((r"the entry '(.+)' is missing", "{0} does not arrive"),),
+    "again": ((r"at entry 'asked again': expected an? .+, got an? str$", f"what comes back is {SAME_OBJECT}"),),
     "gradients again": ((r"the entry '(.+)' is missing", "{0} does not arrive after a call without gradients"),),
     "shared": (
         (
@@ -68,6 +69,19 @@ NO_GRADIENT = "Training goes through here. `.detach()`, `.data`, `.item()`, `tor
 NO_NAME = "A name is used that is bound nowhere: misspelt, not imported, or made in a cell that has not run."
 TRY_IT = "What the question gives may have other parts, and take other arguments, than you expect: try the line on {0}."
 IN_PLACE = re.compile(r"in-?place operation")  # in what autograd says of a tensor that it needs and that is overwritten
+KEPT_WHAT = {  # what is found in a sentence on the take "again" -> where to look
+    SAME_OBJECT: "It hands out a list, a dictionary or a set that it keeps: whoever changes that changes what "
+    "the next one gets. Make a new one in each call.",
+    OWN_WEIGHTS: "A call changes the module's own weights. Work on a copy of them.",
+    "a deep copy": "A deep copy of the module still uses what belongs to the first one: a function, a layer or a "
+    "tensor that is bound to it. Take everything from `self` in each call.",
+    "with other weights": "It keeps what it has made of its weights, and a step of training changes these. Make it "
+    "anew in each call.",
+    "does not arrive": "It keeps what a call without gradients has made, and no gradient passes through that. Make it "
+    "anew in each call.",
+    "with other numbers": "It finds a result that it has kept although the numbers are others: by the identity or the "
+    "shape of what it is given. Work it out anew in each call.",
+}
 OTHER_KIND = {  # the kind that is wanted -> how to make it of another one
     set: "`set(...)` makes a set of the numbers of a range, a list or a tuple.",
     list: "`list(...)` makes a list of a tuple, a set or a range, `.tolist()` of a tensor.",
@@ -405,6 +419,8 @@ def _look_at_kind(first: Asked) -> str:
         return NO_NAME
     if ask.probe == "gradients" and (first.problem or "").endswith("does not arrive"):
         return NO_GRADIENT
+    if ask.probe in ("again", "gradients again") and reply.outcome == "value":
+        return next((look for found, look in KEPT_WHAT.items() if found in (first.problem or "")), "")
     if ask.probe != "result" or first.stage.measure or reply.outcome != "value" or reply.value is None:
         return ""
     is_kind = isinstance(reply.value, tuple | list if isinstance(wanted, tuple | list) else tuple | list | set)

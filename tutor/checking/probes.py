@@ -22,6 +22,7 @@ from tutor.checking.recipes import DATA
 
 TWO_NEW, DIFFER = "two new modules", "begin with different numbers"  # of the take "random numbers"
 OWN_WEIGHTS, OTHERS = "its own weights, after a call", "others"  # of the take "again"
+SAME_OBJECT = "the same object as at first, and not a new one"  # of the take "again"
 OTHER = 1.5  # times its weights, a module has other ones
 ROW = 12  # calls in a row of the take "seeds"
 DRAWS = 600  # enough to tell shares to 5 %
@@ -373,7 +374,7 @@ def _again(call: Call) -> dict[str, Any]:
     found["in between"] = call.act_on(call.question.follow_up or ())
     last = call.act_on(inputs)
     same = _lists(found["first"]) & _lists(last)
-    found["asked again"] = "the same object as at first, and not a new one" if same else last
+    found["asked again"] = SAME_OBJECT if same else last
     return found
 
 

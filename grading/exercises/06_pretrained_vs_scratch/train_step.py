@@ -349,6 +349,7 @@ exercise.mistake(
     partial(_step, clip=None),
 )
 
+
 def _always_one(model: nn.Module) -> None:
     gradients = [parameter.grad for parameter in model.parameters() if parameter.grad is not None]
     length = math.hypot(*(float(gradient.norm()) for gradient in gradients))

@@ -164,8 +164,11 @@ def _(rng):
 
 
 def _unsteady(dev: Part, test: Part, max_risk: float) -> bool:
-    chosen = _outcome(test, _chosen(dev, test, max_risk))
-    return all(_outcome(test, search(_choices(dev), max_risk)) != chosen for search in (_until_too_risky, _halved))
+    """Says whether who stops early, who halves and who takes the highest threshold all find others than is wanted."""
+    choices, wanted = _choices(dev), _outcome(test, _chosen(dev, test, max_risk))
+    first, middle = _until_too_risky(choices, max_risk), _halved(choices, max_risk)
+    highest = max((threshold for threshold, _, risk in choices if risk <= max_risk), default=math.inf)
+    return first != middle and all(_outcome(test, found) != wanted for found in (first, middle, highest))
 
 
 @exercise.stage("the risk goes up and comes down again", points=1, seed=2)

@@ -395,6 +395,7 @@ exercise.mistake(
     _beam(scores="logit"),
 )
 
+
 @exercise.mistake("more words are taken than there are")
 def _(model, source, width, max_len):
     """torch.topk cannot take more words than the vocabulary has, and a width may be larger: take
