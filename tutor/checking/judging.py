@@ -82,7 +82,7 @@ KEPT_WHAT = {  # what is found in a sentence on the take "again" -> where to loo
     "with other numbers": "It finds a result that it has kept although the numbers are others: by the identity or the "
     "shape of what it is given. Work it out anew in each call.",
 }
-OTHER_KIND = {  # the kind that is wanted -> how to make it of another one
+OTHER_KIND: dict[type[Any], str] = {  # the kind that is wanted -> how to make it of another one
     set: "`set(...)` makes a set of the numbers of a range, a list or a tuple.",
     list: "`list(...)` makes a list of a tuple, a set or a range, `.tolist()` of a tensor.",
     tuple: "`tuple(...)` makes a tuple of a list or a range; `return first, second` returns one.",
