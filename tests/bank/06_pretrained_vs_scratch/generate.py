@@ -361,7 +361,7 @@ def generate(model, vocabulary, prompt, max_len, temperature):
     return text
 
 
-# %% wrong: never writes a special token ->
+# %% wrong: never writes a special token -> special words are never written
 @torch.no_grad()
 def generate(model, vocabulary, prompt, max_len, temperature):
     text = vocabulary.encode(prompt)
