@@ -26,7 +26,7 @@ from tutor.checking.compare import (
 from tutor.checking.fingerprints import trace
 from tutor.checking.measures import INPUTS_KEPT, MEASURES, SAYS_WHY, measured
 from tutor.checking.model_probes import CHANGES
-from tutor.checking.probes import OTHERS, OWN_WEIGHTS
+from tutor.checking.probes import OTHERS, OWN_WEIGHTS, SAME_OBJECT
 from tutor.checking.seals import Sealed as Sealed
 from tutor.checking.seals import sealed_problem
 from tutor.checking.verdict import Verdict
@@ -49,11 +49,45 @@ LEAVE_IT = {  # the kind of a change -> how to do without
 }
 SAID_OF = {  # what is taken of a call -> what is found in the sentence on its entries, and what is said in its place
     "learns": (
+        (
+            r"the entry '(.+) \(asks for a gradient and gets none\)' is not expected",
+            "{0} gets no gradient, and still asks for one: it is cut off, and not frozen",
+        ),
         (r"the entry '(.+)' is missing", "{0} does not learn"),
         (r"the entry '(.+)' is not expected", "{0} still learns"),
     ),
     "gradients": ((r"the entry '(.+)' is missing", "{0} does not arrive"),),
     "device": ((r"expected '.+', got '(.+)'$", "{0}"),),
+    "again": ((r"at entry 'what is handed out': expected '.+', got '(.+)'$", "what comes back is {0}"),),
+    "gradients again": ((r"the entry '(.+)' is missing", "{0} does not arrive after a call without gradients"),),
+    "shared": (
+        (
+            r"the entry '(.+)' is not expected(?: \((\d+) are not\))?",
+            "{0} is not a copy: it lies in the memory of what was given, or of what another call returns",
+        ),
+    ),
+}
+NO_GRADIENT = "Training goes through here. `.detach()`, `.data`, `.item()`, `torch.no_grad()` and numpy stop gradients."
+NO_NAME = "A name is used that is bound nowhere: misspelt, not imported, or made in a cell that has not run."
+TRY_IT = "What the question gives may have other parts, and take other arguments, than you expect: try the line on {0}."
+IN_PLACE = re.compile(r"in-?place operation")  # in what autograd says of a tensor that it needs and that is overwritten
+KEPT_WHAT = {  # what is found in a sentence on the take "again" -> where to look
+    SAME_OBJECT: "It hands out a list, a dictionary or a tensor that it keeps: whoever changes that changes what "
+    "the next one gets. Make a new one in each call.",
+    OWN_WEIGHTS: "A call changes the module's own weights. Work on a copy of them.",
+    "a deep copy": "A deep copy of the module still uses what belongs to the first one: a function, a layer or a "
+    "tensor that is bound to it. Take everything from `self` in each call.",
+    "with other weights": "It keeps what it has made of its weights, and a step of training changes these. Make it "
+    "anew in each call.",
+    "does not arrive": "It keeps what a call without gradients has made, and no gradient passes through that. Make it "
+    "anew in each call.",
+    "with other numbers": "It finds a result that it has kept although the numbers are others: by the identity or the "
+    "shape of what it is given. Work it out anew in each call.",
+}
+OTHER_KIND: dict[type[Any], str] = {  # the kind that is wanted -> how to make it of another one
+    set: "`set(...)` makes a set of the numbers of a range, a list or a tuple.",
+    list: "`list(...)` makes a list of a tuple, a set or a range, `.tolist()` of a tensor.",
+    tuple: "`tuple(...)` makes a tuple of a list or a range; `return first, second` returns one.",
 }
 ENOUGH = 12  # bits: two floating point numbers, or four small whole ones, agree with a mistake by no coincidence
 KEEPS = "what every answer keeps (see notebook 00)"
@@ -255,8 +289,14 @@ def _changed(examples: Examples, asked: Sequence[Asked]) -> Failures:
     if not examples.kept:
         return []
     stage = StageCases(INPUTS_STAY, "", 0, "values", 0, (), cost=examples.kept)
-    changed = next((one for one in asked if _changes_inputs(one)), None)
+    changes = [one for one in asked if _changes_inputs(one)]
+    changed = min(changes, key=lambda one: _is_by_the_way(one.reply), default=None)  # the first of those that tell most
     return [(stage, changed and replace(changed, stage=stage, problem=_change_in_words(changed.reply)))]
+
+
+def _is_by_the_way(reply: Reply) -> bool:
+    """Says whether inputs only ask for a gradient now: `x += ...` does that, too, even where it adds nothing."""
+    return "numbers" not in reply.changed_inputs and "requires_grad" in reply.changed_inputs
 
 
 def _changes_inputs(one: Asked) -> bool:
@@ -289,7 +329,7 @@ def _with_inputs_apart(
             (again,) = _ask(examples, [replace(one.stage, cases=(case,))], answer, end - answer.spent())
             if again.problem is None:
                 one = replace(one, reply=again.reply, problem=None, apart=True)
-            else:
+            elif not IN_PLACE.search(again.reply.error):
                 fails.add(id(one.stage))
         found.append(one)
     return found
@@ -298,10 +338,10 @@ def _with_inputs_apart(
 def _without_consequences(kept: Sequence[Asked], changed: Failures) -> list[Asked]:
     """Returns what every answer keeps as asked, without problems that follow from an earlier one or from `changed`.
 
-    A mode that is left changed is told once. Where no gradient arrives, none does for a long input either, nor after an
-    evaluation; and what is made of plain numbers has neither gradients nor type nor device. What a function, of which
-    there is only one, has kept of an earlier call it gives in other questions; a module that changes its own weights
-    stops gradients.
+    A mode that is left changed is told once, and so is an input that is overwritten, which autograd refuses. Where no
+    gradient arrives, none does for a long input either, nor after an evaluation; and what is made of plain numbers has
+    neither gradients nor type nor device. What a function, of which there is only one, has kept of an earlier call it
+    gives in other questions; a module that changes its own weights stops gradients.
     """
     wrong = [one for one in kept if one.problem is not None]
     no_gradients = next((one.stage for one in wrong if one.case.ask.probe == "gradients"), None)
@@ -312,9 +352,12 @@ def _without_consequences(kept: Sequence[Asked], changed: Failures) -> list[Aske
         isinstance(one.reply.value, dict) and one.reply.value.get(OWN_WEIGHTS) == OTHERS for one in again
     )
     mode = any(failure is not None and "mode" in failure.reply.changed_inputs for _, failure in changed)
+    overwrites = any(failure is not None for _, failure in changed)
 
     def is_consequence(one: Asked) -> bool:
         probe = one.case.ask.probe
+        if overwrites and IN_PLACE.search(one.reply.error):
+            return True
         if probe == "gradients again":
             return no_gradients is not None
         if probe == "mode":
@@ -345,7 +388,7 @@ def _explained(verdict: Verdict, examples: Examples, asked: Sequence[Asked], fai
     verdict = replace(
         verdict,
         outcome={"crashed": "crashed", "late": "late"}.get(first.reply.outcome, "wrong"),
-        look=_where_to_look(first),
+        look=_where_to_look(first, graded=verdict.graded),
         mistake=mistake,
         hint=examples.hints.get(mistake, ""),
         error_type=_builtin_error(first.reply) if first.case.hidden else first.reply.error_type,
@@ -356,7 +399,9 @@ def _explained(verdict: Verdict, examples: Examples, asked: Sequence[Asked], fai
     drawn = next((one for one in failed if _shows_much(one.case)), first)
     return replace(
         verdict,
-        call=as_code(examples.name, first.case.ask, at=_has_letters(first.reply.value)),
+        call=as_code(
+            examples.name, first.case.ask, at=first.case.wanted is not None and _has_letters(first.reply.value)
+        ),
         question=first.case.ask,
         sentence=first.problem or "",
         pictures=() if isinstance(first.problem, InputsChanged) else _pictures(examples, drawn.case, drawn.reply),
@@ -364,13 +409,35 @@ def _explained(verdict: Verdict, examples: Examples, asked: Sequence[Asked], fai
     )
 
 
-def _where_to_look(first: Asked) -> str:
-    """Returns the sentence of the stage, or, where it does not speak of what has changed, that for this kind."""
+def _where_to_look(first: Asked, *, graded: bool) -> str:
+    """Returns the sentence of the stage, or, where it cannot speak of what is wrong, that for this kind."""
     if not isinstance(first.problem, InputsChanged):
-        return first.stage.look
+        return _look_at_kind(first) or f"{first.stage.look}{'' if graded else _try_it(first)}"
     kind = next((kind for kind in LEAVE_IT if kind in first.reply.changed_inputs), "kind")
     of_a_model = kind in ("mode", "settings", "hooks", "requires_grad")
     return first.stage.look if first.stage.look and not of_a_model else LEAVE_IT[kind]
+
+
+def _look_at_kind(first: Asked) -> str:
+    """Returns where to look for what no stage is about: a name that is not there, another kind, a missing gradient."""
+    reply, wanted, ask = first.reply, first.case.wanted, first.case.ask
+    if reply.outcome == "crashed" and "NameError" in reply.error_types:
+        return NO_NAME
+    if ask.probe == "gradients" and (first.problem or "").endswith("does not arrive"):
+        return NO_GRADIENT
+    if ask.probe in ("again", "gradients again") and reply.outcome == "value":
+        return next((look for found, look in KEPT_WHAT.items() if found in (first.problem or "")), "")
+    if ask.probe != "result" or first.stage.measure or reply.outcome != "value" or reply.value is None:
+        return ""
+    is_kind = isinstance(reply.value, tuple | list if isinstance(wanted, tuple | list) else tuple | list | set)
+    return "" if is_kind else OTHER_KIND.get(type(wanted), "")
+
+
+def _try_it(first: Asked) -> str:
+    """Returns how to look at a model of a question at whose parts, or at a call of which, an answer has stopped."""
+    ask, stopped = first.case.ask, {"AttributeError", "TypeError"} & set(first.reply.error_types)
+    place = next((n for n, value in enumerate(ask.inputs, 1) if isinstance(value, plain.Model)), 0)
+    return f" {TRY_IT.format(f'`check.given({place})`')}" if stopped and place else ""
 
 
 def _problem(stage: StageCases, case: Case, reply: Reply, salt: str) -> str | None:

@@ -24,6 +24,7 @@ TWO_NEW, DIFFER = "two new modules", "begin with different numbers"  # of the ta
 OWN_WEIGHTS, OTHERS = "its own weights, after a call", "others"  # of the take "again"
 STOPPED = "it stops: "  # of the take "changed model", before the class of an exception
 SOME_DROPOUT = 0.25  # of models of the take "left"
+SAME_OBJECT, NEW_OBJECT = "the same as at first, or in the same memory", "new each time"  # of the take "again"
 OTHER = 1.5  # times its weights, a module has other ones
 ROW = 12  # calls in a row of the take "seeds"
 DRAWS = 600  # enough to tell shares to 5 %
@@ -376,7 +377,7 @@ def _again(call: Call) -> dict[str, Any]:
     last = call.act_on(inputs)
     same = _handed_out(found["first"], module) & _handed_out(last, module)
     found["asked again"] = last
-    found["what is handed out"] = "the same as at first, or in the same memory" if same else "new each time"
+    found["what is handed out"] = SAME_OBJECT if same else NEW_OBJECT
     return found
 
 

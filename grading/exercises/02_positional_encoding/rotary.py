@@ -103,7 +103,7 @@ def _equal_rows(b: int, h: int, n: int, d: int) -> Tensor:
         Question((_equal_rows(1, 3, 3, 4), torch.tensor([53, 50, 91]))),
     ],
     measure="scores",
-    tolerance=1e-3,
+    tolerance=4e-3,
 )
 def _(rng):
     """The same vector stands at every place. Turned by its position as query and as key, its score may depend on
@@ -125,7 +125,7 @@ def _(rng):
         Question((_qkv(1, 3, 2, 6, 5), torch.tensor([5, 4]))),
         Question((_qkv(1, 3, 3, 4, 7), torch.tensor([9, 4, 9]))),
     ],
-    tolerance=1e-3,
+    tolerance=4e-3,
     decisive=True,
 )
 def _(rng):
@@ -135,10 +135,10 @@ def _(rng):
     return _draw_rotary((1, 1, 3, 2), (2, 3, 5, 4), (2, 4, 4, 8))(rng)
 
 
-@exercise.stage("far away in a long text", points=0.5, seed=1, tolerance=2e-3)
+@exercise.stage("far away in a long text", points=0.5, seed=1, tolerance=1e-4)
 def _(rng):
-    """The angle at position 5000 is 5000 / 10000^(2i / d): whole numbers and angles in half precision, and tables that
-    start again, cannot tell such places apart.
+    """The angle at position 5000 is 5000 / 10000^(2i / d): whole numbers, angles and sines in half precision, and
+    tables that start again, cannot tell such places apart. Numbers of x in half precision have lost their last digits.
     """
     # Draws places in a long text; two of the five tokens stand at the same one.
     places = [rng.randint(130, 250), rng.randint(2100, 4000), rng.randint(4100, 5000), rng.randint(520, 1000)]

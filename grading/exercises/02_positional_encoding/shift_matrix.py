@@ -97,6 +97,12 @@ def _(offset, d_model):
     return shift_matrix(-offset, d_model)
 
 
+@exercise.mistake("a negative offset goes forward, too")
+def _(offset, d_model):
+    """An offset of -2 leads two places back: keep its sign, and the sines have the other one. abs() takes it away."""
+    return shift_matrix(abs(offset), d_model)
+
+
 @exercise.mistake("it works for one position only")
 def _(offset, d_model):
     """Your matrix takes PE[0] to PE[offset], but not PE[1] to PE[1 + offset]. R must not depend on p: use the addition

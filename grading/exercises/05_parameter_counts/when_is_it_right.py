@@ -166,13 +166,13 @@ def _(claim):
     return _solutions(claim, NO_BIASES)[0]
 
 
-@exercise.mistake("compared with a count that has one norm; where that does not fit, None")
+@exercise.mistake("compared with a count that has one norm, where the claim fits it")
 def _(claim):
     """The right count of a layer has 10D, not 8D: two norms."""
     return _guarded(claim, ONE_NORM)
 
 
-@exercise.mistake("compared with a count without biases; where that does not fit, None")
+@exercise.mistake("compared with a count without biases, where the claim fits it")
 def _(claim):
     """The right count of a layer has the biases of all six Linears."""
     return _guarded(claim, NO_BIASES)

@@ -92,8 +92,9 @@ def _label_records(
 
 @exercise.stage("one way, one seed", points=0.5, seed=1)
 def _(rng):
-    """The smallest number of labels with at least the wanted accuracy: reaching it exactly is enough. More labels are
-    not always better, so look at all numbers one by one.
+    """The accuracy of a number of labels is the mean over the seeds that there are: with one seed it is that record's.
+    Needed is the smallest number of labels with at least the wanted accuracy: reaching it exactly is enough. More
+    labels are not always better, so look at all numbers one by one.
     """
     # Asks with one run: 21/32 is wanted and reached exactly, which rounding would miss, something less, and more.
     # 21/32 are not 66 %, though they are when rounded. Last, a model that has learned from no label is good enough.

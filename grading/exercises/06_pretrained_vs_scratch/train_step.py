@@ -349,6 +349,21 @@ exercise.mistake(
     partial(_step, clip=None),
 )
 
+
+def _always_one(model: nn.Module) -> None:
+    gradients = [parameter.grad for parameter in model.parameters() if parameter.grad is not None]
+    length = math.hypot(*(float(gradient.norm()) for gradient in gradients))
+    for gradient in gradients:
+        gradient.div_(max(length, 1e-12))
+
+
+exercise.mistake(
+    "short gradients are made longer",
+    "Every gradient gets length 1 here, a short one too, and no step near the end is small. clip_grad_norm_ makes long "
+    "gradients shorter, and leaves short ones as they are.",
+    partial(_step, clip=_always_one),
+)
+
 exercise.mistake(
     "each number is clipped on its own",
     "clip_grad_value_ cuts single numbers and changes the direction. clip_grad_norm_ keeps the direction and "

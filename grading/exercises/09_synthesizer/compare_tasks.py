@@ -97,9 +97,21 @@ LARGER = _task(random.Random(1), 24, 4, 2)
 LARGEST = _task(random.Random(2), 24, 4, 4, tokens_of=(4, *ROUND))
 
 
+def _written_alike(rng: random.Random) -> Question:
+    """Returns a task of beginnings that look at other places, and are the same number when their tokens are digits.
+
+    As in 1 + 1 * 10 and 11 + 0 * 10: in bases of 10, 100 and 1,000, from the first token on and from the last.
+    """
+    sentences = [pair for base in (10, 100, 1000) for pair in ([1, 1], [base + 1, 0], [0, base + 1])]
+    places = [[0, int(max(pair) > 1)] for pair in sentences]
+    order = rng.sample(range(len(sentences)), len(sentences))
+    return Question((torch.tensor(sentences)[order], torch.tensor(places)[order]))
+
+
 def _draw_tasks(rng: random.Random, *skip: float) -> list[Question]:
     first, second = skip or (0.0, 0.0)
     tasks = [
+        _written_alike(rng),
         _task(rng, 40, 6, 2, first),
         _task(rng, 30, 5, 4, second, (5, *ROUND)),
         _task(rng, 1, 4, 2),

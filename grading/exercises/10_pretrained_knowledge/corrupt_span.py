@@ -126,6 +126,7 @@ def _once(of: str, *sizes: Callable[[random.Random], tuple[int, int]]) -> list[D
 _PLACES = [  # of three places, in the text of three numbers, the first and the last are to have two thirds of the draws
     *(_span_asks("place", sizes) for sizes in (_longer, _smallest_block, _tiny(3))),
     _span_asks("place", _longer, letters=1),
+    _span_asks("ends", _long),
 ]
 
 
@@ -180,7 +181,11 @@ exercise.stages += [
 ]
 
 
-_SEEDS = both(_span_asks("", _long, probe="seeds"), *(_span_asks("", _tiny(n), probe="seeds") for n in (2, 3)))
+_AGAIN = "the same seed again"  # who puts the content of a short text in one place alone draws nothing there
+_SEEDS = both(
+    _span_asks("", _long, probe="seeds"),
+    *(_span_asks("", _tiny(n), probe="seeds", entries=(_AGAIN,)) for n in (2, 3)),
+)
 
 
 @exercise.stage("chance comes from rng alone", points=0.5, seed=3)

@@ -266,6 +266,21 @@ class _NoHead(Seq2Seq):
         return self.decoder(target, context=context)  # type: ignore[no-any-return]
 
 
+@exercise.mistake("the head is the decoder's embedding")
+class _Tied(Seq2Seq):
+    """That saves weights, and is another model: here the head is an nn.Linear with weights and a bias of its own,
+    self.head = nn.Linear(d_model, target_vocab_size).
+    """
+
+    def __init__(self, *sizes: int, **named: int) -> None:
+        super().__init__(*sizes, **named)
+        del self.head
+
+    def decode(self, target: Tensor, context: Context) -> Tensor:
+        hidden: Tensor = self.decoder(target, context=context)
+        return hidden @ self.decoder.embedding.weight.T
+
+
 @exercise.mistake("log-probabilities in place of logits")
 class _LogProbabilities(Seq2Seq):
     """The loss takes the softmax itself; return the scores of the head as they are."""

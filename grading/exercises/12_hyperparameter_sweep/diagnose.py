@@ -268,8 +268,8 @@ exercise.stages += [
     Stage(
         "a run that is as it should be fits",
         0.5,
-        "A gap between the two losses is usual, and a dev loss moves a little by chance: 10 % above its lowest is "
-        "where overfitting begins.",
+        "A gap between the two losses is usual, and a dev loss moves a little by chance. Overfitting begins 10 % above "
+        "its lowest; it still falls, and underfits, when it is more than 5 % below the one before.",
         *_curves(
             _good,
             _good_and_quiet,
@@ -383,6 +383,20 @@ exercise.mistake(
     "the last dev loss is compared with the one before, for overfitting",
     "A dev loss may rise by a few per cent in each of many epochs. Compare with the lowest of the run.",
     _rule(_from_the_one_before),
+)
+
+
+def _fall_from_the_first(train_loss: Losses, dev_loss: Losses) -> str | None:
+    if not _trains(train_loss) or dev_loss[-1] > 1.1 * min(dev_loss):
+        return None
+    return "underfits" if dev_loss[-1] < 0.95 * dev_loss[0] else "fits"
+
+
+exercise.mistake(
+    "whether the dev loss still falls is judged by the first epoch",
+    "Nearly every dev loss ends far below its first value. It still falls if it is more than 5 % below the one before: "
+    "dev_loss[-2].",
+    _rule(_fall_from_the_first),
 )
 
 

@@ -263,3 +263,19 @@ def rotary(x, positions):
     y[:2, :, 0, :, 0::2] = even * angles.cos() - odd * angles.sin()
     y[:2, :, 0, :, 1::2] = even * angles.sin() + odd * angles.cos()
     return y
+
+
+# %% wrong: the numbers in half precision ->
+# of: even and odd
+# -    result = x.clone()
+# +    x = x.half()
+# +    result = x.clone()
+# ...
+# -    return result
+# +    return result.float()
+
+
+# %% wrong: sines and cosines in half precision ->
+# of: even and odd
+# -    sine, cosine = angles.sin(), angles.cos()
+# +    sine, cosine = angles.sin().half().float(), angles.cos().half().float()

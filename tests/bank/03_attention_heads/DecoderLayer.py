@@ -481,3 +481,9 @@ class DecoderLayer(nn.Module):
         x = self.attention_norm(x + self.attention(x, x, mask))
         x = self.cross_attention_norm(x + self.cross_attention(x, memory, memory_mask))
         return self.feed_forward_norm(x + self.feed_forward(x))
+
+
+# %% wrong: the residual is added in place ->
+# of: two branches
+# -            x = x + self.attention(y, y, mask)
+# +            x += self.attention(y, y, mask)

@@ -361,7 +361,7 @@ def generate(model, vocabulary, prompt, max_len, temperature):
     return text
 
 
-# %% wrong: never writes a special token ->
+# %% wrong: never writes a special token -> special words are never written
 @torch.no_grad()
 def generate(model, vocabulary, prompt, max_len, temperature):
     text = vocabulary.encode(prompt)
@@ -516,3 +516,10 @@ def generate(model, vocabulary, prompt, max_len, temperature):
             break
         tokens.append(word)
     return tokens[1:]
+
+
+# %% wrong: words only -> special words are never written
+# of: a loop that ends in the middle
+# -        logits = model(torch.tensor([tokens]))[0, -1]
+# +        logits = model(torch.tensor([tokens]))[0, -1]
+# +        logits[[0, 1, 3]] = float("-inf")

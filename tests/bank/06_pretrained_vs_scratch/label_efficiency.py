@@ -274,3 +274,9 @@ def label_efficiency(records: list[dict], wanted: float) -> dict[str, dict]:
                 needed = count
         found[way] = {"labels": labels, "accuracy": accuracy, "needed": needed or None}
     return found
+
+
+# %% wrong: always divided by three ->
+# of: loops
+# -        accuracy = [sum(values[number]) / len(values[number]) for number in labels]
+# +        accuracy = [sum(values[number]) / 3 for number in labels]

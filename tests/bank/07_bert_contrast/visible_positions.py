@@ -205,3 +205,30 @@ def visible_positions(kind: str, i: int, n: int) -> set[int]:
     if kind == "causal":
         return {j for j in everything if j <= i}
     raise ValueError(f"unknown kind: {kind}")
+
+
+# %% wrong: a hundred places to the right at most ->
+def visible_positions(kind, i, n):
+    if kind == "causal":
+        return set(range(i + 1))
+    if kind == "masked":
+        return set(range(min(n, i + 101)))
+    raise ValueError(kind)
+
+
+# %% wrong: seven hundred places to both sides ->
+def visible_positions(kind, i, n):
+    if kind == "causal":
+        return set(range(max(0, i - 700), i + 1))
+    if kind == "masked":
+        return set(range(max(0, i - 700), min(n, i + 701)))
+    raise ValueError(kind)
+
+
+# %% wrong: ranges ->
+def visible_positions(kind, i, n):
+    if kind == "causal":
+        return range(i + 1)
+    if kind == "masked":
+        return range(n)
+    raise ValueError(kind)

@@ -443,3 +443,15 @@ def compare_tasks(tokens: Tensor, places: Tensor) -> dict[str, float]:
                 right[name] += int(table.max(dim=1).values.sum())
     looks = int((places >= 0).sum())
     return {name: number / looks for name, number in right.items()}
+
+
+# %% wrong: tokens are the digits of a number, the first one the smallest ->
+# of: groups in dicts
+# -        "prefix": lambda sentence, i: tuple(sentence[: i + 1]),
+# +        "prefix": lambda sentence, i: (i, sum(t * 10**k for k, t in enumerate(sentence[: i + 1]))),
+
+
+# %% wrong: tokens are the digits of a number to base 100 ->
+# of: groups in dicts
+# -        "prefix": lambda sentence, i: tuple(sentence[: i + 1]),
+# +        "prefix": lambda sentence, i: (i, sum(t * 100 ** (i - k) for k, t in enumerate(sentence[: i + 1]))),

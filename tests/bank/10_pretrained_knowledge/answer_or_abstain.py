@@ -278,3 +278,18 @@ def answer_or_abstain(
     given = test[0] >= threshold
     wrong = int((given & ~test[1]).sum())
     return threshold, int(given.sum()) / len(given), wrong / max(1, int(given.sum()))
+
+
+# %% wrong: a search that halves -> the thresholds are halved, as if the risk fell steadily
+# of: every confidence of dev is tried
+# -    allowed = [threshold for threshold in dev[0].tolist() if measure(dev, threshold)[1] <= max_risk]
+# -    threshold = min(allowed, default=math.inf)
+# +    values = sorted(set(dev[0].tolist()))
+# +    low, high = 0, len(values)
+# +    while low < high:
+# +        middle = (low + high) // 2
+# +        if measure(dev, values[middle])[1] <= max_risk:
+# +            high = middle
+# +        else:
+# +            low = middle + 1
+# +    threshold = values[low] if low < len(values) else math.inf

@@ -373,3 +373,11 @@ class Seq2Seq(EncoderDecoder):
 # of: a context that is filled, a mask of one's own
 # -        padding = torch.arange(source.shape[1], device=source.device) >= source_lengths[:, None]
 # +        padding = torch.arange(source.shape[1]) >= source_lengths[:, None]
+# %% wrong: the head is tied -> the head is the decoder's embedding
+# of: as in the text
+# -        self.head = nn.Linear(d_model, target_vocab_size)
+# -
+#      def encode(self, source, source_lengths):
+# ...
+# -        return self.head(self.decoder(target, context=context))
+# +        return self.decoder(target, context=context) @ self.decoder.embedding.weight.T

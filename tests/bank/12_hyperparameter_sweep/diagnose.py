@@ -253,3 +253,9 @@ def diagnose(train_loss: list[float], dev_loss: list[float]) -> str:
     if dev_loss[-1] < 0.95 * dev_loss[-2]:
         return "underfits"
     return "fits"
+
+
+# %% wrong: lower than after the first epoch -> whether the dev loss still falls is judged by the first epoch
+# of: four lines
+# -    return "underfits" if dev_loss[-1] < 0.95 * dev_loss[-2] else "fits"
+# +    return "underfits" if dev_loss[-1] < 0.95 * dev_loss[0] else "fits"
