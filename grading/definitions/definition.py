@@ -88,6 +88,7 @@ class Definition:
     Args:
         exceptions: see `Exercise`.
         trains: see `Exercise`.
+        forbids: see `Exercise`.
 
     Attributes:
         references: the right answer; there must be one.
@@ -96,12 +97,14 @@ class Definition:
         large: see `Exercise`.
     """
 
-    def __init__(self, *, exceptions: tuple[str, ...] = (), trains: bool = False) -> None:
+    def __init__(
+        self, *, exceptions: tuple[str, ...] = (), trains: bool = False, forbids: tuple[str, ...] = ()
+    ) -> None:
         self.references: list[Callable[..., Any]] = []
         self.stages: list[Stage] = []
         self.mistakes: list[Mistake] = []
         self.large: list[Question] = []
-        self.exceptions, self.trains = exceptions, trains
+        self.exceptions, self.trains, self.forbids = exceptions, trains, forbids
 
     def reference(self, answer: Answer) -> Answer:
         """Takes the right answer; its name is that of the exercise."""

@@ -38,7 +38,7 @@ from ._common import (
     _with,
 )
 
-exercise = Definition()
+exercise = Definition(forbids=("helpers.models.Layer",))
 
 
 @exercise.reference

@@ -36,7 +36,7 @@ from ._common import (
     _with,
 )
 
-exercise = Definition()
+exercise = Definition(forbids=("helpers.models.Layer",))
 exercise.reference(EncoderLayer)
 
 

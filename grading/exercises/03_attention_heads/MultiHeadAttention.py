@@ -32,7 +32,7 @@ from ._common import (
     split_heads,
 )
 
-exercise = Definition()
+exercise = Definition(forbids=("helpers.models.Attention",))
 exercise.reference(MultiHeadAttention)
 
 

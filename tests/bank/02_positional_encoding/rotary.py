@@ -263,3 +263,12 @@ def rotary(x, positions):
     y[:2, :, 0, :, 0::2] = even * angles.cos() - odd * angles.sin()
     y[:2, :, 0, :, 1::2] = even * angles.sin() + odd * angles.cos()
     return y
+
+
+# %% wrong: the rotation of helpers ->
+from helpers import models
+
+
+def rotary(x, positions):
+    angles = models.rotary_angles(positions, x.shape[-1])
+    return torch.stack([models.rotate(x[0], angles), models.rotate(x[1], angles), x[2]])

@@ -136,3 +136,8 @@ def split_heads(x, n_heads):
 def split_heads(x, n_heads):
     y = x.squeeze(0) if x.shape[0] == 1 else x
     return y.unflatten(-1, (n_heads, -1)).transpose(-3, -2)
+
+
+# %% wrong: the method of the attention in helpers ->
+def split_heads(x, n_heads):
+    return Attention(x.shape[-1], n_heads)._heads(x)

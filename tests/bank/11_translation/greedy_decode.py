@@ -280,3 +280,9 @@ def greedy_decode(model: nn.Module, source: Tensor, source_lengths: Tensor, max_
 # -        new = (powers / powers.sum(dim=-1, keepdim=True)).argmax(dim=-1)
 # +    for _ in range(min(max_len, source.shape[1] + 50)):
 # +        new = model.decode(written, context)[:, -1].argmax(dim=-1)
+
+
+# %% wrong: the model's own method ->
+def greedy_decode(model, source, source_lengths, max_len):
+    rows = model.greedy(source, source_lengths, SOS, EOS, max_len).tolist()
+    return [row[: row.index(EOS)] if EOS in row else row for row in rows]
