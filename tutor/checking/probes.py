@@ -606,7 +606,6 @@ RESULTS = (
 # name -> (what is taken, in words; the function that makes the call and takes it)
 PROBES: dict[str, tuple[str, Callable[[Call], Any]]] = {
     "result": ("the result; with `then`, what the returned model gives for these inputs, in evaluation mode", _result),
-    "parts used": ("of the parts whose full names are the inputs: which the answer uses; it is not called", _parts),
     "names": ("the keys of a dict that is the result", _names),
     "parameters": ("shapes and what trains, of a returned model or, without a call, of one that is built", _parameters),
     "first numbers": (
@@ -653,4 +652,5 @@ PROBES: dict[str, tuple[str, Callable[[Call], Any]]] = {
     "part": ("what the submodule `part` gives for the inputs, of the module that is built or of the first one", _part),
     "calls": ("how often the submodule `part` runs, of the module that is built or of the first input", _calls),
     "recording": ("whether gradients are recorded where that submodule runs", _recording),
+    "parts used": ("of the parts whose full names are the inputs: which the answer uses; it is not called", _parts),
 }
