@@ -26,7 +26,6 @@ from tutor.checking.probes import RESULTS
 
 MISTAKE_SECONDS = 5.0  # of a processor, for one reply of a known mistake; thousands of times what any of them needs
 TRIES = 8  # draws of a stage, among which one is looked for that asks for a result which is not known yet
-NO_RESULTS = ("shape", "row sums", "parameters")  # views of what many wrong results have, too
 KEPT = 40  # drawn examples of one exercise in one process
 
 
@@ -172,14 +171,14 @@ class Exercise:
     def _weak(self) -> frozenset[str]:
         """Names of the stages that can be passed without doing what the exercise asks.
 
-        Those whose questions have no other results than the public ones, whatever is drawn, or ones that are all alike;
-        that look at a shape alone; that take what the answer's own process says of a call.
+        Those whose questions have no other results than the public ones, whatever is drawn, or ones that are 0 or 1
+        everywhere; that take what the answer's own process says of a call.
         """
         return frozenset(stage.name for stage in self.stages if self._is_weak(stage))
 
     def _is_weak(self, stage: Stage) -> bool:
         drawn = self._of_check[stage.name]
-        if stage.view in NO_RESULTS or not any(case.ask.probe in RESULTS for case in drawn):
+        if not any(case.ask.probe in RESULTS for case in drawn):
             return True
         tries = chain([drawn], (self._drawn(stage, f"check|{number}") for number in range(1, TRIES)))
         return not any(self._ask_for_something_new(stage, cases, self._known_of_public) for cases in tries)
@@ -199,12 +198,16 @@ class Exercise:
     def _ask_for_something_new(
         self, stage: Stage, cases: Sequence[Case], known: Sequence[tuple[Question, Reply]]
     ) -> bool:
-        """Says whether a stage has a question to which no known reply is right, nor one that is 0 or 1 everywhere."""
+        """Says whether a stage has a question to which no known reply is right, nor one that is 0 or 1 everywhere.
+
+        Where only the shape counts, it is enough that no known one has it.
+        """
         asked = StageCases(stage.name, "", 0, stage.view, stage.tolerance, (), stage.measure)
         for case in cases:
             if case.ask.probe in RESULTS:
                 value = self.reply(case.ask).value if stage.measure else case.wanted
-                alike = (torch.full_like(value, number) for number in (0, 1) if isinstance(value, Tensor))
+                looks = isinstance(value, Tensor) and stage.view != "shape"
+                alike = (torch.full_like(value, number) for number in (0, 1) if looks)
                 replies = [reply for ask, reply in known if ask.probe == case.ask.probe]
                 replies += [Reply("value", tensor) for tensor in alike]
                 if not any(is_right(asked, case, measured(stage.measure, case.ask, one), self.name) for one in replies):

@@ -126,7 +126,9 @@ def asked(notebook: str, name: str, seed: str) -> Examples:
 
     def drawn() -> Examples:
         examples = exercise.load(notebook)[name].drawn_examples(seed)
-        stages = [replace(one, cases=tuple(replace(case, mistakes={}) for case in one.cases)) for one in examples.stages]
+        stages = [
+            replace(one, cases=tuple(replace(case, mistakes={}) for case in one.cases)) for one in examples.stages
+        ]
         return replace(examples, stages=tuple(stages))
 
     return kept.kept(drawn, "without mistakes", kept.definition(notebook), name, seed)
