@@ -44,7 +44,7 @@ def counting(known: Known, question: Question, number: int) -> Any:
 
 
 def nearest(known: Known, question: Question, number: int) -> Any:
-    """Returns the result of the question that has most in common: what is taken, inputs, shapes, how a module is made."""
+    """Returns the result of the question that has most in common: what is taken, shapes, inputs, all else."""
 
     def common(one: Case) -> tuple[int, int, int]:
         ours, theirs = question.encode(), one.ask.encode()
