@@ -9,7 +9,7 @@ from grading.definitions import catalogue, exercise
 from grading.definitions.exercise import Exercise, Stage
 from tutor import globals_used
 from tutor.checking.answers import InProcess, Question
-from tutor.checking.judging import judge
+from tutor.checking.judging import OWN_PART, judge
 from tutor.globals_used import parts_used
 
 SINUSOIDS = ("helpers.models.sinusoids",)
@@ -111,6 +111,6 @@ def test_an_answer_that_uses_a_forbidden_part_earns_nothing_and_is_told_so() -> 
     wrapper = made("import helpers.models as m\ndef f(number): return 2 * number + 0 * int(m.sinusoids(1, 2)[0, 0])")
     for examples, hidden in ((defined.check_examples(), False), (defined.drawn_examples("ada"), True)):
         said = judge(examples, InProcess(wrapper), hidden=hidden)
-        assert (said.outcome, said.earned) == ("wrong", 0)
+        assert (said.outcome, said.earned, said.mistake) == ("wrong", 0, OWN_PART)
         assert "it uses `helpers.models.sinusoids`, which is what this exercise asks for" in said.sentence
         assert judge(examples, InProcess(made("def f(number): return 2 * number")), hidden=hidden).outcome == "right"

@@ -47,6 +47,7 @@ LEAVE_IT = {  # the kind of a change -> how to do without
     "kind": "Work on a copy.",
 }
 STOPPED = "it was stopped; is there a loop that never ends?"  # all that a mark tells of a reply that is late
+OWN_PART = "the course's own part in place of an answer"
 NO_ANSWER = (
     "it uses {}, which is what this exercise asks for: that is no answer, and earns nothing (see notebook 00). Write "
     "it yourself; what PyTorch has may be used"
@@ -183,7 +184,8 @@ def judge(examples: Examples, answer: Answer, seconds: float = SECONDS, *, hidde
     end = answer.spent() + seconds
     if used := _forbidden_parts(examples, answer, seconds):
         stages = tuple((stage.name, False) for stage in examples.stages if not stage.cost)
-        return Verdict(examples.name, "wrong", 0.0, examples.points, stages, NO_ANSWER.format(used), graded=hidden)
+        said = NO_ANSWER.format(used)
+        return Verdict(examples.name, "wrong", 0.0, examples.points, stages, said, mistake=OWN_PART, graded=hidden)
     main = [stage for stage in examples.stages if not stage.cost]
     asked = _with_inputs_apart(examples, answer, _ask(examples, main, answer, seconds), end)
     failures = _failures(asked)

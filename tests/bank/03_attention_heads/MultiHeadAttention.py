@@ -78,7 +78,7 @@ class MultiHeadAttention(nn.Module):
         return self.output(torch.einsum("bhnm,bmhw->bnhw", weights, value).reshape(b, n, -1))
 
 
-# %% wrong: a subclass of the attention in helpers ->
+# %% wrong: a subclass of the attention in helpers -> the course's own part in place of an answer
 class MultiHeadAttention(Attention):
     def forward(self, x, source, mask=None):
         return super().forward(x, Context(memory=source, memory_mask=mask), cross=True)
@@ -523,7 +523,7 @@ class MultiHeadAttention(nn.Module):
         return self.output(merge_heads(mixed))
 
 
-# %% wrong: the spare part ->
+# %% wrong: the spare part -> the course's own part in place of an answer
 MultiHeadAttention = type(
     "MultiHeadAttention",
     (Attention,),
