@@ -18,7 +18,7 @@ from tutor.checks import public_examples
 
 pytestmark = pytest.mark.all
 
-# What one such answer may earn, of the points of all notebooks together; three students' are 2.5 at most.
+# What one such answer may earn, of the points of all notebooks together; three students' are 4.25 at most.
 MOST = 15 / 288
 STUDENTS = kept.students(3)
 Known = list[Case]
