@@ -31,7 +31,7 @@
 # - show why one head fails when a key changes its length, and measure how much two heads help;
 # - design the matrices K, Q and V of a self-attention layer by hand, for a given task.
 #
-# **Time**: about 2 h 45 min. **Before this**: notebook 03 (attention and its heads); outer products of vectors are recalled where you need them.
+# **Time**: about 3 h. **Before this**: notebook 03 (attention and its heads); outer products of vectors are recalled where you need them.
 #
 # | exercise | what it asks | points |
 # |---|---|---|
@@ -47,8 +47,6 @@
 # | *essay* `many_heads_essay` | why two heads, and why K, Q and V | 2 |
 # | **total** | | **22** |
 #
-# The questions follow the "attention exploration" of assignment 5 of Stanford's course CS224N (2021), parts (a) to (e). There they are answered with
-# a pencil; here each answer is put into an attention and its output is measured.
 
 # %% setup
 import math
@@ -67,7 +65,30 @@ from tutor import check, hint
 # query by a dot product, its *score*; the softmax turns scores into weights $\alpha_i$ that sum to 1; the output $c$ is the weighted average of the values:
 #
 # $$ \alpha_i = \frac{e^{k_i \cdot q}}{\sum_{j=1}^n e^{k_j \cdot q}}, \qquad c = \sum_{i=1}^n \alpha_i v_i $$
-#
+
+# %% experiment
+from helpers.diagrams import Diagram
+
+picture = Diagram(4.2, 3.6)
+picture.box("query", (0.75, 3.3), "query q (d)", width=1.1)
+picture.box("output", (2.65, 0.3), "output c (d)", width=1.4)
+for place in range(1, 4):
+    x = 0.75 + 0.95 * place
+    picture.box(f"key {place}", (x, 2.6), f"key $k_{place}$", width=0.8)
+    picture.box(f"weight {place}", (x, 1.8), f"weight $\\alpha_{place}$", "attention", width=0.8)
+    picture.box(f"value {place}", (x, 1.05), f"times $v_{place}$", width=0.8)
+    picture.arrow("query", f"key {place}", corner="across")
+    for start, end in (("key", "weight"), ("weight", "value")):
+        picture.arrow(f"{start} {place}", f"{end} {place}")
+    picture.arrow(f"value {place}", "output")
+picture.note((0.1, 2.2), "softmax of $q \\cdot k_i$")
+picture.note((0.1, 0.67), "sum")
+picture.show(
+    "A query meets three keys. The softmax of its dot products with them gives three weights; each "
+    "weight multiplies the value of its key, and the sum of the three is the output."
+)
+
+# %% [markdown]
 # This is the attention of notebook 03 for one query. We leave out its division by $\sqrt{d}$: here you choose the length of the query yourself, and could
 # undo the division by making it $\sqrt{d}$ times longer. In this notebook $d$ is the width of a key, that is of one head ($d/h$ in notebook 03).
 #
@@ -750,6 +771,9 @@ plots.show(figure, plots.describe_matrix(weights, "Weights")
 #
 # ## 10. Essays
 #
+# (The questions of this notebook follow the "attention exploration" of assignment 5 of Stanford's course CS224N (2021), parts (a) to (e). There they are answered with
+# a pencil; here each answer was put into an attention and its output measured.)
+#
 # Two short ones, in English or in French. One sentence is enough for each question, but it must say *why*.
 #
 # **One head**: (a) What must be true of the scores for attention to copy $v_j$? (b) Why does $s(k_a + k_b)$ give the average of two values, and why must $s$ be large? (c) With a
@@ -831,6 +855,16 @@ plots.show(figure, plots.describe_matrix(weights, "Weights")
 #
 # **Go further.** Extend your matrices: let token 3 get $u_a$ as well, without changing $c_1$ and $c_2$. Then ask for something impossible: can one head give $c_2 \approx 2 u_b$ *with values
 # that are the tokens themselves* ($V = I$)? Think of the triangle. Notebook 09 takes the opposite road: an attention without any keys and queries at all.
+
+# %% [markdown]
+# ## What others call it
+#
+# - **content-based addressing** (also *soft look-up*, *associative memory*): finding a value by how well its key fits.
+# - **convex combination**: an average with weights that are positive and sum to 1; it never leaves the hull of its values, here the triangle.
+# - **inverse temperature** (also *logit scale*): the scale of the scores; a temperature of $1/s$ is a scale of $s$.
+# - **near-orthogonality**: many more than $d$ directions that are *nearly* at right angles; **superposition** is their use by a model.
+# - **outer product** (also *rank-one matrix*): a column times a row, the rule of section 9.
+# - **QK circuit, OV circuit**: $Q^\top K$ decides where a head looks, output times $V$ what it copies.
 
 # %% experiment
 from tutor import progress

@@ -12,6 +12,8 @@ from ._common import _counted, _split_reshaped, split_heads
 
 # A tensor filled head by head is no mistake: it need not stay in double precision.
 exercise = Definition(
+    minutes=12,
+    difficulty=2,
     trains=True,
     exceptions=("double precision stays double precision",),
     forbids=("helpers.models.Attention._heads",),

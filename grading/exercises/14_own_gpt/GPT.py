@@ -34,7 +34,9 @@ class Layer(nn.Module):
 
 
 exercise = Definition(
-    forbids=("helpers.models.TransformerBase", "helpers.models.LanguageModel", "helpers.models.Layer")
+    minutes=25,
+    difficulty=2,
+    forbids=("helpers.models.TransformerBase", "helpers.models.LanguageModel", "helpers.models.Layer"),
 )
 
 
