@@ -19,6 +19,7 @@ import pytest
 from nbgrader.exchange.default import Exchange
 from traitlets.config import Config
 
+from grading.autograder.grade_submission import DeadAnswer, Graded, _Grading
 from grading.autograder.outcome import FAILED, GRADED, Outcome
 from grading.autograder.reporting import Log, summary, table
 from grading.autograder.seeds import FILE, VARIABLE, VARIANTS, secret_of, seed_of
@@ -248,6 +249,18 @@ def test_what_is_late_has_one_sentence_in_a_mark(told: str) -> None:
     assert verdict.outcome == "late"
     assert verdict.sentence.endswith("): it was stopped; is there a loop that never ends?")
     assert not {"HIDDEN", "ended", "waits", "MB", "3.7"} & set(re.split(r"[^\w.]+", str(verdict.as_data())))
+
+
+def test_the_error_of_a_cell_is_told_from_before_the_questions_only() -> None:
+    """A process that takes the place of one which was asked may know more: the kernel counts, for example."""
+    running = object.__new__(_Grading)
+    running._graded = Graded()
+    running._note("causal_mask", "ValueError: as in the notebook")
+    running._graded.verdicts["attention_weights"] = examine(
+        exercise.load_one(NOTEBOOK, "attention_weights"), DeadAnswer("not asked"), "ada"
+    )
+    running._note("causal_mask", "ValueError: CHANNEL says 30")
+    assert running._graded.errors == {"causal_mask": "ValueError: as in the notebook"}
 
 
 # --- the examiner's voice ---------------------------------------------------------------------------------------------
