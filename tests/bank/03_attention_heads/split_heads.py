@@ -18,7 +18,7 @@ def split_heads(x, n_heads):
 def split_heads(x, n_heads):
     b, n, d = x.shape
     w = d // n_heads
-    heads = torch.zeros(b, n_heads, n, w)
+    heads = x.new_zeros(b, n_heads, n, w)
     for j in range(n_heads):
         heads[:, j] = x[:, :, j * w : (j + 1) * w]
     return heads
@@ -141,3 +141,7 @@ def split_heads(x, n_heads):
 # %% wrong: the method of the attention in helpers -> the course's own part in place of an answer
 def split_heads(x, n_heads):
     return Attention(x.shape[-1], n_heads)._heads(x)
+# %% wrong: the heads are gathered on the CPU ->
+# of: head by head
+# -    heads = x.new_zeros(b, n_heads, n, w)
+# +    heads = torch.zeros(b, n_heads, n, w)
