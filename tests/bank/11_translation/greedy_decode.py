@@ -286,6 +286,8 @@ def greedy_decode(model: nn.Module, source: Tensor, source_lengths: Tensor, max_
 def greedy_decode(model, source, source_lengths, max_len):
     rows = model.greedy(source, source_lengths, SOS, EOS, max_len).tolist()
     return [row[: row.index(EOS)] if EOS in row else row for row in rows]
+
+
 # %% wrong: <sos> on the CPU ->
 # of: all steps, then cut
 # -    written = torch.full((len(source), 1), SOS, device=source.device)
