@@ -91,6 +91,7 @@ class Definition:
             said. The build shows both in front of the exercise and in the table at the notebook's head.
         exceptions: see `Exercise`.
         trains: see `Exercise`.
+        forbids: see `Exercise`.
 
     Attributes:
         references: the right answer; there must be one.
@@ -100,7 +101,13 @@ class Definition:
     """
 
     def __init__(
-        self, *, minutes: int = 0, difficulty: int = 0, exceptions: tuple[str, ...] = (), trains: bool = False
+        self,
+        *,
+        minutes: int = 0,
+        difficulty: int = 0,
+        exceptions: tuple[str, ...] = (),
+        trains: bool = False,
+        forbids: tuple[str, ...] = (),
     ) -> None:
         if minutes < 0 or difficulty not in (0, 1, 2, 3):
             raise ExerciseError(
@@ -111,7 +118,7 @@ class Definition:
         self.stages: list[Stage] = []
         self.mistakes: list[Mistake] = []
         self.large: list[Question] = []
-        self.exceptions, self.trains = exceptions, trains
+        self.exceptions, self.trains, self.forbids = exceptions, trains, forbids
 
     def reference(self, answer: Answer) -> Answer:
         """Takes the right answer; its name is that of the exercise."""

@@ -692,8 +692,12 @@ def test_every_exercise_has_a_stage_that_decides(notebook: str) -> None:
 
 
 def test_without_the_stage_that_decides_there_is_half_of_the_points() -> None:
-    asks = [Question((X, 2.0))]
-    shape = Stage("shape", 3, "look", asks, lambda rng: asks, view="shape")
-    values = Stage("values", 1, "look", asks, lambda rng: asks, decisive=True)
-    said = judge(Exercise(doubled, [shape, values], []).drawn_examples("ada"), InProcess(torch.add), hidden=True)
+    once = Stage("once", 3, "look", [Question((X, 1.0))], lambda rng: [Question((X + rng.random(), 1.0))])
+    often = Stage(
+        "often", 1, "look", [Question((X, 2.0))], lambda rng: [Question((X, rng.random() + 2))], decisive=True
+    )
+    said = judge(
+        Exercise(doubled, [once, often], []).drawn_examples("ada"), InProcess(lambda x, factor: x), hidden=True
+    )
+    assert said.stages[:2] == (("once", True), ("often", False))
     assert said.earned == 2

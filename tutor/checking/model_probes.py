@@ -294,14 +294,26 @@ def learns(model: nn.Module, inputs: Sequence[Any]) -> dict[str, int]:
     Raises:
         TypeError: when the model gives no tensor.
     """
+    return {name: gradient.numel() for name, gradient in learning(model, inputs).items()}
+
+
+def learning(model: nn.Module, inputs: Sequence[Any]) -> dict[str, Tensor]:
+    """Returns name -> gradient, of the sum of squares of a model's output, for each parameter that it reaches.
+
+    One that asks for a gradient and gets none is there, too, with a name as in `learns`, and zeros.
+
+    Raises:
+        TypeError: when the model gives no tensor.
+    """
     model.eval()
     with torch.enable_grad():
         given = model(*inputs)
         if not isinstance(given, Tensor):
             raise TypeError(f"expected a tensor from the model, got a {type(given).__name__}")
-        learning = reached(given.square(), model)
-    asking = {name: p.numel() for name, p in model.named_parameters() if p.requires_grad and name not in learning}
-    return learning | {f"{name} (asks for a gradient and gets none)": count for name, count in asking.items()}
+        names = reached(given.square(), model)
+    found = {name: p.grad for name, p in model.named_parameters() if name in names and p.grad is not None}
+    asking = {name: p for name, p in model.named_parameters() if p.requires_grad and name not in names}
+    return found | {f"{name} (asks for a gradient and gets none)": p.new_zeros(p.shape) for name, p in asking.items()}
 
 
 def reached(output: Tensor, model: nn.Module) -> dict[str, int]:

@@ -32,7 +32,7 @@ from ._common import (
     split_heads,
 )
 
-exercise = Definition(minutes=20, difficulty=2)
+exercise = Definition(minutes=20, difficulty=2, forbids=("helpers.models.Attention",))
 exercise.reference(MultiHeadAttention)
 
 

@@ -27,7 +27,7 @@ def _hide(lengths: Tensor, size: int) -> Tensor:
     return torch.zeros(padded.shape, device=lengths.device).masked_fill(padded, -INF)[:, None, None]
 
 
-exercise = Definition(minutes=20, difficulty=2)
+exercise = Definition(minutes=20, difficulty=2, forbids=("helpers.models.EncoderDecoder",))
 
 
 @exercise.reference

@@ -46,7 +46,7 @@ def _decode(
     return written[:, 1:]
 
 
-exercise = Definition(minutes=20, difficulty=2)
+exercise = Definition(minutes=20, difficulty=2, forbids=("helpers.models.EncoderDecoder.greedy",))
 
 
 @exercise.reference

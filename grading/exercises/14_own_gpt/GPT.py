@@ -33,7 +33,11 @@ class Layer(nn.Module):
         return found
 
 
-exercise = Definition(minutes=25, difficulty=2)
+exercise = Definition(
+    minutes=25,
+    difficulty=2,
+    forbids=("helpers.models.TransformerBase", "helpers.models.LanguageModel", "helpers.models.Layer"),
+)
 
 
 @exercise.reference
