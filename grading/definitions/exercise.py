@@ -14,6 +14,7 @@ from functools import cache, cached_property
 from typing import Any, cast
 
 from grading.definitions import catalogue, contracts, reading_time
+from grading.definitions.corners import Corners
 from grading.definitions.definition import Definition, ExerciseError, Mistake, Stage, hints_of
 from tutor.checking.answers import InProcess, Question, Reply
 from tutor.checking.judging import Case, Examples, Raised, StageCases, trace_of, words
@@ -30,6 +31,7 @@ class Exercise:
     Args:
         exceptions: names of `contracts.CIRCUMSTANCES` in which an answer need not do as the reference does.
         large: public questions with inputs that are long and cheap, asked of an answer that is right in all else.
+        domain: what its arguments may be, of which every student is asked the corners.
         trains: gradients must pass through a function's result; through that of a class of `nn.Module` they always do.
         hints: what `hint(name)` shows, in Markdown, each one more than the last: a question that leads there, the idea
             with a small example, the first lines or the shape of each step; never the answer.
@@ -40,6 +42,7 @@ class Exercise:
     mistakes: Sequence[Mistake]
     exceptions: tuple[str, ...] = field(default=(), kw_only=True)
     large: Sequence[Question] = field(default=(), kw_only=True)
+    domain: Sequence[Corners] = field(default=(), kw_only=True)
     trains: bool = field(default=False, kw_only=True)
     hints: tuple[str, ...] = field(default=(), kw_only=True)
 
@@ -48,16 +51,20 @@ class Exercise:
         """Returns the exercise that a file defines.
 
         Raises:
-            ExerciseError: when the definition has not exactly one reference.
+            ExerciseError: when the definition has not exactly one reference, or corners of a stage that it has not.
         """
         if len(definition.references) != 1:
             raise ExerciseError(f"expected one reference, found {len(definition.references) or 'none'}.")
+        stages = [stage.name for stage in definition.stages]
+        if lost := [one.stage for one in definition.domain if one.stage not in stages]:
+            raise ExerciseError(f"corners are asked in the stage {lost[0]!r}; expected one of: {', '.join(stages)}.")
         return cls(
             definition.references[0],
             definition.stages,
             definition.mistakes,
             exceptions=definition.exceptions,
             large=definition.large,
+            domain=definition.domain,
             trains=definition.trains,
             hints=hints,
         )
@@ -93,7 +100,8 @@ class Exercise:
             further = self._cases(stage, self._drawn(stage, "check"))
             told = (replace(case, mistakes={}, traces=self._traces(public, case)) for case in further)
             stages.append(replace(public, cases=(*public.cases, *told)))
-        return replace(self._public, stages=(*stages, *self._public.stages[len(stages) :]))
+        kept = self._public.stages[len(stages) :]
+        return self._with_corners(replace(self._public, stages=(*stages, *kept)), "check", hidden=False)
 
     @cached_property
     def _public(self) -> Examples:
@@ -130,13 +138,32 @@ class Exercise:
 
         The public ones are asked again so that no answer that the student's own check refuses passes here by luck.
         """
-        return self._examples(
+        drawn = self._examples(
             [
                 (*public.cases, *(replace(case, hidden=True) for case in self._cases(stage, self._drawn(stage, seed))))
                 for stage, public in zip(self.stages, self._public.stages, strict=False)
             ],
             self._public,
         )
+        return self._with_corners(drawn, seed, hidden=True)
+
+    def _with_corners(self, examples: Examples, seed: str, *, hidden: bool) -> Examples:
+        """Returns examples with the corners of the domain, of which nobody knows what mistakes make.
+
+        What every answer keeps is not asked of them: they are large, or far from what a gradient can be measured of.
+        """
+        stages = []
+        for number, stage in enumerate(examples.stages):
+            asks = [ask for one in self.domain if one.stage == stage.name for ask in self.corners(one, seed).values()]
+            wanted = [self._wanted(self.stages[number], ask) for ask in asks]
+            cases = [Case(*pair, hidden=hidden) for pair in zip(asks, wanted, strict=True)]
+            stages.append(replace(stage, cases=(*stage.cases, *cases)))
+        return replace(examples, stages=tuple(stages))
+
+    def corners(self, domain: Corners, seed: str) -> dict[tuple[tuple[str, int], ...], Question]:
+        """Returns the questions about the corners of a domain for one student, "check" being the check's, by corner."""
+        rng = random.Random(f"{self.name}|{self.domain.index(domain)}|{seed}")
+        return {tuple(corner.items()): ask for corner, ask in domain.drawn(rng)}
 
     def _drawn(self, stage: Stage, seed: str) -> Sequence[Question]:
         return tuple(stage.draw(random.Random(f"{self.name}|{stage.name}|{seed}")))

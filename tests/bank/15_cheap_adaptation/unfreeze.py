@@ -264,3 +264,9 @@ def unfreeze(model: Classifier, step: int) -> Classifier:
             learns = name.startswith("base.norm.") and step >= 1
         parameter.requires_grad_(learns)
     return model
+
+
+# %% wrong: a base has at most eight layers ->
+# of: comparisons
+# -    model.requires_grad_(step > depth)
+# +    model.requires_grad_(step > min(depth, 8))
