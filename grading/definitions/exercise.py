@@ -97,7 +97,7 @@ class Exercise:
         """
         stages = []
         for stage, public in zip(self.stages, self._public.stages, strict=False):
-            further = self._cases(stage, self._drawn(stage, "check"))
+            further = self.cases(stage, self._drawn(stage, "check"))
             told = (replace(case, mistakes={}, traces=self._traces(public, case)) for case in further)
             stages.append(replace(public, cases=(*public.cases, *told)))
         kept = self._public.stages[len(stages) :]
@@ -105,7 +105,7 @@ class Exercise:
 
     @cached_property
     def _public(self) -> Examples:
-        return self._examples([self._cases(stage, stage.public) for stage in self.stages])
+        return self._examples([self.cases(stage, stage.public) for stage in self.stages])
 
     def _traces(self, stage: StageCases, case: Case) -> dict[str, str | float] | None:
         """Returns what a further question tells of known mistakes: nothing where the results are formulas."""
@@ -140,7 +140,7 @@ class Exercise:
         """
         drawn = self._examples(
             [
-                (*public.cases, *(replace(case, hidden=True) for case in self._cases(stage, self._drawn(stage, seed))))
+                (*public.cases, *(replace(case, hidden=True) for case in self.cases(stage, self._drawn(stage, seed))))
                 for stage, public in zip(self.stages, self._public.stages, strict=False)
             ],
             self._public,
@@ -204,7 +204,8 @@ class Exercise:
             kept=0.0 if own_stage or contracts.INPUTS_STAY in self.exceptions else contracts.cost(self.points),
         )
 
-    def _cases(self, stage: Stage, asks: Sequence[Question]) -> tuple[Case, ...]:
+    def cases(self, stage: Stage, asks: Sequence[Question]) -> tuple[Case, ...]:
+        """Returns questions of a stage with what the reference replies, and what known mistakes do when looked at."""
         return tuple(Case(ask, self._wanted(stage, ask), _Results(self, ask, stage.measure)) for ask in asks)
 
     def reply(self, ask: Question) -> Reply:
