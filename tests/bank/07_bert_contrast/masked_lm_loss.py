@@ -245,3 +245,21 @@ def masked_lm_loss(model: MaskedLanguageModel, tokens: Tensor, target: Tensor, l
     logits = model(tokens, lengths) if len(tokens) > 1 else model(tokens)
     total = nn.functional.cross_entropy(logits.transpose(1, 2), target, ignore_index=IGNORE, reduction="sum")
     return total / (target != IGNORE).sum().clamp(min=1)
+
+
+# %% wrong: the log of a softmax plus 1e-6 ->
+def masked_lm_loss(model, tokens, target, lengths):
+    logs = (model(tokens, lengths).softmax(dim=-1) + 1e-6).log()
+    chosen = target != IGNORE
+    if not chosen.any():
+        return logs.sum() * 0
+    return -logs[chosen].gather(1, target[chosen][:, None]).mean()
+
+
+# %% wrong: at most 32 texts ->
+def masked_lm_loss(model, tokens, target, lengths):
+    logits, target = model(tokens, lengths)[:32], target[:32]
+    chosen = target != IGNORE
+    if not chosen.any():
+        return logits.sum() * 0
+    return F.cross_entropy(logits[chosen], target[chosen])
