@@ -38,14 +38,16 @@ class Corners:
     question: Callable[..., Question | None]
 
     def drawn(self, rng: random.Random) -> Iterator[tuple[Corner, Question]]:
-        """Yields questions in which each value, and each pair of values of two dimensions, is met."""
+        """Yields questions in which each value, and each pair of values that go together, is met."""
         corners = list(self._all())
         rng.shuffle(corners)
         missing = {pair for corner in corners for pair in _pairs(corner)}
-        while missing:
+        while corners:
             corner = max(corners, key=lambda one: len(_pairs(one) & missing))
-            missing -= _pairs(corner)
-            yield from self._asked(rng, corner)
+            corners.remove(corner)
+            for asked in self._asked(rng, corner) if _pairs(corner) & missing else ():
+                missing -= _pairs(corner)
+                yield asked
 
     def every(self, rng: random.Random) -> Iterator[tuple[Corner, Question]]:
         """Yields a question for each combination of values: what `benchmarks/slips.py` holds an answer against."""

@@ -71,7 +71,7 @@ def _(rng):
     return [Question((rng.randint(2, 3) * (window - 1) + 2, window)), Question((2 * rng.randint(130, 175) + 2, 2))]
 
 
-SIZES = (1, 2, range(33, 40), range(65, 80), range(101, 110), range(301, 330), range(1001, 1100))
+SIZES = (1, 2, range(33, 40), range(65, 80), range(101, 110), range(321, 330), range(1001, 1100))
 WINDOWS = (2, "a few", "one place less", "the sentence", "beyond it")
 
 
