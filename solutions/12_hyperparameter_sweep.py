@@ -259,7 +259,8 @@ def run_sweep(settings: list[dict], train_one, finished: dict[str, dict], save) 
     """Trains what is not finished, saves after each training, and returns all rows.
 
     Args:
-        settings: dicts, each with a "name" of its own and more entries, such as "layers" and "dropout".
+        settings: dicts, each with a "name" of its own and more entries, such as "layers" and "dropout",
+            whose values may be numbers, texts, None or lists.
         train_one: function of a setting that returns its result, a dict. It may take hours.
         finished: name -> row, of earlier runs, maybe of other sweeps too. A row holds the entries
             of its setting and those of its result; it counts only if it has all entries

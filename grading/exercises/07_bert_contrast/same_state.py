@@ -223,7 +223,7 @@ def _small_influence(seed: int, spread: float = 0.0) -> Question:
     ],
 )
 def _(rng):
-    """Two runs may differ by 1e-6 by rounding. A single word far away in 60 may move a state by less than a hundredth.
+    """Two runs may differ by 1e-6 by rounding. A single word far away in 60 may move a state by a thousandth or two.
     Choose a tolerance in between. Compare each number, not only the direction. And a text compared with itself has the
     same states in any model.
     """
