@@ -158,15 +158,17 @@ def _without_mistakes(examples: Examples) -> Examples:
     return replace(examples, stages=tuple(stages))
 
 
-def changes_a_corner(answer: bank.BankAnswer, defined: Exercise) -> bool:
+def changes_a_corner(answer: bank.BankAnswer) -> bool:
     """Says whether an answer gives another result than the reference on some combination of corners."""
     student = InProcess(bank.run(answer))
-    return judge(_without_mistakes(_all_corners(defined)), student, 10 * SECONDS, hidden=True).outcome != "right"
+    asked = _all_corners(answer.notebook, answer.exercise)
+    return judge(asked, student, 10 * SECONDS, hidden=True).outcome != "right"
 
 
 @cache
-def _all_corners(defined: Exercise) -> Examples:
+def _all_corners(notebook: str, name: str) -> Examples:
     """Returns examples that ask every combination of corners, `ROUNDS` times with other values."""
+    defined = exercise.load_one(notebook, name)
     examples = defined.variant("corners")
     rng = random.Random(f"{defined.name}, all corners")
     stages = []
@@ -174,7 +176,7 @@ def _all_corners(defined: Exercise) -> Examples:
         domain = [one for one in defined.domain if one.stage == stage.name]
         asks = [ask for one in domain for _ in range(ROUNDS) for _, ask in one.every(rng)]
         stages.append(replace(told, cases=(*told.cases, *defined.cases(stage, asks))))
-    return replace(examples, stages=(*stages, *examples.stages[len(stages) :]))
+    return _without_mistakes(replace(examples, stages=(*stages, *examples.stages[len(stages) :])))
 
 
 def examine(notebook: str, defined: Exercise, count: int, every: int = 1) -> Count:
@@ -191,7 +193,7 @@ def examine(notebook: str, defined: Exercise, count: int, every: int = 1) -> Cou
             counted.through += 1
             marks = {one.earned for one in graded if one} - {defined.points}
             counted.lossy |= bool(marks)
-            other = changes_a_corner(replace(answer, source=source), defined)
+            other = changes_a_corner(replace(answer, source=source))
             counted.changed += other
             changed = difflib.unified_diff(plain, source.splitlines(), n=0, lineterm="")
             lines = [line.strip("+- ") for line in changed if line[0] in "+-" and not line.startswith(("+++", "---"))]

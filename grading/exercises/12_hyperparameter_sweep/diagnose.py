@@ -301,7 +301,9 @@ def _published(train_loss: Losses, dev_loss: Losses) -> str | None:
     return None if _trains(train_loss) else "overfits"
 
 
-def _by(rng: random.Random, epochs: int, scale: float, *, train: float = 0.3, rise: float = 1.0, fall: float = 1.0):
+def _by(
+    rng: random.Random, epochs: int, scale: float, *, train: float = 0.3, rise: float = 1.0, fall: float = 1.0
+) -> Question:
     """Returns a run: the training loss ends at `train` of its first value, the dev loss at `rise` times its lowest,
 
     or, where `rise` is 1, at its lowest, which is `fall` times the loss before.
