@@ -18,9 +18,14 @@ from tutor.checking.judging import Examples, judge
 UNSAID = {
     "RMSNorm",
     "SwiGLU",
+    "answer_log_probability",
+    "answer_loss",
     "grouped_query_attention",
     "induction_score",
+    "preference_loss",
+    "preference_pairs",
     "read_with_cache",
+    "score_by_words",
     "train_bpe",
 }
 EXERCISES = [(notebook, name) for notebook in catalogue.notebooks() for name in catalogue.names(notebook)]
