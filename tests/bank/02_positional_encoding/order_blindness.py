@@ -176,10 +176,3 @@ def order_blindness(encoder: nn.Module, x: Tensor, permutation: Tensor) -> float
     with torch.no_grad():
         difference = encoder(x)[:, permutation] - encoder(x[:, permutation])
     return difference[:, moved].abs().max().item()
-
-
-# %% wrong: the first 32 sentences ->
-def order_blindness(encoder, x, permutation):
-    x = x[:32]
-    with torch.no_grad():
-        return (encoder(x)[:, permutation] - encoder(x[:, permutation])).abs().max().item()
