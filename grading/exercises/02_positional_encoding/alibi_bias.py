@@ -104,7 +104,7 @@ def _(rng):
     "any number of heads", n_heads=(1, 2, 7, range(33, 36), 64), size=(1, 2, range(33, 36), range(65, 68))
 )
 def _(rng, n_heads, size):
-    return Question((n_heads, size)) if n_heads * size * size < 3000 else None
+    return Question((n_heads, size)) if n_heads * size * size < 5000 else None
 
 
 @exercise.mistake("the slopes are positive")
