@@ -516,7 +516,7 @@ def diagnose(train_loss: list[float], dev_loss: list[float]) -> str:
     Args:
         train_loss, dev_loss: one mean loss for each epoch (nats per word), at least 3 epochs;
             a training loss may be NaN in any epoch but the first, a dev loss only in a run that
-            fails to train.
+            fails to train. Only the bound of 80 % may be met exactly.
 
     Example: diagnose([4.0, 2.0, 1.0], [4.1, 3.0, 3.5]) is "overfits".
     """

@@ -495,14 +495,3 @@ def mask_tokens(tokens, vocab_size, generator, share=0.15):
 # of: one draw for both
 # -    second = first
 # +    second = torch.rand((b, n // 2 + 1), generator=generator).repeat_interleave(2, 1)[:, :n]
-
-
-# %% wrong: a row of 128 tokens at most ->
-def mask_tokens(tokens, vocab_size, generator, share=0.15):
-    places = torch.arange(tokens.shape[1]) < 128
-    chosen = (torch.rand(tokens.shape, generator=generator) < share) & (tokens > MASK) & places
-    target = tokens.masked_fill(~chosen, IGNORE)
-    draw = torch.rand(tokens.shape, generator=generator)
-    words = torch.randint(MASK + 1, vocab_size, tokens.shape, generator=generator)
-    read = tokens.masked_fill(chosen & (draw < 0.8), MASK)
-    return torch.where(chosen & (draw >= 0.9), words, read), target

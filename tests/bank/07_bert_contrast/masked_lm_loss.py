@@ -262,4 +262,4 @@ def masked_lm_loss(model, tokens, target, lengths):
     chosen = target != IGNORE
     if not chosen.any():
         return logits.sum() * 0
-    return F.cross_entropy(logits[chosen], target[chosen])
+    return nn.functional.cross_entropy(logits[chosen], target[chosen])
