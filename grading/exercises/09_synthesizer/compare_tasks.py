@@ -167,6 +167,14 @@ def _(rng, base):
     return _entry(Question((tokens.repeat(times, 1), places.repeat(times, 1))), "prefix")
 
 
+@exercise.corners("rows that ask nothing", base=BASES)
+def _(rng, base):
+    """Asks about the same beginnings, of which one row asks nothing."""
+    times = rng.randint(1, 3)
+    tokens, places = torch.tensor([[1, base + 1], [2, 1]]), torch.tensor([[0, 0], [-1, 1]])
+    return Question((tokens.repeat(times, 1), places.repeat(times, 1)))
+
+
 for entry, stage in (
     ("random", "random: one place for each row"),
     ("dense", "dense: one place for each row and token"),

@@ -234,13 +234,3 @@ def fill_blank(model: MaskedLanguageModel, tokens: Tensor, position: int) -> int
     hidden = torch.where(tokens == tokens[position], MASK, tokens)
     logits = model(hidden[None])[0, position]  # (V,)
     return int(logits[MASK + 1 :].argmax()) + MASK + 1
-
-
-# %% wrong: only the first 32 tokens are read, where the place is among them ->
-def fill_blank(model, tokens, position):
-    read = tokens.clone()
-    read[position] = MASK
-    if position < 32:
-        read = read[:32]
-    logits = model(read[None])[0, position]
-    return int(logits[MASK + 1 :].argmax()) + MASK + 1
