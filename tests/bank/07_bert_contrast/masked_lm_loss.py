@@ -22,7 +22,7 @@ def masked_lm_loss(model, tokens, target, lengths):
 
 # %% right: logarithms by hand, with a padding mask
 def masked_lm_loss(model, tokens, target, lengths):
-    padding = torch.arange(tokens.shape[1]) >= lengths[:, None]
+    padding = torch.arange(tokens.shape[1], device=tokens.device) >= lengths[:, None]
     logs = model(tokens, padding).log_softmax(dim=-1)
     chosen = target != IGNORE
     picked = logs.gather(2, target.clamp(min=0).unsqueeze(2)).squeeze(2)
@@ -263,3 +263,7 @@ def masked_lm_loss(model, tokens, target, lengths):
     if not chosen.any():
         return logits.sum() * 0
     return nn.functional.cross_entropy(logits[chosen], target[chosen])
+# %% wrong: the padding mask is made on the CPU ->
+# of: logarithms by hand, with a padding mask
+# -    padding = torch.arange(tokens.shape[1], device=tokens.device) >= lengths[:, None]
+# +    padding = torch.arange(tokens.shape[1]) >= lengths[:, None]

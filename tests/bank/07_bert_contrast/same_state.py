@@ -20,7 +20,7 @@ def same_state(model, first, second, position):
 
 # %% right: both in one batch, with their lengths
 def same_state(model, first, second, position):
-    lengths = torch.tensor([len(first), len(second)])
+    lengths = torch.tensor([len(first), len(second)], device=first.device)
     batch = nn.utils.rnn.pad_sequence([first, second], batch_first=True, padding_value=PAD)
     one, two = model.base(batch, lengths)[:, position]
     return bool(torch.isclose(one, two, rtol=0, atol=1e-5).all())
@@ -218,3 +218,18 @@ def same_state(model, first, second, position):
     with torch.no_grad():
         one, two = (model.base(tokens[None])[0, position] for tokens in (first, second))
     return bool((one - two).abs().max() < 2e-3)
+# %% wrong: lengths on the CPU ->
+# of: both in one batch, with their lengths
+# -    lengths = torch.tensor([len(first), len(second)], device=first.device)
+# +    lengths = torch.tensor([len(first), len(second)])
+
+
+# %% wrong: states are kept on the model ->
+def same_state(model, first, second, position):
+    if not hasattr(model, "known"):
+        model.known = {}
+    for tokens in (first, second):
+        if tuple(tokens.tolist()) not in model.known:
+            model.known[tuple(tokens.tolist())] = model.base(tokens[None])[0].detach()
+    one, two = (model.known[tuple(tokens.tolist())][position] for tokens in (first, second))
+    return torch.allclose(one, two, atol=1e-5)
