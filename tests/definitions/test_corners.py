@@ -18,8 +18,10 @@ from tutor.checking.judging import Examples, judge
 UNSAID = {
     "RMSNorm",
     "SwiGLU",
+    "adamw_step",
     "answer_log_probability",
     "answer_loss",
+    "cross_entropy",
     "grouped_query_attention",
     "induction_score",
     "preference_loss",
