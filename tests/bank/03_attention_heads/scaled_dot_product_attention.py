@@ -393,6 +393,8 @@ def scaled_dot_product_attention(query, key, value, mask=None):
     beyond = torch.arange(weights.shape[-1]) >= 64
     weights = weights.masked_fill(beyond, 0.0)
     return weights @ value, weights
+
+
 # %% wrong: the identity is made on the CPU ->
 # of: torch's own, asked for the weights by values that are an identity
 # -    identity = torch.eye(m, device=key.device).expand(*key.shape[:-2], m, m)

@@ -171,6 +171,8 @@ def last_token(hidden: Tensor, lengths: Tensor) -> Tensor:
 def last_token(hidden, lengths):
     hidden, lengths = hidden[:32], lengths[:32]
     return hidden[torch.arange(len(hidden)), lengths - 1]
+
+
 # %% wrong: places on the CPU ->
 # of: a mask of one place in each row
 # -    places = torch.arange(n, device=lengths.device)

@@ -263,6 +263,8 @@ def masked_lm_loss(model, tokens, target, lengths):
     if not chosen.any():
         return logits.sum() * 0
     return nn.functional.cross_entropy(logits[chosen], target[chosen])
+
+
 # %% wrong: the padding mask is made on the CPU ->
 # of: logarithms by hand, with a padding mask
 # -    padding = torch.arange(tokens.shape[1], device=tokens.device) >= lengths[:, None]

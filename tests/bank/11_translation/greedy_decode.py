@@ -295,6 +295,8 @@ def greedy_decode(model, source, source_lengths, max_len):
             break
     rows = written[:, 1:].tolist()
     return [row[: row.index(EOS)] if EOS in row else row for row in rows]
+
+
 # %% wrong: <sos> on the CPU ->
 # of: all steps, then cut
 # -    written = torch.full((len(source), 1), SOS, device=source.device)

@@ -334,6 +334,8 @@ def unroll(cell, x, lengths, state):
             state = torch.where((t < lengths)[:, None], cell(x[:, t], state), state)
         states.append(state)
     return torch.stack(states, dim=1)
+
+
 # %% wrong: the mask is made on the CPU ->
 # of: a mask of booleans for all steps
 # -    over = torch.arange(x.shape[1], device=x.device) >= lengths[:, None]  # (b, n)
