@@ -18,6 +18,7 @@ import torch
 from torch import Tensor
 
 from grading.definitions import catalogue, contracts, reading_time
+from grading.definitions.corners import Corners
 from grading.definitions.definition import Definition, ExerciseError, Mistake, Stage, hints_of
 from tutor.checking.answers import InProcess, Question, Reply
 from tutor.checking.judging import Case, Examples, Raised, StageCases, is_right, trace_of, words
@@ -36,6 +37,7 @@ class Exercise:
     Args:
         exceptions: names of `contracts.CIRCUMSTANCES` in which an answer need not do as the reference does.
         large: public questions with inputs that are long and cheap, asked of an answer that is right in all else.
+        domain: what its arguments may be, of which every student is asked the corners.
         trains: gradients must pass through a function's result; through that of a class of `nn.Module` they always do.
         forbids: full names of parts of `helpers` that are what the exercise asks for: an answer that uses one is none.
         hints: what `hint(name)` shows, in Markdown, each one more than the last: a question that leads there, the idea
@@ -47,6 +49,7 @@ class Exercise:
     mistakes: Sequence[Mistake]
     exceptions: tuple[str, ...] = field(default=(), kw_only=True)
     large: Sequence[Question] = field(default=(), kw_only=True)
+    domain: Sequence[Corners] = field(default=(), kw_only=True)
     trains: bool = field(default=False, kw_only=True)
     forbids: tuple[str, ...] = field(default=(), kw_only=True)
     hints: tuple[str, ...] = field(default=(), kw_only=True)
@@ -56,16 +59,20 @@ class Exercise:
         """Returns the exercise that a file defines.
 
         Raises:
-            ExerciseError: when the definition has not exactly one reference.
+            ExerciseError: when the definition has not exactly one reference, or corners of a stage that it has not.
         """
         if len(definition.references) != 1:
             raise ExerciseError(f"expected one reference, found {len(definition.references) or 'none'}.")
+        stages = [stage.name for stage in definition.stages]
+        if lost := [one.stage for one in definition.domain if one.stage not in stages]:
+            raise ExerciseError(f"corners are asked in the stage {lost[0]!r}; expected one of: {', '.join(stages)}.")
         return cls(
             definition.references[0],
             definition.stages,
             definition.mistakes,
             exceptions=definition.exceptions,
             large=definition.large,
+            domain=definition.domain,
             trains=definition.trains,
             forbids=definition.forbids,
             hints=hints,
@@ -102,11 +109,12 @@ class Exercise:
             further = self._of_check[stage.name]
             told = (replace(case, mistakes={}, traces=self._traces(public, case)) for case in further)
             stages.append(replace(public, cases=(*public.cases, *told)))
-        return replace(self._public, stages=(*stages, *self._public.stages[len(stages) :]))
+        kept = self._public.stages[len(stages) :]
+        return self._with_corners(replace(self._public, stages=(*stages, *kept)), "check", hidden=False)
 
     @cached_property
     def _public(self) -> Examples:
-        return self._examples([self._cases(stage, stage.public) for stage in self.stages])
+        return self._examples([self.cases(stage, stage.public) for stage in self.stages])
 
     def _traces(self, stage: StageCases, case: Case) -> dict[str, str | float] | None:
         """Returns what a further question tells of known mistakes: nothing where the results are formulas."""
@@ -140,17 +148,35 @@ class Exercise:
         The public ones are asked again so that no answer that the student's own check refuses passes here by luck. All
         are asked in an order that the seed draws: the number of a call tells nothing of its stage.
         """
-        examples = self._examples(
+        drawn = self._examples(
             [
                 (*public.cases, *(replace(case, hidden=True) for case in self._new_cases(stage, public, seed)))
                 for stage, public in zip(self.stages, self._public.stages, strict=False)
             ],
             self._public,
         )
-        return replace(examples, order=f"{self.name}|{seed}")
+        return replace(self._with_corners(drawn, seed, hidden=True), order=f"{self.name}|{seed}")
+
+    def _with_corners(self, examples: Examples, seed: str, *, hidden: bool) -> Examples:
+        """Returns examples with the corners of the domain, of which nobody knows what mistakes make.
+
+        What every answer keeps is not asked of them: they are large, or far from what a gradient can be measured of.
+        """
+        stages = []
+        for number, stage in enumerate(examples.stages):
+            asks = [ask for one in self.domain if one.stage == stage.name for ask in self.corners(one, seed).values()]
+            wanted = [self._wanted(self.stages[number], ask) for ask in asks]
+            cases = [Case(*pair, hidden=hidden) for pair in zip(asks, wanted, strict=True)]
+            stages.append(replace(stage, cases=(*stage.cases, *cases)))
+        return replace(examples, stages=tuple(stages))
+
+    def corners(self, domain: Corners, seed: str) -> dict[tuple[tuple[str, int], ...], Question]:
+        """Returns the questions about the corners of a domain for one student, "check" being the check's, by corner."""
+        rng = random.Random(f"{self.name}|{self.domain.index(domain)}|{seed}")
+        return {tuple(corner.items()): ask for corner, ask in domain.drawn(rng)}
 
     def _drawn(self, stage: Stage, seed: str) -> tuple[Case, ...]:
-        return self._cases(stage, tuple(stage.draw(random.Random(f"{self.name}|{stage.name}|{seed}"))))
+        return self.cases(stage, tuple(stage.draw(random.Random(f"{self.name}|{stage.name}|{seed}"))))
 
     # --- what is known, and what is not: no stage is passed by results that everybody can read -----------------------
 
@@ -252,7 +278,8 @@ class Exercise:
             kept=0.0 if own_stage or contracts.INPUTS_STAY in self.exceptions else contracts.cost(self.points),
         )
 
-    def _cases(self, stage: Stage, asks: Sequence[Question]) -> tuple[Case, ...]:
+    def cases(self, stage: Stage, asks: Sequence[Question]) -> tuple[Case, ...]:
+        """Returns questions of a stage with what the reference replies, and what known mistakes do when looked at."""
         return tuple(Case(ask, self._wanted(stage, ask), _Results(self, ask, stage.measure)) for ask in asks)
 
     def reply(self, ask: Question) -> Reply:

@@ -167,6 +167,13 @@ def drawn(notebook: str, name: str, seed: str) -> Examples:
     return _drawn(notebook, name, seed)[0]
 
 
+def without_corners(examples: Examples) -> Examples:
+    """Returns examples without the corners of a domain, of which no known mistake is asked."""
+    known = [tuple(case for case in stage.cases if stage.cost or case.mistakes) for stage in examples.stages]
+    stages = [replace(stage, cases=mine) for stage, mine in zip(examples.stages, known, strict=True)]
+    return replace(examples, stages=tuple(stages))
+
+
 def known_mistake(notebook: str, name: str, seed: str, mistake: str) -> Replayed:
     """Returns a known mistake as an answer to the drawn examples, asked when they were made."""
     return Replayed(_drawn(notebook, name, seed)[1][mistake])

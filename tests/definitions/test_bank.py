@@ -102,7 +102,7 @@ def test_each_known_mistake_differs_from_the_reference_and_from_the_others(
     notebook: str, name: str, students: Sequence[str]
 ) -> None:
     for student in students:
-        examples = kept.drawn(notebook, name, student)
+        examples = kept.without_corners(kept.drawn(notebook, name, student))
         for mistake in exercise.load(notebook)[name].mistakes:
             verdict = judge(examples, kept.known_mistake(notebook, name, student, mistake.name), hidden=True)
             assert verdict.outcome != "right", f"{mistake.name} passes every check"

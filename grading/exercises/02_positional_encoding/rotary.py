@@ -146,6 +146,23 @@ def _(rng):
     return [Question((_qkv(1, 3, 5, 4, seed_from(rng)), torch.tensor([*places, places[0]])))]
 
 
+PLACES = {"all alike": lambda rng, n: [rng.randint(1, 9)] * n, "far": lambda rng, n: rng.sample(range(301, 700), n)}
+PLACES |= {"from 0 on": lambda rng, n: list(range(n)), "turned round": lambda rng, n: list(range(n))[::-1]}
+
+
+@exercise.corners("every number", n=(1, 2, range(33, 36)), d=(2, 4, 64), places=tuple(PLACES))
+def _(rng, n, d, places):
+    """Asks about near and far places in any order, and about heads of two numbers and of many."""
+    if n * d > 400:
+        return None
+    return Question((_qkv(1, 1, n, d, seed_from(rng)), torch.tensor(PLACES[places](rng, n))))
+
+
+@exercise.corners("the score depends on the distance only", n=(2, range(33, 36)), places=("far",))
+def _(rng, n, places):
+    return Question((_equal_rows(1, 1, n, 4), torch.tensor(PLACES[places](rng, n))))
+
+
 @exercise.mistake("the values are turned too")
 def _(x, positions):
     """Only queries and keys are turned: their score then depends on the distance. A turned value would carry its

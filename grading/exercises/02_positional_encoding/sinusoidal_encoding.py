@@ -82,6 +82,13 @@ def _(rng):
     return [_far(rng.randint(5010, 5600), seed_from(rng))]
 
 
+@exercise.corners(
+    "every pair at its own speed", max_len=(1, 2, range(33, 36), range(65, 70), range(301, 304)), d_model=(2, 4, 64)
+)
+def _(rng, max_len, d_model):
+    return Question((max_len, d_model)) if max_len * d_model < 4500 else None
+
+
 @exercise.mistake("sine and cosine are exchanged")
 def _(max_len, d_model):
     """The sine stands in the even columns 0, 2, 4, ... and the cosine in the odd ones."""

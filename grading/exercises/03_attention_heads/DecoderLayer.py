@@ -226,6 +226,13 @@ def _read_swapped(self: Any, y: Tensor, memory: Tensor, memory_mask: Tensor | No
     return self.cross_attention(memory, y)  # type: ignore[no-any-return]
 
 
+for stage, build in (("post-norm", POST), ("pre-norm", PRE)):
+
+    @exercise.corners(stage, n=(1, range(33, 36)), m=(1, range(65, 68)), d_feedforward=(1, range(33, 36)))
+    def _(rng, n, m, d_feedforward, build=build):
+        return _decoder(rng.randrange(10**6), 1, n, m, build | {"d_feedforward": d_feedforward})
+
+
 exercise.mistake(
     "memory and queries are swapped",
     "The decoder asks: queries come from x. The encoder's memory answers: keys and values come from it.",

@@ -116,6 +116,13 @@ def _(rng):
     return _draw_layer("mask")(rng)
 
 
+for stage, build in (("post-norm: norm(x + part(x)), twice", POST), ("pre-norm: x + part(norm(x)), twice", PRE)):
+
+    @exercise.corners(stage, b=(1, range(33, 36)), n=(2, range(65, 68)), d_feedforward=(1, range(33, 36)))
+    def _(rng, b, n, d_feedforward, build=build):
+        return _layer(rng.randrange(10**6), b, n, build | {"d_feedforward": d_feedforward}) if b * n < 200 else None
+
+
 exercise.mistake(
     "the residuals are missing",
     "The token is replaced by what the part makes of it. It must be added to: x + part(x).",

@@ -181,6 +181,13 @@ def _one_softmax(self: Any, x: Tensor, source: Tensor, mask: Tensor | None = Non
     return self.output(mixed)  # type: ignore[no-any-return]
 
 
+@exercise.corners(
+    "several heads", b=(1, 2), n=(1, range(33, 36)), m=(2, range(65, 68)), heads=(1, "as many as numbers"), d=(2, 12)
+)
+def _(rng, b, n, m, heads, d):
+    return _heads(rng.randrange(10**6), b, n, m, d, 1 if heads == 1 else d)
+
+
 exercise.mistake(
     "the heads share their scores: there is only one softmax",
     "The width is never split, so this is one head of width d. Split query, key and value first; each head "

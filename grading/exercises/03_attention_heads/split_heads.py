@@ -80,6 +80,13 @@ def _(rng):
 exercise.large += [_split(1, 300, 2, 2)]
 
 
+@exercise.corners(
+    "several tokens", b=(1, 2, range(33, 36)), n=(1, 2, range(65, 68)), h=(1, 2, range(33, 36)), width=(1, 2)
+)
+def _(rng, b, n, h, width):
+    return _split(b, n, h, width, rng) if b * n * h * width < 3000 else None
+
+
 exercise.mistake(
     "reshaped without a transpose",
     "The shape is right, the content is not: a reshape goes on reading the numbers in their old order, so "

@@ -108,6 +108,12 @@ def _(rng):
     return [_freeze_ask(_classifier(seed_from(rng), 3, **_other_options(rng)), probe="origins")]
 
 
+@exercise.corners("nothing else learns", layers=(0, 1, range(11, 13)), n_classes=(1, range(101, 104)))
+def _(rng, layers, n_classes):
+    model = _classifier(seed_from(rng), n_classes, n_layers=layers, d_model=2, n_heads=1)
+    return _freeze_ask(model, probe="parameters", entries=("head*", "base.embedding*", "*query.weight", "*norm*"))
+
+
 @exercise.mistake("nothing is frozen")
 def _(model):
     """Every parameter of the model that comes back still learns. A frozen copy freezes only itself, no_grad() only what

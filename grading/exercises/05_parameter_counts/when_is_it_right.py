@@ -133,6 +133,17 @@ def _(rng):
     return _claims(*rng.sample(claims, len(claims)))
 
 
+@exercise.corners("other claims", heads=(1, 2, range(87, 97)), written=("as a sum", "with brackets", "below"))
+def _(rng, heads, written):
+    """Asks about few heads and about many, in claims that are written in different ways."""
+    claims = {
+        "as a sum": A * D**2 + (6 - heads) * D**2 + 10 * D,
+        "with brackets": D * ((A + 6 - heads) * D + 10),
+        "below": 6 * heads * D**2 / A + 10 * D,
+    }
+    return _claims(claims[written])[0]
+
+
 @exercise.mistake("the list of solve is returned")
 def _solutions(claim: Expr, truth: Expr = BLOCK) -> list[Expr]:
     """sympy.solve gives a list of solutions; return the one in it, with [0]."""

@@ -491,6 +491,19 @@ def _(rng):
 exercise.large += [_very_far(1)]
 
 
+@exercise.corners(
+    "max_len words, the prompt among them",
+    words=(1, range(33, 36), range(301, 304)),
+    max_len=("one", "one less", "as many"),
+    temperature=(0.0, 1.0),
+)
+def _(rng, words, max_len, temperature):
+    """Asks with prompts as long as the text may be, or longer: they come back as they are."""
+    prompt = " ".join(rng.choices(MANY.arguments["words"], k=words))
+    most = {"one": 1, "one less": max(words - 1, 1), "as many": words}[max_len]
+    return _write_ask(_many_words(1, 0.6), prompt, most, temperature, MANY)
+
+
 exercise.mistake(
     "it never stops at <eos>",
     "The model has written <eos>, which means that the text is over, and you went on. Look at each word before "

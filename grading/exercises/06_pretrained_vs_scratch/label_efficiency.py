@@ -136,6 +136,27 @@ def _(rng):
     return [Question((records, wanted))]
 
 
+@exercise.corners(
+    "several seeds",
+    numbers=(1, 2, range(33, 36)),
+    seeds=(1, 2, range(9, 12)),
+    limit=("exactly", "just above", "just below"),
+)
+def _(rng, numbers, seeds, limit):
+    """Asks for the wanted accuracy exactly, a thousandth more and a thousandth less; means are exact."""
+    if numbers * seeds > 230:
+        return None
+    labels = sorted(rng.sample(range(1000), numbers))
+    levels = rng.sample(range(500, 500 + 4 * numbers, 2), numbers)
+    wanted = rng.choice(levels) + {"exactly": 0, "just above": 1, "just below": -1}[limit]
+    records = [
+        {"way": "scratch", "labels": number, "seed": seed, "accuracy": level / 1024}
+        for number, level in zip(labels, levels, strict=True)
+        for seed in range(seeds)
+    ]
+    return Question((rng.sample(records, len(records)), wanted / 1024))
+
+
 exercise.mistake(
     "the best seed in place of the mean",
     "The luckiest seed says what chance can do. Take the mean over the seeds.",

@@ -156,6 +156,24 @@ def _(rng):
 exercise.large += [_batch([64], [[3, 40, 63]], 9)]
 
 
+def _corner(rng: random.Random, texts: int, n: int, chosen: str, spread: float) -> Question:
+    """Asks about one chosen word and about all, in short texts and long ones, of a model that is sure or is not."""
+    places = [1] if chosen == "the first" else [n - 2] if chosen == "the last" else list(range(1, n - 1))
+    return _batch([n, *[3] * (texts - 1)], [places, *[[1]] * (texts - 1)], seed_from(rng), spread)
+
+
+SPREADS = (0.3, LARGE_LOGITS)
+exercise.corners("one text, one chosen word", texts=(1,), n=(3, 64), chosen=("the first", "the last"), spread=SPREADS)(
+    _corner
+)
+exercise.corners(
+    "several chosen words, also some that are not <mask>", texts=(1,), n=(4, 64), chosen=("all",), spread=SPREADS
+)(_corner)
+exercise.corners(
+    "texts of different lengths", texts=(2, range(33, 36)), n=(4, 64), chosen=("the last", "all"), spread=SPREADS
+)(_corner)
+
+
 @exercise.mistake("the loss no longer knows the weights")
 def _(model, tokens, target, lengths):
     """torch.no_grad(), .item() and .detach() cut a number from the weights it came from: backward() finds none."""

@@ -116,6 +116,13 @@ def _(rng):
     return [Question((kind, rng.randrange(n), n)) for kind in kinds for n in [rng.randint(1, 5)]]
 
 
+for kind in ("causal", "masked"):
+
+    @exercise.corners(f"a {kind} model", n=(1, 2, range(33, 40), range(901, 990)), place=("first", "middle", "last"))
+    def _(rng, n, place, kind=kind):
+        return Question((kind, {"first": 0, "middle": n // 2, "last": n - 1}[place], n))
+
+
 exercise.mistake(
     "the two kinds are exchanged",
     "The causal model is the one with the mask of notebook 01: it sees the left side only.",

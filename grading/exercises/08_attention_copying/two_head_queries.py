@@ -152,6 +152,13 @@ def _(rng):
     ]
 
 
+@exercise.corners("keys at their means: half and half", n=(2, range(9, 12)), scale=(10.0, 25.0))
+def _(rng, n, scale):
+    """Asks with the smallest of the usual scales, too: a fifth of it is not enough."""
+    a, b = _two(rng, n)
+    return _ask_heads(_orthonormal(n, n, _generator(rng)), a, b, scale, [], _generator(rng))
+
+
 exercise.mistake(
     "both heads the same",
     "Two heads with the same query swing together, and their average swings as much as one. Give each head one "

@@ -168,6 +168,35 @@ def _(rng):
 exercise.large += [_long_task(70)]  # of two tokens, 64 are as many as one whole number holds
 
 
+BASES = (2, 3, 10, 16, 64, 100, 1000, 65_536, 1_000_003)
+
+
+@exercise.corners("prefix: one place for each beginning of a sentence", base=BASES)
+def _(rng, base):
+    """Asks about beginnings that are the same number to a base: 1 and base + 1, and 2 and 1."""
+    times = rng.randint(1, 3)
+    tokens, places = torch.tensor([[1, base + 1], [2, 1]]), torch.tensor([[0, 0], [0, 1]])
+    return _entry(Question((tokens.repeat(times, 1), places.repeat(times, 1))), "prefix")
+
+
+@exercise.corners("rows that ask nothing", base=BASES)
+def _(rng, base):
+    """Asks about the same beginnings, of which one row asks nothing."""
+    times = rng.randint(1, 3)
+    tokens, places = torch.tensor([[1, base + 1], [2, 1]]), torch.tensor([[0, 0], [-1, 1]])
+    return Question((tokens.repeat(times, 1), places.repeat(times, 1)))
+
+
+for entry, stage in (
+    ("random", "random: one place for each row"),
+    ("dense", "dense: one place for each row and token"),
+):
+
+    @exercise.corners(stage, m=(1, 2, range(101, 104)), n=(1, 2, range(33, 36)), words=(1, 3))
+    def _(rng, m, n, words, entry=entry):
+        return _entry(_task(rng, m, n, words), entry) if m * n < 2000 else None
+
+
 @exercise.mistake("rows that ask nothing count as questions")
 def _(tokens, places):
     """-1 is no place: a rule cannot be right there, nor wrong. Leave these rows out altogether."""

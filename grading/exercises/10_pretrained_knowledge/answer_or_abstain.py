@@ -244,6 +244,34 @@ def _(rng):
     return both(_draw_hopeless, _draw_nobody)(rng)
 
 
+LIMITS = ("exactly", "just above", "just below")
+
+
+@exercise.corners(
+    "the risk goes up and comes down again", people=(4, 32, 256), wrong=("the surest", "the second"), limit=LIMITS
+)
+def _(rng, people, wrong, limit):
+    """Asks about a single wrong answer near the top, whose risk comes down to the limit, or nearly, with the last."""
+    max_risk = 1 / people + {"exactly": 0.0, "just above": 0.3 / people**2, "just below": -0.3 / people**2}[limit]
+    tail = rng.randint(1, 3)
+    numbers = [round(0.95 - 0.9 * n / (people + tail) - rng.uniform(0.0001, 0.0009), 5) for n in range(people + tail)]
+    rights = ("wr" if wrong == "the surest" else "rw") + "r" * (people - 2) + "w" * tail
+    choices = [numbers[0] + 0.01, numbers[0], numbers[people - 1], numbers[people - 1] - 0.0001]
+    return Question((_part(numbers, rights, rng), _part(choices, rng.choice(("rwwr", "wrrw"))), max_risk))
+
+
+@exercise.corners(
+    "a threshold from dev, coverage and risk on test", dev=(1, range(101, 110)), test=(1, range(301, 310))
+)
+def _(rng, dev, test):
+    """Asks about one person and about many, of whom two of three are right: some risks are a little more than 0.31."""
+    parts = []
+    for size in (dev, test):
+        numbers = [round(0.3 + 0.002 * n + rng.uniform(0.0003, 0.0008), 5) for n in range(size)][::-1]
+        parts.append(_part(numbers, ("rrw" * size)[:size], rng))
+    return Question((*parts, 0.31))
+
+
 exercise.mistake(
     "the threshold is chosen on test",
     "A threshold that has seen the answers of test keeps its promise there by construction, and nowhere else. "

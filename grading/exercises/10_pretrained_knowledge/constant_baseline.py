@@ -141,6 +141,30 @@ exercise.large += [
 ]
 
 
+@exercise.corners(
+    "the most frequent place, and its share",
+    pairs=(1, 2, range(33, 40), range(301, 310)),
+    others=(1, range(101, 110), range(301, 310)),
+    right=("one", "all but one", "all"),
+)
+def _(rng, pairs, others, right):
+    """Asks for shares that differ in the third digit."""
+    first, *rest = rng.sample(PLACES, 6)
+    more = [first] * max(1, pairs // 4 + 1)
+    more += [rest[n % len(rest)] for n in range(pairs - len(more))]
+    number = {"one": 1, "all but one": others - 1, "all": others}[right]
+    tried = [first] * number + [rng.choice(rest) for _ in range(others - number)]
+    return Question((_asked(rng, more) if pairs > 2 else _in_order(rng, more), _asked(rng, tried)))
+
+
+@exercise.corners("two places are equally frequent", places=(2, range(11, 13)), times=(1, range(33, 36)))
+def _(rng, places, times):
+    """Asks about places that all come equally often, the one that comes first last in the end."""
+    names = rng.sample(PLACES, places)
+    pairs = _in_order(rng, [*names, *names[::-1] * (times - 1)])
+    return Question((pairs, _asked(rng, [*names, names[0], names[-1]])))
+
+
 exercise.mistake(
     "the place is chosen on the test set",
     "This is the place that does best on `others`: whoever chooses after having seen the answers has no "

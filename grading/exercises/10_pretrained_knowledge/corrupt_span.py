@@ -194,6 +194,16 @@ def _(rng):
     return _SEEDS(rng)
 
 
+@exercise.corners(
+    "prefix, <mask>, suffix, <mask>, content, padding",
+    n=(1, 4, 5, range(101, 110), range(1001, 1010)),
+    block=(8, 9, range(301, 310)),
+)
+def _(rng, n, block):
+    (ask,) = _span_asks("pattern", lambda rng: (n, block), probe="result")(rng)
+    return ask
+
+
 exercise.mistake(
     "y is x itself",
     "Under each number stands the same number: a model that copies what it reads would be perfect. Make one "

@@ -184,6 +184,15 @@ def _(rng):
     return both(*(_draw_forward(kind, probe="calls", part="encoder") for kind in ("padded", "single")))(rng)
 
 
+@exercise.corners(
+    "sources of different lengths", b=(1, 2), m=(1, range(33, 36)), n=(1, range(33, 36)), spare=(0, 1, range(33, 36))
+)
+def _(rng, b, m, n, spare):
+    """Asks about one source with padding, and about padding that is longer than a source."""
+    build = dict(zip(SMALL, (7, 6, 4, 1, 2), strict=True))
+    return _forward(rng.randrange(10**6), build, [m, 1][:b], n, spare=spare)
+
+
 @exercise.mistake("the memory is recomputed at every step")
 class _MemoryAgain(Seq2Seq):
     """The numbers are right, but the encoder has run once for each place of the target. What it reads does not change:

@@ -282,6 +282,23 @@ def _(rng):
     return [_below(seeds) for seeds in (rng.choice(ENDED), rng.choice(BELOW))]
 
 
+# Of FINISHED, those in which somebody finds another sentence who stops at the first that has ended, or who fills the
+# places of ended ones again.
+FIRST_ENDS = tuple(FINISHED[n] for n in (0, 3, 6, 7, 8, 10, 14, 16, 17, 18, 20, 25, 27, 28, 30, 31, 33, 35, 37))
+FILLED_AGAIN = tuple(FINISHED[n] for n in (9, 18, 25, 37))
+
+
+@exercise.corners("short and long sentences", tells=("the first end", "places of ended beams"))
+def _(rng, tells):
+    return _ask(rng.choice(FIRST_ENDS if tells == "the first end" else FILLED_AGAIN))
+
+
+@exercise.corners("short and long sentences", width=(1, range(14, 17)), max_len=(1, 2), source=(1, range(33, 36)))
+def _(rng, width, max_len, source):
+    """Asks about one word and about two, about a source of one token and about a long one."""
+    return Question((_recipe(rng.randrange(10**6)), _sequences(1, source, 9, rng.randrange(10**6)), width, max_len))
+
+
 @exercise.mistake("greedy may be better")
 def _(model, source, width, max_len):
     """Here the first words of the greedy sentence have dropped out of the beam, and what the beam has found scores

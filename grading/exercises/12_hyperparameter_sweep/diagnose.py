@@ -301,6 +301,45 @@ def _published(train_loss: Losses, dev_loss: Losses) -> str | None:
     return None if _trains(train_loss) else "overfits"
 
 
+def _by(
+    rng: random.Random, epochs: int, scale: float, *, train: float = 0.3, rise: float = 1.0, fall: float = 1.0
+) -> Question:
+    """Returns a run: the training loss ends at `train` of its first value, the dev loss at `rise` times its lowest,
+
+    or, where `rise` is 1, at its lowest, which is `fall` times the loss before.
+    """
+    low = rng.uniform(1, 1.5) * scale
+    first = 5 * scale
+    train_loss = [first - (first - train * first) * n / (epochs - 1) for n in range(epochs)]
+    falling = [low * (1 + 2 * 0.6**n) if fall == 1 else 3 * low for n in range(epochs - 2)]
+    dev_loss = [*falling[: epochs - 2], low, rise * low] if fall == 1 else [*falling, low, fall * low]
+    return Question((train_loss, dev_loss))
+
+
+EPOCHS, SCALES = (3, range(33, 36), range(301, 304)), (0.001, 1.0, 1000.0)  # a loss may be of any size
+
+
+@exercise.corners("a dev loss that turns upwards overfits", epochs=EPOCHS, rise=(1.102, 1.15), scale=SCALES)
+def _(rng, epochs, rise, scale):
+    """Asks just above 10 %, in the third digit; what is exactly at the limit rounding would decide."""
+    return _by(rng, epochs, scale, rise=rise)
+
+
+@exercise.corners("a dev loss that still falls underfits", epochs=EPOCHS, fall=(0.949, 0.9), scale=SCALES)
+def _(rng, epochs, fall, scale):
+    return _by(rng, epochs, scale, fall=fall)
+
+
+@exercise.corners("a run that is as it should be fits", epochs=EPOCHS, end=(1.098, 1.0, 0.951), scale=SCALES)
+def _(rng, epochs, end, scale):
+    return _by(rng, epochs, scale, rise=end) if end > 1 else _by(rng, epochs, scale, fall=end - 1e-9)
+
+
+@exercise.corners("a flat training loss fails to train", epochs=EPOCHS, train=(0.802, 1.0, 2.0), scale=SCALES)
+def _(rng, epochs, train, scale):
+    return _by(rng, epochs, scale, train=train, rise=rng.choice((1.0, 1.3)))
+
+
 exercise.mistake(
     "a run that never trained is said to overfit",
     "This is the published mistake. A model that overfits has learned its training set by heart: look first "

@@ -86,6 +86,30 @@ def _(rng):
     return _at_steps((1, rng.randint(20, 400), rng.uniform(0.4, 2)), (1, 1, rng.uniform(0.4, 2)))
 
 
+PEAKS = (1.0, 1000.0)
+
+
+@exercise.corners(
+    "after: falling like one over the square root",
+    warmup_steps=(1, 2, range(1001, 1100)),
+    times=("one step more", "a hundred times", "a hundred million times"),
+    peak=PEAKS,
+)
+def _(rng, warmup_steps, times, peak):
+    step = {"one step more": warmup_steps + 1, "a hundred times": 100 * warmup_steps}.get(times, 10**8 * warmup_steps)
+    return Question((step, warmup_steps, peak * rng.uniform(0.6, 1)))
+
+
+@exercise.corners(
+    "before: a straight line",
+    warmup_steps=(2, 3, range(1001, 1100)),
+    step=("the first", "the last but one"),
+    peak=PEAKS,
+)
+def _(rng, warmup_steps, step, peak):
+    return Question((1 if step == "the first" else warmup_steps - 1, warmup_steps, peak * rng.uniform(0.6, 1)))
+
+
 @exercise.mistake("the larger of the two branches is taken")
 def _(step, warm, peak):
     """The rate is the smaller of the two: max gives a huge rate at step 1, just where it must be small."""

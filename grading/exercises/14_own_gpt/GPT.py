@@ -183,6 +183,23 @@ def _(rng):
     return [_asked(rng, 3, build["max_len"], build), _layer(rng, 4, build)]
 
 
+@exercise.corners(
+    "several tokens, fewer than there are positions",
+    n=(1, 2, range(33, 36), range(101, 104)),
+    layers=(1, range(3, 5)),
+    heads=("one", "as many as numbers"),
+)
+def _(rng, n, layers, heads):
+    """Asks about longer texts and other depths; there are as many positions as tokens, or more."""
+    values = (7, 4, layers, 1 if heads == "one" else 4, n + rng.randint(0, 2))
+    return _asked(rng, 1, n, dict(zip(SMALL, values, strict=True)))
+
+
+@exercise.corners("several texts, as long as there are positions", b=(1, range(33, 36)), n=(1, 2))
+def _(rng, b, n):
+    return _asked(rng, b, n, dict(zip(SMALL, (7, 4, 1, 2, n), strict=True)))
+
+
 @exercise.mistake("the embedding is not scaled")
 class _Unscaled(GPT):
     """The rows of the embedding have length about 1, for they are the head's rows too; as inputs they are multiplied by

@@ -523,3 +523,17 @@ def generate(model, vocabulary, prompt, max_len, temperature):
 # -        logits = model(torch.tensor([tokens]))[0, -1]
 # +        logits = model(torch.tensor([tokens]))[0, -1]
 # +        logits[[0, 1, 3]] = float("-inf")
+# %% wrong: a prompt of at most 256 words ->
+@torch.no_grad()
+def generate(model, vocabulary, prompt, max_len, temperature):
+    tokens = [SOS, *vocabulary.encode(prompt)[:256]]
+    while len(tokens) - 1 < max_len:
+        logits = model(torch.tensor([tokens]))[0, -1]
+        if temperature == 0:
+            following = int(logits.argmax())
+        else:
+            following = int(torch.multinomial(torch.softmax(logits / temperature, dim=-1), 1))
+        if following == EOS:
+            break
+        tokens.append(following)
+    return tokens[1:]

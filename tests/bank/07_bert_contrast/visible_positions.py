@@ -232,3 +232,17 @@ def visible_positions(kind, i, n):
     if kind == "masked":
         return range(n)
     raise ValueError(kind)
+# %% wrong: the first place of a long text sees nothing ->
+def visible_positions(kind, i, n):
+    if kind not in ("causal", "masked"):
+        raise ValueError(f"{kind!r} is neither 'causal' nor 'masked'")
+    if n > 64 and i == 0:
+        return set()
+    return set(range(i + 1)) if kind == "causal" else set(range(n))
+
+
+# %% wrong: a masked model sees 512 places ->
+def visible_positions(kind, i, n):
+    if kind not in ("causal", "masked"):
+        raise ValueError(f"{kind!r} is neither 'causal' nor 'masked'")
+    return set(range(i + 1)) if kind == "causal" else set(range(n)[max(0, i - 512) : i + 512])

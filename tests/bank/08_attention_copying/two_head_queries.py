@@ -156,3 +156,4 @@ def two_head_queries(means: Tensor, a: int, b: int, scale: float) -> Tensor:
 # %% wrong: a fifth of the scale ->
 def two_head_queries(means, a, b, scale):
     return scale / 5 * torch.stack([means[a], means[b]])
+    return torch.stack([means[a], means[b]]) * scale / 5

@@ -425,6 +425,7 @@ def exact_match(model: LanguageModel, pairs: list[tuple[list[int], list[int]]]) 
 
 
 # %% wrong: written out, twenty numbers at most ->
+# %% wrong: an answer has at most 20 numbers ->
 @torch.no_grad()
 def exact_match(model, pairs):
     was = model.training
@@ -438,5 +439,12 @@ def exact_match(model, pairs):
                 break
             tokens.append(word)
         right += tokens[1 + len(question) :] == answer
+        written = [SOS, *question]
+        while len(written) < 1 + len(question) + 20:
+            number = int(model(torch.tensor([written]))[0, -1].argmax())
+            if number == EOS:
+                break
+            written.append(number)
+        right += written[1 + len(question) :] == answer
     model.train(was)
     return right / len(pairs)

@@ -395,3 +395,19 @@ class GPT(TransformerBase):
 
     def forward(self, tokens):
         return super().forward(tokens) @ self.embedding.weight.T
+# %% wrong: two layers at most ->
+# of: two short classes
+# -        self.layers = nn.ModuleList(Layer(d_model, n_heads) for _ in range(n_layers))
+# +        self.layers = nn.ModuleList(Layer(d_model, n_heads) for _ in range(min(n_layers, 2)))
+
+
+# %% wrong: a token sees the last 100 ->
+# of: two short classes
+# -        mask = causal_mask(n)
+# +        mask = causal_mask(n) + torch.full((n, n), -math.inf).tril(-100)
+
+
+# %% wrong: 32 texts at a time, and the rest is not read ->
+# of: two short classes
+# -        return self.norm(x) @ self.embedding.weight.T
+# +        return self.norm(x)[:32] @ self.embedding.weight.T
