@@ -200,7 +200,8 @@ def _(rng, d, rank, alpha, tokens):
 
 @exercise.corners("names, shapes, and what trains", d=(1, range(301, 400)), rank=(1, range(33, 40)))
 def _(rng, d, rank):
-    return Question(build=_build(*rng.sample([d, rng.randint(2, 9)], 2), rank, 8.0), probe="parameters")
+    d_in, d_out = rng.sample([d, rng.randint(2, 9)], 2)
+    return Question(build=_build(d_in, d_out, rank, 8.0), probe="parameters")
 
 
 exercise.mistake(
