@@ -1,4 +1,4 @@
-"""Exercise SwiGLU of notebook 15."""
+"""Exercise SwiGLU of notebook 16."""
 
 from __future__ import annotations
 

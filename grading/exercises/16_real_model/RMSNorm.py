@@ -1,4 +1,4 @@
-"""Exercise RMSNorm of notebook 15."""
+"""Exercise RMSNorm of notebook 16."""
 
 from __future__ import annotations
 
