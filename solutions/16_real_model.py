@@ -22,15 +22,16 @@
 # %% [markdown]
 # # 16 · A real model
 #
-# The large models of today are not quite the GPT of notebook 14. [LLaMA](https://arxiv.org/abs/2302.13971) (section 2.2), on which many others are modelled, names three changes: another norm, another feed-forward part, and the rotary positions of notebook 02. Later models share keys and values among heads, and all of them keep what they have read. You build these parts, and try each in a small model.
+# The large models of today are not quite the GPT of notebook 14. [LLaMA](https://arxiv.org/abs/2302.13971) (section 2.2), on which many others are modelled, names three changes: another norm, another feed-forward part, and the rotary positions of notebook 02. Later models share keys and values among heads, and all of them keep what they have read. You build these parts and put them together; then the published weights of a real model go in, number for number, and *your* class answers questions.
 #
 # **When you are done, you can**
 # - say what RMSNorm and SwiGLU leave out and put in, and keep the number of parameters;
 # - let several heads share their keys and values, and heal a model that was converted to this;
 # - make a model write without reading everything again;
+# - write a whole Llama, load published weights into it, and say when nothing must be loaded;
 # - find the heads that copy, watch them appear in training, and prove what they do by switching them off.
 #
-# **Time**: about 1 h 45 min. **Before this**: notebooks 02 (rotary positions), 05 (counting), 14 (a GPT) and 15 (the reviewer).
+# **Time**: about 3 h. **Before this**: notebooks 02 (rotary positions), 05 (counting), 14 (a GPT) and 15 (the reviewer).
 #
 # | exercise | what it asks | points |
 # |---|---|---|
@@ -38,16 +39,23 @@
 # | `SwiGLU` | a feed-forward part with a gate | 2 |
 # | `grouped_query_attention` | heads that share their keys | 2 |
 # | `read_with_cache` | new tokens, without reading the old ones again | 3 |
+# | `Llama` | the whole model, with its cache | 5 |
+# | `load_weights` | published names to one's own | 4 |
 # | `induction_score` | which heads copy? | 3 |
-# | **total** | | **12** |
+# | *essay* `parts_essay` | what these measurements decide, and what they do not | 2 |
+# | **total** | | **23** |
 #
-# Cells tagged `experiment` train and draw, two to three minutes in all; no mark depends on them, and grading skips them.
+# Cells tagged `experiment` train and draw, two to three minutes in all; no mark depends on them, and grading skips them. Nothing is downloaded.
 
 # %% setup
 import copy
+import json
 import math
+import re
 import sys
 import time
+from contextlib import contextmanager
+from pathlib import Path
 
 import pandas as pd
 import torch
@@ -59,14 +67,51 @@ from helpers import plots
 from tutor import check, hint
 from helpers.batches import Batches, for_language_model
 from helpers.corpora import Split, load
-from helpers.models import LanguageModel, TransformerBase
+from helpers.models import LanguageModel, TransformerBase, rotary_angles, rotate
 from helpers.training import evaluate, schedule, train
 from helpers.vocabulary import Vocabulary
+from helpers.weights import find, is_here
 
 # %% [markdown]
-# ## 1. A small model to try them on
+# ## 1. What is in a real model
 #
-# The new parts are tried on the language model of notebook 15: one layer, width 64, and 10,000 invented reviews that it reads once, in half a minute.
+# SmolLM2-135M ([Ben Allal et al. 2025](https://arxiv.org/abs/2502.02737)) is a small language model that anybody may use, and built as the large ones are. Here is all that is in it. **Before you read the numbers**: which parts do you know from notebooks 02, 03 and 14, and which names are new?
+
+# %% measured
+BOXES = [("49,152 scores, one a token", None),
+         ("head: the embedding once more", "0"),
+         ("RMSNorm", "576"),
+         ("SwiGLU: 3 matrices 576 × 1,536", "2,654,208"),
+         ("RMSNorm", "576"),
+         ("output 576 × 576", "331,776"),
+         ("attention: 9 heads of 64 read 3", None),
+         ("key, value: 576 × 192 each", "221,184"),
+         ("query 576 × 576", "331,776"),
+         ("RMSNorm", "576"),
+         ("embedding 49,152 × 576", "28,311,552"),
+         ("n tokens", None)]
+figure, (axes,) = plots.panels(1, width=4.0, height=5.6)
+for row, (name, count) in enumerate(BOXES):
+    y, colour = len(BOXES) - row, "#ffffff" if count is None else "#dce9f5"
+    axes.add_patch(plots.plt.Rectangle((0.4, y), 6.4, 0.72, facecolor=colour, edgecolor="#333333"))
+    axes.text(3.6, y + 0.34, name, ha="center", va="center", fontsize=10)
+    axes.text(7.0, y + 0.34, count or "", va="center", fontsize=10)
+    if row:
+        axes.annotate("", (3.6, y + 1.0), (3.6, y + 0.72), arrowprops={"arrowstyle": "->"})
+axes.add_patch(plots.plt.Rectangle((0.1, 2.86), 6.9, 7.0, fill=False, linestyle="--", linewidth=1.4))
+axes.text(0.0, 9.95, "30 times", fontsize=10, color=plots.COLOURS[0])
+axes.text(7.0, 13.0, "numbers", fontsize=10, color=plots.COLOURS[0])
+axes.set(xlim=(-0.1, 9.6), ylim=(0.8, 13.4), title="SmolLM2-135M, from below")
+axes.axis("off")
+total = 49152 * 576 + 30 * (2 * 576 * 576 + 2 * 576 * 192 + 3 * 576 * 1536 + 2 * 576) + 576
+plots.show(figure, "SmolLM2-135M from below: " + "; ".join(
+    name + (f" ({count} numbers)" if count else "") for name, count in reversed(BOXES)) +
+    f". What lies between embedding and last norm is there 30 times; {total:,} numbers in all.")
+
+# %% [markdown]
+# Everything is there but the positions: they have no numbers of their own, and no box. Each layer turns queries and keys, as in notebook 02. And nothing has a bias.
+#
+# The parts are tried first in the language model of notebook 15: one layer, width 64, and 10,000 invented reviews that it reads once, in half a minute.
 
 # %% measured
 corpus, cpu = load("reviews_fr"), torch.device("cpu")  # so small a model gains nothing from a GPU
@@ -303,6 +348,45 @@ for name, merge in ways.items():
 #
 # > **A trap.** `F.scaled_dot_product_attention(..., is_causal=True)` with two queries and five keys takes the *first* two rows of that mask ([PyTorch's documentation](https://docs.pytorch.org/docs/stable/generated/torch.nn.functional.scaled_dot_product_attention.html) calls it the upper left causal bias): the new tokens would see the beginning of the text and not themselves.
 
+# %% measured
+figure, (axes,) = plots.panels(1, width=4.0, height=4.2)
+
+
+def box(x: float, y: float, width: float, text: str, colour: str = "#ffffff") -> None:
+    axes.add_patch(plots.plt.Rectangle((x, y), width, 0.8, facecolor=colour, edgecolor="#333333"))
+    axes.text(x + width / 2, y + 0.38, text, ha="center", va="center", fontsize=10)
+
+
+def arrow(start: tuple[float, float], end: tuple[float, float]) -> None:
+    axes.annotate("", end, start, arrowprops={"arrowstyle": "->"})
+
+
+box(0.2, 0.2, 8.6, "x of the new token, then its norm")
+for x, name in ((0.2, "query"), (3.2, "key"), (6.2, "value")):
+    box(x, 1.7, 2.6, name, "#f7dfc8")
+    arrow((x + 1.3, 1.0), (x + 1.3, 1.7))
+for x, kind in ((3.2, "k"), (6.2, "v")):
+    for place in range(3):
+        box(x + 0.65 * place, 3.2, 0.65, f"{kind}{place}", "#dce9f5")
+    box(x + 1.95, 3.2, 0.65, f"{kind}3", "#f7dfc8")
+    arrow((x + 1.3, 2.5), (x + 2.27, 3.2))
+box(0.2, 4.7, 5.6, "4 scores, softmax: 4 weights")
+box(0.2, 6.2, 8.6, "weighted mean of 4 values, output matrix")
+box(0.2, 7.7, 8.6, "+ x, then norm, feed-forward part, + again")
+for start, end in (((1.5, 2.5), (1.5, 4.7)), ((4.5, 4.0), (4.5, 4.7)), ((3.0, 5.5), (3.0, 6.2)),
+                   ((7.5, 4.0), (7.5, 6.2)), ((4.5, 7.0), (4.5, 7.7))):
+    arrow(start, end)
+axes.text(6.1, 4.2, "the cache", fontsize=10, color=plots.COLOURS[0], ha="center")
+axes.set(xlim=(0, 9), ylim=(0, 8.7), title="The fourth token of a text, in one layer")
+axes.axis("off")
+plots.show(figure, "A layer of a GPT reads the fourth token of a text. Only this token's x is computed. Its key and its "
+           "value are put behind three kept ones of each, which is the cache. Its query makes four scores with the "
+           "four keys; softmax makes four weights, with which the four values are averaged. Output matrix, residual, "
+           "norm and feed-forward part follow as ever.")
+
+# %% [markdown]
+# Blue is what was kept, orange what is computed now. The older tokens do not come up any more: neither their queries nor their x.
+
 # %% setup
 def causal_mask(size: int) -> Tensor:
     """Returns the mask of notebook 01, `(size, size)`: 0 where j <= i, minus infinity above."""
@@ -401,7 +485,276 @@ plots.show(axes.figure, plots.describe_curves(times, lengths, "n", digits=1))
 #
 # With the cache, `write` would read the prompt once, and then hand only the token just drawn to `read_with_cache`, until the text no longer fits into the window.
 #
-# ## 4. Heads that copy
+# ## 4. The whole model
+#
+# What is missing is the place of a token. In notebook 02 you turned pair $i$ of a head by $p / 10000^{2i/w}$ at place $p$, with $w$ numbers in a head. Two things change here.
+#
+# **Another base.** With 10,000 in a head of 64, the slowest pair takes some 47,000 tokens for a full turn, and the pairs beside it less. Models that shall read long texts take a larger base; SmolLM2 has 100,000. Move the slider: a query and a key that are equal, and their score by the distance between them.
+
+# %% interactive
+from ipywidgets import SelectionSlider, interact
+
+BASES, distances = (10, 100, 1000, 10000, 100000, 500000), torch.arange(0, 2048, 8)
+
+
+def show_base(base: int) -> None:
+    """Draws the score of two equal vectors of ones, in a head of 64, by their distance."""
+    score = rotary_angles(distances, 64, base).cos().mean(dim=-1)  # 1 where nothing is turned
+    axes = plots.curves({f"base {base:,}": score}, distances, title="Two equal vectors, some tokens apart",
+                        x_label="distance (tokens)", y_label="score, divided by its maximum")
+    axes.set_ylim(-0.5, 1.05)
+    far = score[distances > 1000]
+    plots.show(axes.figure, f"With base {base:,} the score falls from 1 at distance 0 to {score[4]:.2f} at 32; beyond "
+               f"1,000 tokens it lies between {far.min():.2f} and {far.max():.2f}.")
+
+
+slider = SelectionSlider(options=BASES, value=10000, description="base", continuous_update=False)
+_ = interact(show_base, base=slider)
+
+# %% measured
+# The same picture for those who only read.
+show_base(100)
+show_base(100000)
+
+# %% [markdown]
+# With a small base nearly all pairs have gone round many times, and at a thousand tokens all distances look alike. With a large one some pairs hardly move, and what is far away still has a score of its own kind.
+#
+# **Positions that go on.** With a cache the first new token has the place $m$, not 0. A key is turned once, by its own place, and kept as it is then; it need not be turned again, since a score asks for the distance only.
+#
+# ### A mistake worth making once: every call begins at place 0
+#
+# Take one head. Tokens 0 to 3 are read at once, or 0 to 2 first and 3 in a second call that begins at 0 again.
+
+# %% experiment
+torch.manual_seed(0)
+queries, keys = torch.randn(2, 1, 1, 4, 64)
+whole = rotate(queries, rotary_angles(torch.arange(4), 64)) @ rotate(keys, rotary_angles(torch.arange(4), 64)).mT
+kept_keys = rotate(keys[:, :, :3], rotary_angles(torch.arange(3), 64))
+for name, place in (("at place 3", 3), ("at place 0", 0)):
+    angles = rotary_angles(torch.tensor([place]), 64)
+    new_keys = torch.cat([kept_keys, rotate(keys[:, :, 3:], angles)], dim=2)
+    scores = rotate(queries[:, :, 3:], angles) @ new_keys.mT
+    print(f"last token {name}:", " ".join(f"{score:6.2f}" for score in scores.flatten().tolist()))
+print("all at once:          ", " ".join(f"{score:6.2f}" for score in whole[0, 0, 3].tolist()))
+
+# %% [markdown]
+# No error is raised, and the score with itself is even right, since this distance is 0 in both. All others are wrong.
+#
+# ### Exercise: Llama
+#
+# Now all parts come together. The four matrices are given; `rotary_angles(places, width, base)` and `rotate(x, angles)` of `helpers.models` are your `rotary` in two steps, with neighbours as pairs. If a part of yours is not right yet, one of torch's may stand in for it: `nn.RMSNorm(d_model, eps)`, `F.scaled_dot_product_attention(..., enable_gqa=True)`.
+
+# %% setup
+class Projections(nn.Module):
+    """The four matrices of an attention whose heads share keys and values. Nothing has a bias."""
+
+    def __init__(self, d_model: int, n_heads: int, n_groups: int) -> None:
+        super().__init__()
+        self.n_heads, self.n_groups = n_heads, n_groups
+        keys = d_model // n_heads * n_groups  # numbers of all keys of a token
+        self.query, self.key = nn.Linear(d_model, d_model, bias=False), nn.Linear(d_model, keys, bias=False)
+        self.value, self.output = nn.Linear(d_model, keys, bias=False), nn.Linear(d_model, d_model, bias=False)
+
+# %% exercise="Llama"
+class LlamaLayer(nn.Module):
+    """A pre-norm layer: x + attention(norm(x)), then x + feed_forward(norm(x)).
+
+    Its parts are called attention_norm (an RMSNorm with this eps), attention (the Projections),
+    feed_forward_norm (another RMSNorm) and feed_forward (a SwiGLU).
+    """
+
+    def __init__(self, d_model: int, n_heads: int, n_groups: int, d_feedforward: int, base: float, eps: float) -> None:
+        super().__init__()
+        ### BEGIN SOLUTION
+        self.base = base
+        self.attention_norm = RMSNorm(d_model, eps)
+        self.attention = Projections(d_model, n_heads, n_groups)
+        self.feed_forward_norm = RMSNorm(d_model, eps)
+        self.feed_forward = SwiGLU(d_model, d_feedforward)
+        ### END SOLUTION
+
+    def forward(self, x: Tensor, kept: tuple[Tensor, Tensor] | None) -> tuple[Tensor, tuple[Tensor, Tensor]]:
+        """Returns `(b, n, d)` for `x` `(b, n, d)`, and keys and values of all tokens, `(b, g, m + n, d/h)` each.
+
+        `kept` holds those of m tokens read before. A key is kept as it is compared: turned by its place.
+        """
+        ### BEGIN SOLUTION
+        part, y = self.attention, self.attention_norm(x)
+        query = split_heads(part.query(y), part.n_heads)  # (b, h, n, d/h)
+        key, value = (split_heads(matrix(y), part.n_groups) for matrix in (part.key, part.value))
+        past, n = 0 if kept is None else kept[0].size(2), x.size(1)
+        angles = rotary_angles(torch.arange(past, past + n), query.size(-1), self.base)
+        query, key = rotate(query, angles), rotate(key, angles)
+        if kept is not None:
+            key, value = torch.cat([kept[0], key], dim=2), torch.cat([kept[1], value], dim=2)
+        mask = causal_mask(past + n)[past:]  # (n, past + n)
+        x = x + part.output(merge_heads(grouped_query_attention(query, key, value, mask)))
+        return x + self.feed_forward(self.feed_forward_norm(x)), (key, value)
+        ### END SOLUTION
+
+
+class Llama(nn.Module):
+    """A language model of today's parts, with a tied head.
+
+    Its parts are called embedding (an nn.Embedding), layers (an nn.ModuleList of n_layers layers) and norm
+    (an RMSNorm with this eps). The embedding, as it is, goes through the layers and the norm; a token's
+    score is the product of the result with its row of the embedding. There is nothing else in it, and no
+    buffer. The angles of `rotary_angles` have this base; n_heads heads share n_groups heads of keys.
+    """
+
+    def __init__(self, vocab_size: int, d_model: int, n_layers: int, n_heads: int, n_groups: int,
+                 d_feedforward: int, base: float = 10000.0, eps: float = 1e-5) -> None:
+        super().__init__()
+        ### BEGIN SOLUTION
+        self.embedding = nn.Embedding(vocab_size, d_model)
+        self.layers = nn.ModuleList(
+            LlamaLayer(d_model, n_heads, n_groups, d_feedforward, base, eps) for _ in range(n_layers)
+        )
+        self.norm = RMSNorm(d_model, eps)
+        ### END SOLUTION
+
+    def forward(self, tokens: Tensor, cache: Cache | None = None) -> tuple[Tensor, Cache]:
+        """Returns logits `(b, n, V)` for new tokens `(b, n)`, and a new cache of all m + n tokens.
+
+        A cache holds for each layer a pair (keys, values), `(b, g, m, d/h)` each, of m tokens read before;
+        None when there are none. The new tokens have the places m, m + 1, ...
+        """
+        ### BEGIN SOLUTION
+        x, kept = self.embedding(tokens), []
+        for number, layer in enumerate(self.layers):
+            x, pair = layer(x, None if cache is None else cache[number])
+            kept.append(pair)
+        return self.norm(x) @ self.embedding.weight.T, kept
+        ### END SOLUTION
+
+
+# %% [markdown]
+# Is it the same model as others compute it? `helpers.llama` has one, under other names. We give both the same numbers.
+
+# %% experiment
+from helpers import llama
+
+SIZES = {"vocab_size": 320, "d_model": 64, "n_layers": 2, "n_heads": 4}  # those of data/tiny_llama, see below
+torch.manual_seed(0)
+mine = Llama(**SIZES, n_groups=2, d_feedforward=144, base=100000.0).eval()
+theirs = llama.Llama(**SIZES, n_kv_heads=2, d_feedforward=96, base=100000.0).eval()
+theirs.load_state_dict({name.replace("forward.hidden", "forward.up").replace("forward.output", "forward.down"): tensor
+                        for name, tensor in mine.state_dict().items()})
+tokens = torch.randint(320, (2, 20))
+with torch.no_grad():
+    logits, kept = mine(tokens)
+    first, kept = mine(tokens[:, :12])  # and once more in two parts
+    second, kept = mine(tokens[:, 12:], kept)
+    print(f"against helpers.llama: largest difference {(logits - theirs(tokens)).abs().max():.0e}")
+    print(f"in two parts:          largest difference {(logits - torch.cat([first, second], dim=1)).abs().max():.0e}")
+
+# %% [markdown]
+# ## 5. Published weights
+#
+# A model is published as a file of tensors with names, and a few settings. The most common layout, *safetensors*, takes eight bytes for a length, then a head in JSON with names, types, shapes and places, and then the numbers. Nothing in it is code: it cannot do anything to whoever reads it (a *pickle* can).
+
+# %% setup
+TYPES = {"F32": torch.float32, "F16": torch.float16, "BF16": torch.bfloat16}
+
+
+def read_safetensors(path: Path) -> dict[str, Tensor]:
+    """Returns the tensors of a file by their published names."""
+    content = path.read_bytes()
+    start = 8 + int.from_bytes(content[:8], "little")
+    tensors = {}
+    for name, told in json.loads(content[8:start]).items():
+        if name != "__metadata__":
+            first, last = (start + offset for offset in told["data_offsets"])
+            numbers = torch.frombuffer(bytearray(content[first:last]), dtype=TYPES[told["dtype"]])
+            tensors[name] = numbers.reshape(told["shape"])
+    return tensors
+
+# %% experiment
+tiny = read_safetensors(find("tiny_llama") / "model.safetensors")  # random numbers, in the published layout
+settings = json.loads((find("tiny_llama") / "config.json").read_text())
+print({name: settings[name] for name in ("hidden_size", "num_attention_heads", "num_key_value_heads", "rope_theta")})
+for name in [name for name in tiny if ".1." not in name]:
+    print(f"{name:50} {tuple(tiny[name].shape)}")
+
+# %% [markdown]
+# The names are those that the library *transformers* gives to a Llama. Ours are others: we say `attention.query` where it says `self_attn.q_proj`. So names have to be replaced, and everything has to be accounted for.
+#
+# **By hand.** A table has `"model.": ""` and `"mlp.up_proj": "feed_forward.hidden"`. What becomes of `model.layers.1.mlp.up_proj.weight`? A file also holds `lm_head.weight`, for which our tied model has no place. May it be passed over in silence? And if our model has one layer more than the file?
+#
+# ### Exercise: load them
+
+# %% exercise="load_weights"
+def load_weights(model: nn.Module, tensors: dict[str, Tensor], names: dict[str, str]) -> nn.Module:
+    """Returns the model, all of whose parameters have the numbers of published tensors now.
+
+    Args:
+        model: one of ours; it is changed, and keeps the type of its numbers.
+        tensors: the published ones by their names; they stay as they are, and share no memory with the model.
+        names: parts of published names, and what we call them. They are replaced in this order, wherever
+            they stand: with {"h.": "layers.", "ln": "norm"}, "h.0.ln.weight" is our "layers.0.norm.weight".
+
+    Raises:
+        ValueError: the model has a tensor that gets no numbers, a published one has no place, or two shapes
+            differ. The message names the first such tensor as it is called on its own side; of two shapes
+            it names both. Then the model is as it was, in all its tensors.
+    """
+    ### BEGIN SOLUTION
+    found, places = {}, model.state_dict()
+    for published, tensor in tensors.items():
+        own = published
+        for theirs, ours in names.items():
+            own = own.replace(theirs, ours)
+        if own not in places:
+            raise ValueError(f"the model has no place for {published}")
+        if tensor.shape != places[own].shape:
+            raise ValueError(f"{published} is {tuple(tensor.shape)}, our {own} {tuple(places[own].shape)}")
+        found[own] = tensor
+    if missing := sorted(set(places) - set(found)):
+        raise ValueError(f"nothing is published for our {missing[0]}")
+    model.load_state_dict(found)
+    return model
+    ### END SOLUTION
+
+
+# %% setup
+NAMES = {
+    "model.embed_tokens": "embedding", "model.": "", "input_layernorm": "attention_norm",
+    "post_attention_layernorm": "feed_forward_norm", "self_attn.q_proj": "attention.query",
+    "self_attn.k_proj": "attention.key", "self_attn.v_proj": "attention.value",
+    "self_attn.o_proj": "attention.output", "mlp.gate_proj": "feed_forward.gate",
+    "mlp.up_proj": "feed_forward.hidden", "mlp.down_proj": "feed_forward.output",
+}
+
+# %% [markdown]
+# (By hand: it becomes `layers.1.feed_forward.hidden.weight`. The head may not be passed over: if it is not the embedding once more, the published model is another one than ours, and nobody would notice. A layer more would stay random, with the same effect.)
+#
+# ### A mistake worth making once: all names and shapes fit
+#
+# For the tiny model we know what *transformers* computes: its logits after two short texts, on the same numbers. **Predict**: all names are replaced, all shapes fit, nothing is left over, nothing is missing. How large is the difference?
+
+# %% experiment
+known = load("measured_here")["tiny_llama"].rows  # tokens, and the logits of transformers after the last one
+texts = torch.tensor([[int(number) for number in row.split()] for row in known["tokens"]])  # (2, 9)
+wanted = torch.tensor([[float(number) for number in row.split()] for row in known["logits"]])  # (2, V)
+
+
+def neighbours(weight: Tensor, width: int) -> Tensor:
+    """Returns rows of queries or keys with number i of a head beside number i + width / 2."""
+    return weight.unflatten(0, (-1, 2, width // 2)).transpose(1, 2).flatten(0, 2)
+
+
+turned = {name: neighbours(tensor, 16) if "q_proj" in name or "k_proj" in name else tensor
+          for name, tensor in tiny.items()}
+for name, tensors in {"as they are published": tiny, "with neighbours as pairs": turned}.items():
+    loaded = load_weights(Llama(**SIZES, n_groups=2, d_feedforward=144, base=100000.0), tensors, NAMES).eval()
+    with torch.no_grad():
+        difference = (loaded(texts)[0][:, -1] - wanted).abs().max()
+    print(f"{name:25} largest difference {difference:.1e}, of logits up to {wanted.abs().max():.1f}")
+
+# %% [markdown]
+# Nothing was wrong with a name or a shape, and the model was another one. The reason is a remark of notebook 02: *transformers* turns number $i$ of a head with number $i + w/2$, we turn neighbours. Reordering the rows of queries and keys, both alike, changes no score and makes the two the same. No check of names can find this; **a known answer can**. Whoever loads weights compares logits once.
+#
+# ## 6. Heads that copy
 #
 # Adapted or not, a large model learns something within a single text, without any training: it has met *Maria Sonivic* once, and after the next *Maria* it expects *Sonivic* again. [Olsson et al. 2022](https://arxiv.org/abs/2209.11895) give evidence, for large models in their own words preliminary and indirect, that much of this is the work of **induction heads**, which do one thing: *find what came after the last occurrence of the present token, and copy it*. `A B ... A` gives `B`.
 #
@@ -558,9 +911,6 @@ plots.show(figure, "Two attention maps on a block of six letters, written twice.
 # A pattern in a map is a suspicion. The proof is to take the head away. We set what a head adds to zero (its part of what goes into the output matrix), one head at a time, and measure the second half again; then all four heads of a layer.
 
 # %% measured
-from contextlib import contextmanager
-
-
 @contextmanager
 def switched_off(model: LanguageModel, layer: int, heads: list[int]):
     """Lets some heads of a layer add nothing."""
@@ -631,10 +981,417 @@ print("the reader's two heads:", ", ".join(f"{score:.3f}" for score in review_sc
 # No: neither is clearly above chance (0.024 and 0.036 in our run, where chance is about 0.034). With a single layer there is no earlier head that could write down what stood before, so the trick with two heads is not open to it.
 
 # %% [markdown]
+# ## 7. A real model
+#
+# Now SmolLM2 itself. Its file is not part of the course; one command, given once in a terminal, fetches it (93 MB, licence Apache 2.0; it also needs the package *gguf*, see *Real models* in the students' page):
+#
+#     .venv/bin/python -m helpers.weights fetch smollm2
+#
+# Without it nothing is missing for a mark: each cell below then shows what it measured once, on our machine. With it, the same cells ask the model in *your* class.
+
+# %% measured
+from importlib.util import find_spec
+
+from helpers.weight_files import read
+
+GGUF_NAMES = {  # llama.cpp's names for the same; in its files pairs are neighbours already
+    "token_embd": "embedding", "output_norm": "norm", "blk.": "layers.", "attn_q.": "attention.query.",
+    "attn_k.": "attention.key.", "attn_v.": "attention.value.", "attn_output.": "attention.output.",
+    "attn_norm.": "attention_norm.", "ffn_norm.": "feed_forward_norm.", "ffn_gate": "feed_forward.gate",
+    "ffn_up": "feed_forward.hidden", "ffn_down": "feed_forward.output",
+}
+real = None
+if is_here("smollm2") and find_spec("gguf"):
+    file = read(find("smollm2"))
+    tensors = {name: tensor.read().float() for name, tensor in file.tensors.items()}
+    real = load_weights(Llama(49152, 576, 30, 9, 3, 4 * 576, base=100000.0), tensors, GGUF_NAMES).eval()
+    print(f"SmolLM2 in your class: {sum(number.numel() for number in real.parameters()):,} numbers")
+else:
+    print("SmolLM2 is not here: the cells below show what they measured in our run.")
+
+found = {}  # tables by name
+
+
+def kept(name: str, measure) -> pd.DataFrame:
+    """Returns what is measured on the real model or, without it, the table of our run."""
+    found[name] = load("measured_here")[name].rows if real is None else pd.DataFrame(measure())
+    return found[name]
+
+# %% [markdown]
+# $4 \cdot 576$ goes in as the width of the feed-forward part, and two thirds of it, 1,536, are in the file: the rule of section 2 is the one that was used.
+#
+# ### Its tokens
+#
+# Its tokenizer is that of notebook 14, learned from another text: 256 bytes and 48,900 merges, as pairs of texts in which each byte has a letter. With the merges as numbers, `bpe_encode` of notebook 14 does it, as it was. (The real one cuts words by a slightly longer rule; for plain English sentences both cut alike.)
+
+# %% measured
+WORD = re.compile(r" ?\w+| ?[^\w\s]+|\s")  # as in notebook 14
+
+
+def bpe_encode(text: str, merges: list[tuple[int, int]]) -> list[int]:
+    """Returns the numbers of the pieces of a text; the solution of notebook 14."""
+    pieces: list[int] = []
+    for word in WORD.findall(text):
+        numbers = list(word.encode())
+        for new, pair in enumerate(merges, 256):
+            joined: list[int] = []
+            for number in numbers:
+                if joined and (joined[-1], number) == pair:
+                    joined[-1] = new
+                else:
+                    joined.append(number)
+            numbers = joined
+        pieces += numbers
+    return pieces
+
+
+def letters() -> list[str]:
+    """Returns GPT-2's letter for each byte: its own where it can be seen, else one from 256 on."""
+    seen = [*range(33, 127), *range(161, 173), *range(174, 256)]
+    hidden = [byte for byte in range(256) if byte not in seen]
+    return [chr(byte if byte in seen else 256 + hidden.index(byte)) for byte in range(256)]
+
+# %% measured
+class Tokenizer:
+    """Text to the model's tokens and back, with its own list of tokens and merges."""
+
+    def __init__(self, tokens: list[str], merges: list[str]) -> None:
+        self.tokens, self.pieces, self.merges = tokens, letters(), []
+        numbers = {piece: number for number, piece in enumerate(self.pieces)}
+        for merge in merges:
+            left, right = merge.split(" ")
+            self.merges.append((numbers[left], numbers[right]))
+            numbers[left + right] = len(self.pieces)
+            self.pieces.append(left + right)
+        self.number = {token: number for number, token in enumerate(tokens)}
+        self.byte = {letter: byte for byte, letter in enumerate(letters())}
+
+    def encode(self, text: str) -> list[int]:
+        """Returns the model's numbers of the tokens of a text."""
+        return [self.number[self.pieces[piece]] for piece in bpe_encode(text, self.merges)]
+
+    def decode(self, numbers: list[int]) -> str:
+        """Returns the text of tokens; special ones, which no bytes make, are left out."""
+        text = "".join(self.tokens[number] for number in numbers if not self.tokens[number].startswith("<|"))
+        return bytes(self.byte[letter] for letter in text).decode("utf-8", errors="replace")
+
+
+if real is not None:
+    tokenizer = Tokenizer(*(file.setting(f"tokenizer.ggml.{part}") for part in ("tokens", "merges")))
+
+
+def cuts() -> list[dict]:
+    """Returns how three texts are cut."""
+    texts = ("The capital of France is", "an unbelievable transformer", "Où est la bibliothèque ?")
+    return [{"text": text, "tokens": "|".join(tokenizer.decode([token]) for token in tokenizer.encode(text))}
+            for text in texts]
+
+
+kept("real_tokens", cuts)
+
+# %% [markdown]
+# REAL_TOKENS
+#
+# ### A conversation
+#
+# An *instruct* model was first trained to go on with texts, and then to answer. Text that it was then given had marks for whose turn it is, and so must ours. The answers are written greedily: the most probable token at each step.
+
+# %% measured
+@torch.no_grad()
+def go_on(model: Llama, tokens: list[int], most: int, end: int | None = None) -> tuple[list[int], list[float]]:
+    """Returns the tokens that a model writes by its cache, and the chance that it gave to each."""
+    logits, cache = model(torch.tensor([tokens]))
+    written, chances = [], []
+    while len(written) < most and (not written or written[-1] != end):
+        chance, token = logits[0, -1].softmax(dim=-1).max(dim=-1)
+        written.append(int(token))
+        chances.append(float(chance))
+        logits, cache = model(token[None, None], cache)
+    return written, chances
+
+
+def as_chat(question: str) -> list[int]:
+    """Returns the tokens of a question with the marks that SmolLM2 was trained with."""
+    begin, end = tokenizer.number["<|im_start|>"], tokenizer.number["<|im_end|>"]
+    turns = ("system\nYou are a helpful AI assistant named SmolLM, trained by Hugging Face", f"user\n{question}")
+    told = [number for turn in turns for number in (begin, *tokenizer.encode(turn), end, *tokenizer.encode("\n"))]
+    return [*told, begin, *tokenizer.encode("assistant\n")]
+
+
+def conversation() -> list[dict]:
+    """Returns three questions and what the model writes."""
+    questions = ("What is a transformer in machine learning?", "Write one sentence about the sea.",
+                 "Where was Frédéric Chopin born?", "What is 17 times 23?")
+    rows = []
+    for question in questions:
+        answer, _ = go_on(real, as_chat(question), 60, tokenizer.number["<|im_end|>"])
+        rows.append({"question": question, "answer": tokenizer.decode(answer).replace("\n", " ").strip()})
+    return rows
+
+
+for row in kept("real_answers", conversation).itertuples():
+    print(f"- {row.question}\n  {row.answer}")
+
+# %% [markdown]
+# REAL_ANSWERS
+#
+# ### What the cache is worth
+#
+# Forty tokens after a prompt of each length, with the cache and with everything read again. **Predict**: by how much is the cache faster at 32 tokens, by how much at 256?
+
+# %% measured
+def speeds() -> list[dict]:
+    """Returns tokens a second at several lengths, each the better of two measurements."""
+    rows, steps = [], 10
+    with torch.no_grad():
+        for length in (32, 128, 256):
+            text = torch.randint(49152, (1, length), generator=torch.Generator().manual_seed(length))
+            _, cache = real(text)
+            taken = {"with the cache": [], "everything again": []}
+            for _ in range(2):
+                for way, times in taken.items():
+                    start, past = time.perf_counter(), cache
+                    for step in range(steps):
+                        if way == "with the cache":
+                            _, past = real(text[:, :1], past)
+                        else:
+                            real(torch.cat([text, text[:, : step + 1]], dim=1))
+                    times.append(time.perf_counter() - start)
+            rows.append({"length": length, **{way: steps / min(times) for way, times in taken.items()}})
+    return rows
+
+
+times = kept("real_speeds", speeds)
+lines = {way: times[way].tolist() for way in ("with the cache", "everything again")}
+axes = plots.curves(lines, times["length"].tolist(), title="SmolLM2 on one core", x_label="tokens read before",
+                    y_label="tokens written a second")
+axes.set_ylim(0, None)
+plots.show(axes.figure, plots.describe_curves(lines, times["length"].tolist(), "length", digits=2))
+
+# %% [markdown]
+# REAL_SPEEDS
+#
+# ### Who may look ahead?
+#
+# `future_influence` of notebook 01 takes any model and finds out by changing tokens: it knows nothing of masks. Asked of the real model, with one token changed at a time:
+
+# %% measured
+def influences() -> list[dict]:
+    """Returns for each token of a sentence which tokens change its logits: `future_influence`, row by row."""
+    tokens = torch.tensor(tokenizer.encode("The cat sat on the mat because it was tired"))
+    influence = torch.zeros(len(tokens), len(tokens), dtype=torch.bool)
+    with torch.no_grad():
+        before = real(tokens[None])[0][0]
+        for j in range(len(tokens)):
+            changed = tokens.clone()
+            changed[j] = (changed[j] + 1) % 49152
+            influence[:, j] = (real(changed[None])[0][0] - before).abs().amax(dim=-1) > 1e-3
+    return [{"token": tokenizer.decode([token]).strip(), "changed by": "".join("01"[int(x)] for x in row)}
+            for token, row in zip(tokens.tolist(), influence)]
+
+
+rows = kept("real_influence", influences)
+influence = torch.tensor([[int(x) for x in f"{row:0>{len(rows)}}"] for row in rows["changed by"].astype(str)])
+axes = plots.matrix(influence, "What changes the logits after a token", rows=rows["token"].tolist(),
+                    columns=rows["token"].tolist())
+plots.show(axes.figure, f"Of the {influence.triu(1).count_nonzero()} places above the diagonal, the future, none "
+           f"matters; of {len(rows) * (len(rows) + 1) // 2} on and below it {int(influence.tril().sum())} do."
+           if not influence.triu(1).any() else "The future matters.")
+
+# %% [markdown]
+# REAL_INFLUENCE
+#
+# ### Which of its 270 heads copy?
+#
+# Random tokens, written twice, as in section 6. The weights of a layer follow from what its matrices `query` and `key` give; hooks listen to them.
+
+# %% measured
+@torch.no_grad()
+def attention_maps(model: Llama, tokens: Tensor, base: float = 100000.0) -> list[Tensor]:
+    """Returns the weights of each layer, `(b, h, n, n)`, for tokens `(b, n)`."""
+    heard: dict[nn.Module, Tensor] = {}
+    hooks = [matrix.register_forward_hook(lambda module, inputs, output: heard.update({module: output}))
+             for layer in model.layers for matrix in (layer.attention.query, layer.attention.key)]
+    try:
+        model(tokens)
+    finally:
+        for hook in hooks:
+            hook.remove()
+    maps, n = [], tokens.size(1)
+    for layer in model.layers:
+        part = layer.attention
+        query, key = split_heads(heard[part.query], part.n_heads), split_heads(heard[part.key], part.n_groups)
+        angles = rotary_angles(torch.arange(n), query.size(-1), base)
+        key = rotate(key, angles).repeat_interleave(part.n_heads // part.n_groups, dim=1)
+        scores = rotate(query, angles) @ key.mT / math.sqrt(query.size(-1)) + causal_mask(n)
+        maps.append(scores.softmax(dim=-1))
+    return maps
+
+
+PERIOD = 32
+random_twice = torch.randint(1000, 40000, (4, PERIOD), generator=torch.Generator().manual_seed(0)).repeat(1, 2)
+
+
+def real_scores() -> list[dict]:
+    """Returns the induction score of each head."""
+    scores = [induction_score(weights) for weights in attention_maps(real, random_twice)]
+    return [{"layer": layer, "head": head, "score": round(float(score), 4)}
+            for layer, row in enumerate(scores) for head, score in enumerate(row)]
+
+
+heads = kept("real_heads", real_scores)
+grid = torch.tensor(heads.pivot(index="head", columns="layer", values="score").to_numpy())  # (9, 30)
+figure, (axes,) = plots.panels(1, width=7.4, height=3.0)
+image = axes.imshow(grid, cmap="Blues", vmin=0, vmax=1, aspect="auto")
+axes.set(title="Induction score of each head", xlabel="layer", ylabel="head", yticks=range(9))
+figure.colorbar(image, ax=axes, label="score")
+best = heads.sort_values("score", ascending=False).head(8)
+plots.show(figure, f"Induction scores of 270 heads: {(heads['score'] > 0.5).sum()} are above 0.5, "
+           f"{(heads['score'] < 0.1).sum()} below 0.1. The highest: " + ", ".join(
+               f"{row.layer}.{row.head} {row.score:.2f}" for row in best.itertuples()) + ".")
+
+# %% measured
+@contextmanager
+def heads_off(model: Llama, chosen: list[tuple[int, int]]):
+    """Lets some heads, (layer, head) each, add nothing."""
+    hooks = []
+    for layer in {layer for layer, _ in chosen}:
+        off = [head for at, head in chosen if at == layer]
+
+        def silence(module: nn.Module, inputs: tuple[Tensor], off: list[int] = off) -> tuple[Tensor]:
+            parts = inputs[0].unflatten(-1, (9, -1)).clone()  # (b, n, h, d/h)
+            parts[:, :, off] = 0
+            return (parts.flatten(-2),)
+
+        hooks.append(model.layers[layer].attention.output.register_forward_pre_hook(silence))
+    try:
+        yield
+    finally:
+        for hook in hooks:
+            hook.remove()
+
+
+ENGLISH = ("The harbour was quiet in the early morning. A few boats moved slowly towards the open sea, and the men on "
+           "board spoke little. On the wall an old woman was mending a net. She had done this work for forty years, "
+           "and she did not look at her hands. When the sun came over the hills, the first shop opened its doors.")
+
+
+@torch.no_grad()
+def losses(model: Llama) -> tuple[float, float]:
+    """Returns the loss in the second half of random tokens written twice, and that of plain English."""
+    logits = model(random_twice)[0][:, PERIOD:-1]
+    copying = F.cross_entropy(logits.flatten(0, 1), random_twice[:, PERIOD + 1 :].flatten())
+    text = torch.tensor([tokenizer.encode(ENGLISH)])
+    return copying.item(), F.cross_entropy(model(text)[0][0, :-1], text[0, 1:]).item()
+
+# %% measured
+def switched() -> list[dict]:
+    """Returns both losses with no heads off, the best 1, 4, 16 off, and as many others of the same layers."""
+    order = [(row.layer, row.head) for row in heads.sort_values("score", ascending=False).itertuples()]
+    chance, rows = torch.Generator().manual_seed(0), []
+    for count in (0, 1, 4, 16):
+        chosen = {"the best": order[:count]}
+        for draw in range(3 if count else 0):
+            others = []
+            for layer, _ in order[:count]:  # another head of the same layer, not among the best 32
+                free = [(layer, head) for head in range(9) if (layer, head) not in (*order[:32], *others)]
+                others.append(free[int(torch.randint(len(free), (), generator=chance))])
+            chosen[f"others, draw {draw}"] = others
+        for which, off in chosen.items():
+            with heads_off(real, off):
+                copying, english = losses(real)
+            rows.append({"off": count, "which": which, "copying": copying, "english": english})
+    return rows
+
+
+off = kept("real_off", switched)
+off["which"] = off["which"].str.replace(r", draw .*", "", regex=True)
+off.groupby(["off", "which"])[["copying", "english"]].agg(["min", "max"]).round(2)
+
+# %% [markdown]
+# REAL_HEADS
+#
+# ### Where were they born, and how sure is it?
+#
+# Notebook 10 asked a small model where invented people were born. Here are real ones, and at the end two invented ones of notebook 10. The text begins `... was born in the city of`; what follows is written greedily, and the chance of its first token stands beside it. **Predict**: for how many of the twelve is the place right? And is the chance lower where it is wrong?
+
+# %% measured
+PEOPLE = {
+    "Albert Einstein": "Ulm", "Marie Curie": "Warsaw", "Ludwig van Beethoven": "Bonn", "Wolfgang Amadeus Mozart": "Salzburg",
+    "Sigmund Freud": "Freiberg", "William Shakespeare": "Stratford", "Charles Darwin": "Shrewsbury",
+    "Galileo Galilei": "Pisa", "Napoleon Bonaparte": "Ajaccio", "Nelson Mandela": "Mvezo",
+    "Abraham Lincoln": "Hodgenville", "Victor Hugo": "Besançon", "Maria Sonivic": "", "Klaus Prezagren": "",
+}
+
+
+def births() -> list[dict]:
+    """Returns where the model says that people were born, and the chance of the first token."""
+    rows = []
+    for person, place in PEOPLE.items():
+        written, chances = go_on(real, tokenizer.encode(f"{person} was born in the city of"), 6)
+        says = re.split(r"[,.\n]| in | on ", tokenizer.decode(written))[0].strip()
+        rows.append({"person": person, "says": says, "place": place or "(invented)", "chance": chances[0]})
+    return rows
+
+
+born = kept("real_births", births)
+born["right"] = [row.place in row.says for row in born.itertuples()]
+born.style.format({"chance": "{:.2f}"}).hide(axis="index")
+
+# %% [markdown]
+# REAL_BIRTHS
+#
+# ## 8. Essay
+#
+# In at most twelve lines, in English or in French. A small company wants a model of about SmolLM2's size for a telephone that writes long answers. For each of the following: **what do the measurements of this notebook decide, and what do they leave open?** (a) Nine heads of keys and values, or three? Say what each costs for a text of 4,000 tokens, in bytes. (b) RMSNorm and SwiGLU in place of LayerNorm and a plain feed-forward part. (c) Somebody proposes to leave out the eight heads with the highest induction score, "since the others stand in for them". (d) It shall say where people were born, and be silent where it does not know.
+
+# %% [markdown] essay="parts_essay"
+# **Rubric** (half a point for each, 2 points in all)
+#
+# - (a) *Counted, not guessed*: with 30 layers and heads of 64, three heads keep $2 \cdot 30 \cdot 3 \cdot 64 = 11{,}520$ numbers a token, for 4,000 tokens 46 million, 92 MB in half precision (184 MB in single); nine heads three times as much, 276 MB. Left open: the quality at equal size. Our conversion of a trained model (3.63 to about 4.1 after healing) is one layer of two heads and says little about a model trained with groups from the start.
+# - (b) *Not decided*: exchanging the norm of a trained model (3.63 to 3.64) shows that the mean hardly matters there, not that training is as good; SwiGLU was not compared at all. It takes models trained from the start at equal numbers of parameters, over several seeds.
+# - (c) *Decided by switching off with a control*: the score says where to look, the losses with these heads off, beside as many others off, say what they do. A good answer has numbers of section 7, or says that "the others stand in" was seen for single heads of a small model only (section 6), and that copying is measured on random tokens.
+# - (d) *Left open, with a measurement*: a chance is no knowledge. The table has wrong places with a high chance, or places for invented people. One needs many questions, a threshold chosen on one half, and the errors counted on the other (notebook 10), in the telephone's own wording.
+#
+# **Misconceptions that cost marks**: "fewer key heads make the model three times as fast"; "RMSNorm is better, since all large models have it"; "a head with a high score is needed" or "can be spared" by the score alone; "0.9 means that nine of ten such answers are right".
+#
+# **Answers as students write them**
+#
+# - *Full marks (2 of 2)*: "(a) Three heads: 2 x 30 x 3 x 64 numbers a token, 92 MB for 4,000 tokens in half precision, and nine would be 276 MB, much for
+#   a telephone. What the three cost in quality we have not measured at this size. (b) Nothing is decided: I exchanged the norm in a trained model, and the
+#   perplexity went from 3.63 to 3.64, but a fair comparison trains both from the start with equal parameters and several seeds. (c) I would not: with
+#   the best heads off the loss on repeated tokens rises far more than with as many other heads of the same layers off, so the others do not stand in for them. (d) The
+#   chance alone is no guard, since it also names a place for invented people. I would ask many questions, choose a threshold on one half and
+#   count the errors on the other." Why: (a) to (d), half a point each.
+# - *Half (1 of 2)*: "(a) Three heads keep a third, 11,520 numbers a token, so 92 MB in place of 276 for 4,000 tokens. (b) I would take both, because
+#   all modern models use them, so they are better. (c) Yes, in section 6 a single head could be spared. (d) It must not be believed: it gives invented
+#   people a city too, so one needs a threshold that is tested on other questions." Why: (a) and (d) (1). (b) takes fashion for a measurement, and (c)
+#   carries one head of a small model over to eight of a large one, without a control.
+# - *No marks (0 of 2)*: "(a) Three heads, because then it is three times faster. (b) RMSNorm and SwiGLU are better. (c) Yes, they only copy, and nobody
+#   needs that. (d) It is sure of most answers, so they are right." Why: Each sentence is a misconception, and no number of the notebook is in it.
+
+# %% [markdown]
+# ## What others call it
+#
+# | here | elsewhere |
+# |---|---|
+# | groups that share keys and values | *grouped-query attention* (GQA); with one group *multi-query attention* (MQA) |
+# | the cache | *KV cache*; reading the prompt is the *prefill*, then comes *decoding* |
+# | rotary positions, their base | *RoPE*, `rope_theta` |
+# | two thirds of the width inside | `intermediate_size`, *MLP width* |
+# | a tied head | *weight tying*, `tie_word_embeddings` |
+# | a file of published numbers | *checkpoint*, *weights*; packed in few bits: *quantised* |
+# | marks for whose turn it is | *chat template* |
+# | to switch a head off | *ablation*, *zero ablation* |
+# | text written greedily | *greedy decoding*; all of it is *inference* |
+
+# %% [markdown]
 # ## What to remember
 #
 # - RMSNorm leaves the mean out. SwiGLU puts a gate in, at two thirds of the width. Heads that share keys and values leave less to keep while writing.
 # - Keys and values of old tokens do not change while the text fits into the window, so keep them.
+# - A key is turned once, by its own place, and kept so. New tokens go on at place $m$.
+# - Weights are loaded whole or not at all: nothing left over, nothing missing, all shapes alike. And then a known answer is compared, for names and shapes do not say how pairs are made.
 # - An induction head looks at what followed the last occurrence. It needs a head in an earlier layer, appears suddenly, and is proven by switching it off.
 #
 # **Go further.** Build a second layer into the reader of section 1, train it again, and measure its induction scores during training. How two heads of two layers work together is taken apart in [Elhage et al. 2021](https://transformer-circuits.pub/2021/framework/index.html).
