@@ -1,43 +1,47 @@
 """What notebook 16 shows of a real model, measured with its own cells.
 
-    python -m helpers.weights fetch smollm2                          # once
-    python -m benchmarks.real_model --out data/measured_here         # five minutes on one core
+    python -m benchmarks.real_model --out data/measured_here     # two minutes on one core without a GPU
 
-Every cell of the notebook's source that is no essay and no slider runs in order, so that the answers are those of its
-solutions. The tables that its cells keep are written, one file each.
+The model must be there: `python -m helpers.weights fetch smollm2` fetches it once. The exercises of the notebook's source
+run, so that the model is that of its solutions, and then the cells of its last experiments. The tables that these keep
+are written, one file each.
 """
 
 import argparse
+import csv
+from collections.abc import Iterator
 from pathlib import Path
+from typing import Any
 
 import matplotlib
+import pandas as pd
 import torch
 
 from grading.authoring import source
 from grading.folder.course import Course
 
 NOTEBOOK = "16_real_model"
-SHOWN = {"setup", "exercise", "experiment", "measured", "code"}
 
 
-def tables(first: str = "") -> dict[str, object]:
-    """Returns the tables that the cells of the notebook keep, by name.
+def tables() -> Iterator[tuple[str, pd.DataFrame]]:
+    """Yields the tables that the cells of the notebook keep, by name, as soon as they are there.
 
-    Args:
-        first: cells of training and figures before the one that holds this text are left out.
+    Raises:
+        SystemExit: the model is not there.
     """
     matplotlib.use("Agg")
-    variables: dict[str, object] = {"__name__": "__main__"}
-    reached = not first
+    variables: dict[str, Any] = {"__name__": "__main__", "found": {}}
+    told, reached = set[str](), False
     for cell in source.read(Course().source(NOTEBOOK)):
-        reached = reached or first in cell.source
-        if cell.kind in SHOWN and (reached or cell.kind in ("setup", "exercise")):
+        reached = reached or "GGUF_NAMES" in cell.source
+        if cell.kind in ("setup", "exercise") or (reached and cell.kind == "measured"):
             exec(compile(cell.source, f"<{NOTEBOOK}:{cell.line}>", "exec"), variables)
-    found = variables["found"]
-    assert isinstance(found, dict)
-    if variables["real"] is None:
-        raise SystemExit("the real model is not here: python -m helpers.weights fetch smollm2")
-    return found
+        if reached and variables["real"] is None:
+            raise SystemExit("the real model is not here: python -m helpers.weights fetch smollm2")
+        for name, table in variables["found"].items():
+            if name not in told:
+                told.add(name)
+                yield name, table
 
 
 def main() -> None:
@@ -47,10 +51,10 @@ def main() -> None:
     arguments = parser.parse_args()
     torch.set_num_threads(1)
     arguments.out.mkdir(parents=True, exist_ok=True)
-    for name, table in tables("GGUF_NAMES").items():
+    for name, table in tables():
         path = arguments.out / f"{name}.tsv"
-        table.to_csv(path, sep="\t", index=False, float_format="%.4g", quoting=3, lineterminator="\n")  # type: ignore[attr-defined]
-        print(f"{path}: {len(table)} rows")  # type: ignore[arg-type]
+        table.to_csv(path, sep="\t", index=False, float_format="%.4g", quoting=csv.QUOTE_NONE, lineterminator="\n")
+        print(f"{path}: {len(table)} rows")
 
 
 if __name__ == "__main__":
