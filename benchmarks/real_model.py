@@ -2,9 +2,9 @@
 
     python -m benchmarks.real_model --out data/measured_here     # two minutes on one core without a GPU
 
-The model must be there: `python -m helpers.weights fetch smollm2` fetches it once. The exercises of the notebook's source
-run, so that the model is that of its solutions, and then the cells of its last experiments. The tables that these keep
-are written, one file each.
+The model must be there: `python -m helpers.weights fetch smollm2` fetches it once. The exercises of the notebook's
+source run, so that the model is that of its solutions, and then the cells of its last experiments. The tables that
+these keep are written, one file each.
 """
 
 import argparse

@@ -31,7 +31,7 @@
 # - write a whole Llama, load published weights into it, and say when nothing must be loaded;
 # - find the heads that copy, watch them appear in training, and prove what they do by switching them off.
 #
-# **Time**: about 3 h 15 min. **Before this**: notebooks 02 (rotary positions), 05 (counting), 14 (a GPT) and 15 (the reviewer).
+# **Time**: about 3 h 15 min. **Before this**: notebooks 01 (who may look ahead), 02 (rotary positions), 05 (counting) and 14 (a GPT, its tokens).
 #
 # | exercise | what it asks | points |
 # |---|---|---|
@@ -295,7 +295,7 @@ def grouped_query_attention(
 # %% [markdown]
 # (By hand: $2 \cdot 32 \cdot 32 \cdot 128 \cdot 4096$ numbers are 1,074 million, or 2.1 GB; with 8 groups a quarter, 0.5 GB. Head 4 reads group 2.)
 #
-# A finished model can be converted to this, which is an adaptation, too: Ainslie et al. take the *mean* of the key matrices of the heads that are to share, likewise of the value matrices, and train on with 5 % of the steps of the pretraining. We do it with the reviewer: its two heads get one head of keys and values. Beside the mean we try to keep the first head only; and so that nobody takes for healing what is just more
+# A finished model can be converted to this, which is an adaptation, too: Ainslie et al. take the *mean* of the key matrices of the heads that are to share, likewise of the value matrices, and train on with 5 % of the steps of the pretraining. We do it with the model of section 1: its two heads get one head of keys and values. Beside the mean we try to keep the first head only; and so that nobody takes for healing what is just more
 # training, the unchanged model trains on just as long. **Predict** the four perplexities after the change, without and with training.
 
 # %% measured

@@ -19,7 +19,8 @@ from tutor.checking.plain import Model
 from ._common import _numbers
 
 exercise = Definition()
-Tensors, Names = dict[str, Tensor], dict[str, str]
+Tensors = dict[str, Tensor]
+Names = dict[str, str]
 
 
 def _own(published: str, names: Names) -> str:
