@@ -1135,7 +1135,7 @@ for row in kept("real_answers", conversation).itertuples():
 # %% [markdown]
 # In our run the sentences are fluent, and two of the four answers are wrong. Chopin has become somebody whom nobody knows, and 17 times 23 is 391. What is wrong is written exactly as what is right; this is called a *hallucination*. Nothing in the loss of a language model asks for truth (notebook 10).
 #
-# That it is the same model as others compute is not a matter of its answers: given the same tokens, your class and `transformers` differ by less than 0.0001 in logits of up to 20.
+# That it is the same model as others compute is not a matter of its answers: given the same tokens, your class and `transformers` differ by less than 0.0001 in logits of up to 32.
 #
 # ### What the cache is worth
 #
@@ -1194,9 +1194,10 @@ rows = kept("real_influence", influences)
 influence = torch.tensor([[int(x) for x in f"{row:0>{len(rows)}}"] for row in rows["changed by"].astype(str)])
 axes = plots.matrix(influence, "What changes the logits after a token", rows=rows["token"].tolist(),
                     columns=rows["token"].tolist())
-plots.show(axes.figure, f"Of the {influence.triu(1).count_nonzero()} places above the diagonal, the future, none "
-           f"matters; of {len(rows) * (len(rows) + 1) // 2} on and below it {int(influence.tril().sum())} do."
-           if not influence.triu(1).any() else "The future matters.")
+axes.set(xlabel="token that is changed", ylabel="logits after this token")
+pairs = len(rows) * (len(rows) - 1) // 2
+plots.show(axes.figure, f"Of {pairs} places above the diagonal, the future, {int(influence.triu(1).sum())} change the "
+           f"logits; of {pairs + len(rows)} on and below it, {int(influence.tril().sum())} do.")
 
 # %% [markdown]
 # Not one token changes what stands before it, and each changes all that follows, through thirty layers. So a real model keeps what notebook 01 promised, and you have measured it without looking inside.
