@@ -218,7 +218,9 @@ def test_an_answer_to_an_exercise_that_has_moved_to_another_notebook_stays(repos
         for name in ("15_cheap_adaptation", "16_real_model")
     )
     moved = [one for one in later["cells"] if merging._name(one) in ("RMSNorm", "RMSNorm_check")]
-    older = {**released, "cells": [*released["cells"], *moved]}
+    assert len(moved) == 2
+    stays = [one for one in released["cells"] if merging._name(one) not in map(merging._name, moved)]
+    older, released = ({**released, "cells": cells} for cells in ([*stays, *moved], stays))
     mine = copy.deepcopy(older)
     own = {
         "RMSNorm": "class RMSNorm(nn.Module):\n    eps = 1e-6",
