@@ -15,6 +15,7 @@ from pathlib import Path
 import torch
 from torch import Tensor, nn
 
+from helpers.embedded import embedded
 from helpers.weight_fetching import REAL, command, folder_of
 from helpers.weight_files import Published, free_memory, read, refuse_unreadable
 from helpers.weight_kinds import Model, build
@@ -30,9 +31,7 @@ def find(name: str | Path) -> Path:
         FileNotFoundError: it is not there; the message says how to get it.
     """
     if name in TINY:
-        here = Path(__file__).resolve().parent
-        folders = [here.parent / "data" / name, here / "corpora" / name]  # in a clone, and in an installed course
-        return next((folder for folder in folders if folder.is_dir()), folders[0])
+        return embedded(str(name))
     if name in REAL:
         folder = folder_of(str(name))
         if not all((folder / part.name).is_file() for part in REAL[str(name)].parts):

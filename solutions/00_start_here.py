@@ -18,15 +18,16 @@
 # %% [markdown]
 # # 00 · Start here
 #
-# This notebook is about the tools. Ten minutes now save an hour later: you will run a cell, fill one, have it checked, read a
+# This notebook is about the tools. Ten minutes now save an hour later: you will meet a small Transformer, run a cell, fill one, have it checked, read a
 # hint, and hand the notebook in. All the other notebooks work the same way.
 #
 # **When you are done, you can**
+# - say what a language model does, and watch one do it;
 # - run cells, and start again from a clean state when something is odd;
 # - answer an exercise and read what `check` says about it;
 # - have the whole notebook validated, and hand it in.
 #
-# **Time**: about 10 minutes. **Before this**: nothing but a little Python.
+# **Time**: about 15 minutes. **Before this**: nothing but a little Python.
 #
 # | exercise | what it asks | points |
 # |---|---|---|
@@ -50,7 +51,93 @@ from helpers import device, plots
 from tutor import check, hint
 
 # %% [markdown]
-# ## 2. Your computer
+# ## 2. A model, to begin with
+#
+# What this course is about, in one cell: a Transformer that has read 10,500 invented French book reviews, small enough to be loaded at once. It
+# has one skill. It reads a beginning and gives each of the 849 tokens of its vocabulary a probability to be the **next token**. You will build every part of it.
+
+# %% experiment
+from helpers.first_model import load_first_model
+from helpers.vocabulary import SOS
+
+model, vocabulary = load_first_model()
+
+
+@torch.no_grad()
+def show_next(sentence: str) -> None:
+    """Draws the most probable next words after a sentence, and where the model looks for them."""
+    numbers = torch.tensor([[SOS, *vocabulary.encode(sentence)]])  # (1, n): words become numbers
+    probabilities, words = model(numbers)[0, -1].softmax(-1).topk(8)  # of 849
+    looks = model.base.attention_maps(numbers)[0][0].mean(0)[-1]  # (n,), by the last word, in layer 1
+
+    figure, (left, right) = plots.panels(2, width=3.4, height=3.2)
+    tokens = [vocabulary.tokens[number] for number in numbers[0]]
+    names = [vocabulary.tokens[word] for word in words]
+    bars = ((left, names, probabilities, "the next word", "probability"),
+            (right, tokens, looks, "where the last word looks", "weight"))
+    for axes, labels, values, title, label in bars:
+        axes.barh(range(len(values)), values)
+        axes.set(title=title, xlabel=label, xlim=(0, 1), yticks=range(len(values)), yticklabels=labels)
+        axes.invert_yaxis()
+    told = ", ".join(f"{name} {value:.2f}" for name, value in zip(names[:3], probabilities))
+    most = tokens[int(looks.argmax())]
+    plots.show(figure, f"After '{sentence}': {told}. The last word looks most at '{most}'.")
+
+
+show_next("l'intrigue est bancale et le style est franchement")
+
+# %% [markdown]
+# (*The plot is shaky and the style is frankly ...*) The adjective must be masculine, as *le style* is, and not feminine, as *l'intrigue*. The picture on the right shows where it can learn
+# that: its last word, *franchement*, looks most at *style*. This looking is **attention**, and notebooks 01 to 03 build it.
+#
+# Now write a beginning of your own: change the sentence in a copy of the last line, in a new cell (the **+** in the toolbar makes one). Small letters or
+# capitals are the same to it. What it has never read becomes `<oov>`, *out of vocabulary*. Or move the slider: it lets the model read one word more each time.
+
+# %% interactive
+from ipywidgets import IntSlider, interact
+
+review = "ce roman est un régal . l'intrigue est captivante et le style est franchement"
+
+
+def show_after(count: int) -> None:
+    """Draws what the model expects after the first `count` words of the review."""
+    show_next(" ".join(review.split()[:count]))
+
+
+slider = IntSlider(value=4, min=0, max=len(review.split()), description="words", continuous_update=False)
+_ = interact(show_after, count=slider)
+
+# %% experiment
+# The same picture for those who only read: after four words.
+show_after(4)
+
+# %% [markdown]
+# Written out, this is all that happens, and it happens once for each word of a text. The letters are those of all the notebooks: $n$ tokens in a text, $d$ numbers for each, $V$ words in the vocabulary.
+
+# %% experiment
+from helpers.diagrams import Diagram
+
+picture = Diagram(4.1, 3.6)
+picture.column(1.3, 0.3, [
+    ("words", "<sos> ce roman est", "data"),
+    ("numbers", "token numbers (1, n)", "data"),
+    ("vectors", "vectors (1, n, d)", "data"),
+    ("layers", "2 layers: attention,\nfeed-forward", "attention"),
+    ("scores", "scores (1, n, V)", "data"),
+    ("next", "the next word", "data"),
+], step=0.6, width=1.8)
+for height, text in ((0.6, "vocabulary"), (1.2, "embedding"), (2.45, "head"), (3.0, "softmax")):
+    picture.note((1.37, height), text)
+picture.around("next", "words", reach=1.4)
+picture.note((2.77, 1.8), "once more,\none word longer")
+picture.show(
+    "A column of boxes: the vocabulary makes numbers of words, the embedding vectors of numbers; two "
+    "layers of attention and feed-forward work on them, a head gives a score for each word, and a "
+    "softmax the next word. An arrow leads from it back to the words: once more, one word longer."
+)
+
+# %% [markdown]
+# ## 3. Your computer
 #
 # Everything in this course runs on a laptop without a graphics card. If you have one that torch can use, the long
 # experiments (notebooks 06 and 12 at full size) use it; the others run on the processor, since models so small gain nothing from a graphics card.
@@ -61,7 +148,7 @@ from tutor import check, hint
 print(device.explain_device(device.choose_device()))
 
 # %% [markdown]
-# ## 3. A batch, by hand
+# ## 4. A batch, by hand
 #
 # A Transformer never sees words. It sees numbers: each token becomes a row of $d$ numbers, a sentence of $n$ tokens becomes $n$ such rows,
 # and $b$ sentences are stacked into a *batch*. Here is a small one, two sentences of three tokens, with four numbers for each token.
@@ -88,7 +175,7 @@ plots.show(figure, "Two sentences of three tokens, each token a row of four numb
 # Count: how many sentences, how many tokens in each, how many numbers for each token? In this order, these three numbers are the *shape* of the
 # batch. We write it `(b, n, d)`, batch first, in every notebook.
 #
-# ## 4. An exercise
+# ## 5. An exercise
 #
 # The next cell is an exercise. Yours says `raise NotImplementedError("Replace this line by your answer")`: replace that line, run the cell, then
 # run the check below it.
@@ -144,7 +231,7 @@ print("the picture above has the shape", tuple(batch.shape))
 print("your function says:           ", tuple(batch_shape(2, 3, 4)))
 
 # %% [markdown]
-# ## 5. Validate and hand in
+# ## 6. Validate and hand in
 #
 # 1. **Kernel → Restart Kernel and Run All Cells**: your notebook must run from top to bottom. Grading runs the set-up cells, your answers and the
 #    cells that you have added, in your order; of our experiments only what your answers need, and no training.

@@ -176,6 +176,32 @@ print("torch's generate_square_subsequent_mask is the same square:", torch.equal
 # A real model has a batch of sentences and several heads, so its scores have the shape `(b, h, n, n)`: one square
 # for each sentence and each head. The mask stays `(n, n)`; adding it works for all squares at once, because torch
 # lines up shapes **from the end**. Count the axis of your softmax from the end, too.
+#
+# The whole way of one head, from scores to weights to new vectors; you write the middle of it:
+
+# %% experiment
+from helpers.diagrams import Diagram
+
+picture = Diagram(4.1, 3.5)
+picture.column(1.85, 1.05, [
+    ("scores", "scores (n, n)", "data"),
+    ("masked", "masked scores (n, n)", "data"),
+    ("weights", "weights (n, n)", "attention"),
+    ("output", "new vectors (n, d)", "data"),
+], step=0.75, width=1.6)
+picture.box("queries", (1.05, 0.3), "queries (n, d)", width=1.15)
+picture.box("keys", (2.4, 0.3), "keys (n, d)", width=1.0)
+picture.box("values", (3.55, 0.3), "values (n, d)", width=1.0)
+picture.box("mask", (0.52, 1.8), "mask (n, n)\n0 or −∞", width=0.88)
+for name, end in (("queries", "scores"), ("keys", "scores"), ("mask", "masked")):
+    picture.arrow(name, end)
+picture.arrow("values", "output", corner="up")
+for height, text in ((1.42, "add"), (2.17, "softmax of each row"), (2.92, "weighted sum")):
+    picture.note((1.93, height), text)
+picture.show(
+    "Queries and keys make scores, n by n. The mask is added to them, the softmax of each row makes "
+    "weights of them, and the sum of the values with these weights is each token's new vector."
+)
 
 
 # %% exercise="attention_weights"

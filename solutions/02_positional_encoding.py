@@ -163,6 +163,31 @@ for name, options in kinds.items():
 # language models without any positions do work ([Haviv et al., 2022](https://arxiv.org/abs/2203.16634), section 4). Remember it for the end: "no
 # positions" is blind without a mask; with a mask, section 8 has a surprise for you.
 #
+# So a model must be told the order, and there are three places on the way where it can enter. The next sections take them one by one, from below:
+
+# %% experiment
+from helpers.diagrams import Diagram
+
+picture = Diagram(4.1, 3.8)
+picture.column(1.2, 0.3, [
+    ("tokens", "tokens (b, n)", "data"),
+    ("embeddings", "embeddings (b, n, d)", "data"),
+    ("queries", "queries, keys (b, n, d)", "data"),
+    ("scores", "scores (b, n, n)", "data"),
+    ("weights", "weights (b, n, n)", "attention"),
+], step=0.8, width=1.75)
+ways = {"embeddings": "add a vector to each:\nsinusoidal, learned",
+        "queries": "turn each by an angle:\nrotary", "scores": "subtract the distance:\nALiBi"}
+for row, (end, text) in enumerate(ways.items()):
+    picture.box(text, (3.15, 1.1 + 0.8 * row), text, "part", width=1.65)
+    picture.arrow(text, end)
+picture.show(
+    "A column from tokens over embeddings, queries and keys, and scores to weights. Positions can "
+    "enter in three places: a vector is added to each embedding (sinusoidal, learned), queries and "
+    "keys are turned by an angle (rotary), or the distance is subtracted from the scores (ALiBi)."
+)
+
+# %% [markdown]
 # ## 3. A clock for each place
 #
 # How could we tell a model the place $p$ of a word? We add something to its vector. But what?

@@ -1139,45 +1139,42 @@ for once in (False, True):
 # You have built all of it. Here is the Transformer of 2017 as one picture, with your layers in the two frames, $M$ of each. The lines around the coloured parts are the residuals; in *add, norm* they meet what the part has made, $\operatorname{norm}(x + \text{part}(x))$. Without the left column and the cross-attention, the right one is a language model (notebook 04); the left one alone, with an output layer on it, is BERT (notebook 07). (Such an output layer is also called a *head*; it has nothing to do with the heads of attention.)
 
 # %% experiment
-COLUMNS = {  # from bottom to top; what stands in the frame is there once for each of the M layers
-    "encoder": ["source tokens (b, m)", "embedding + positions", "self-attention", "add, norm",
-                "feed-forward", "add, norm", "memory (b, m, d)"],
-    "decoder": ["tokens written (b, n)", "embedding + positions", "causal self-attention", "add, norm",
-                "cross-attention", "add, norm", "feed-forward", "add, norm",
-                "output layer: d to V", "logits (b, n, V)"],
-}
+from helpers.diagrams import Diagram
+
+KINDS = {"self-attention": "attention", "causal self-attention": "attention",
+         "cross-attention": "attention", "feed-forward": "part", "head: d to V": "part"}
 
 
-def draw_column(axes, x: float, boxes: list[str]) -> None:
-    """Draws boxes from bottom to top, a frame around a layer, and each residual as a way around."""
-    for y, text in enumerate(boxes):
-        colour = (plots.COLOURS[1] if "attention" in text else
-                  plots.COLOURS[0] if "feed-forward" in text else "#eeeeee")
-        if text == "add, norm":  # what comes out of the part below is added to what went into it
-            axes.plot([x, x + 0.95, x + 0.95], [y - 1.45, y - 1.45, y], color="black", linewidth=1)
-            axes.annotate("", (x + 0.4, y), (x + 0.97, y), arrowprops={"arrowstyle": "->"})
-        axes.text(x, y, text, ha="center", va="center", color="black" if colour == "#eeeeee" else "white",
-                  bbox={"boxstyle": "round,pad=0.4", "facecolor": colour, "edgecolor": "#555555"})
-        if y:
-            axes.annotate("", (x, y - 0.25), (x, y - 0.75), arrowprops={"arrowstyle": "->"})
-    top = boxes.index("feed-forward") + 1
-    axes.add_patch(plots.plt.Rectangle((x - 1.15, 1.35), 2.3, top - 0.85, fill=False, linestyle="--"))
-    axes.text(x + 1.2, 1.5, "× M layers", va="center")
+def draw_column(picture: Diagram, x: float, texts: list[str]) -> list[str]:
+    """Draws boxes from bottom to top, a residual around each part, and returns their names."""
+    names = [f"{text}, box {place} at {x}" for place, text in enumerate(texts)]
+    boxes = [(name, text, KINDS.get(text, "data")) for name, text in zip(names, texts)]
+    picture.column(x, 0.62, boxes, step=0.55, width=1.42)
+    for before, after, text in zip(names, names[2:], texts[2:]):
+        if text == "add, norm":  # what a part has made is added to what went into it
+            picture.around(before, after, reach=0.86)
+    return names
 
-
-figure, (axes,) = plots.panels(1, width=7.2, height=6.4)
-for x, (name, boxes) in zip((0, 4), COLUMNS.items()):
-    draw_column(axes, x, boxes)
-    axes.text(x, -0.75, name, ha="center", weight="bold")
-axes.annotate("", (3.3, 4.05), (0.8, 5.95), arrowprops={"arrowstyle": "->", "linewidth": 1.6})
-axes.text(1.75, 5.5, "keys, values")
-axes.set(title="The Transformer of 2017, post-norm", xlim=(-1.6, 5.9), ylim=(-1, 9.5))
-axes.axis("off")
-plots.show(figure, " ".join(f"The {name}, from bottom to top: {', '.join(boxes)}."
-                            for name, boxes in COLUMNS.items())
-           + " Attention and feed-forward, each with its norm, are framed: M layers. Around each of them "
-           "leads a line, the residual, from what goes into the part to the addition behind it. "
-           "An arrow leads from the memory to cross-attention.")
+# %% experiment
+picture = Diagram(4.2, 6.0)
+encoder = draw_column(picture, 0.95, ["source (b, m)", "embed + position", "self-attention",
+                                      "add, norm", "feed-forward", "add, norm", "memory (b, m, d)"])
+decoder = draw_column(picture, 3.1, ["target so far (b, n)", "embed + position",
+                                     "causal self-attention", "add, norm", "cross-attention",
+                                     "add, norm", "feed-forward", "add, norm", "head: d to V",
+                                     "logits (b, n, V)"])
+picture.frame(encoder[2:6], margin=0.2)
+picture.frame(decoder[2:8], margin=0.2)
+picture.arrow(encoder[-1], decoder[4])
+picture.note((2.0, 3.55), "keys,\nvalues", ha="center")
+for x, text in ((0.95, "encoder, M layers"), (3.1, "decoder, M layers")):
+    picture.note((x, 0.22), text, ha="center", weight="bold")
+picture.show(
+    "Two columns, from bottom to top. Encoder: source, embedding and positions, then in each of M "
+    "layers self-attention and feed-forward; around each leads a residual line to add, norm; the end "
+    "is the memory. Decoder: the same with causal self-attention, with cross-attention between it "
+    "and feed-forward, which reads keys and values from the memory, and with a head from d to V."
+)
 
 # %% [markdown]
 # ## 11. What attention took the place of

@@ -76,28 +76,28 @@ from helpers.vocabulary import EOS, PAD, SOS, Vocabulary
 # | target | the next words, `(b, n)` | one label for each text, `(b,)` |
 
 # %% experiment
-def draw_boxes(axes, title: str, boxes: list[str]) -> None:
-    """Draws a column of boxes from bottom to top; those that name a head are orange."""
-    for height, text in enumerate(boxes):
-        colour = plots.COLOURS[1] if "head" in text else plots.COLOURS[0] if "base" in text else "#eeeeee"
-        box = {"boxstyle": "round,pad=0.5", "facecolor": colour, "edgecolor": "#555555"}
-        axes.text(0.5, height, text, ha="center", va="center", bbox=box,
-                  color="black" if colour == "#eeeeee" else "white")
-        if height:
-            axes.annotate("", (0.5, height - 0.26), (0.5, height - 0.74), arrowprops={"arrowstyle": "->"})
-    axes.set(title=title, xlim=(0, 1), ylim=(-0.6, 5.6))
-    axes.axis("off")
+from helpers.diagrams import Diagram
+
+def draw_model(picture: Diagram, x: float, name: str, above: list[tuple[str, str]]) -> None:
+    """Draws a base, and above it boxes from bottom to top: texts with their kinds."""
+    boxes = [("tokens (b, n)", "data"), ("base", "attention"),
+             ("hidden states (b, n, d)", "data"), *above]
+    picture.column(x, 0.65, [(f"{name} {text}", text, kind) for text, kind in boxes], width=1.65)
+    picture.note((x, 0.22), name, ha="center", weight="bold")
 
 
-figure, (left, right) = plots.panels(2, width=3.6, height=4.2)
-draw_boxes(left, "language model", ["tokens (b, n)", "base", "hidden (b, n, d)",
-                                    "head: D to V", "output (b, n, V)"])
-draw_boxes(right, "classifier", ["tokens (b, n)", "base", "hidden (b, n, d)",
-                                 "last real row (b, d)", "head: D to C", "output (b, C)"])
-plots.show(figure, "Two columns of boxes. "
-           "Both start with tokens (b, n), the base and hidden states (b, n, d). "
-           "The language model has a head from D to V on every row; "
-           "the classifier takes the last real row and has a head from D to C.")
+picture = Diagram(4.2, 4.0)
+draw_model(picture, 0.95, "language model", [("head: D to V", "part"),
+                                             ("logits (b, n, V)", "data")])
+draw_model(picture, 3.2, "classifier", [("last real row (b, d)", "data"),
+                                        ("new head: D to C", "part"), ("logits (b, C)", "data")])
+picture.arrow("language model base", "classifier base", linestyle="--")
+picture.note((2.08, 1.42), "the same\nweights", ha="center", va="bottom")
+picture.show(
+    "Two columns of boxes. Both start with tokens (b, n), the base and hidden states (b, n, d); the "
+    "base of the classifier has the weights of the language model. The language model has a head "
+    "from D to V on every row; the classifier takes the last real row and has a new head, D to C."
+)
 
 # %% [markdown]
 # ### By hand: how large is a head?

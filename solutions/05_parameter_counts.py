@@ -301,6 +301,29 @@ with_commas(table)
 # Look at the sizes. Two tensors, the embedding and the weight of the head, have ten million numbers each. The layer between
 # them, where all the attention is, has not even a quarter of a million.
 #
+# Where do parameters sit in a model? In the blue boxes, and nowhere else: tokens, logits and the residuals, the lines on the right, hold none.
+
+# %% experiment
+from helpers.diagrams import Diagram
+
+picture = Diagram(4.0, 4.4)
+picture.column(1.75, 0.3, [
+    ("tokens", "tokens (b, n)", "data"), ("embedding", "embedding", "part"),
+    ("attention", "attention", "part"), ("norm 1", "add, norm", "part"),
+    ("feed-forward", "feed-forward", "part"), ("norm 2", "add, norm", "part"),
+    ("head", "head", "part"), ("logits", "logits (b, n, V)", "data"),
+], step=0.55, width=1.4)
+picture.around("embedding", "norm 1", reach=1.0)
+picture.around("norm 1", "norm 2", reach=1.0)
+picture.frame(["attention", "norm 1", "feed-forward", "norm 2"], margin=0.42)
+picture.note((0.3, 2.3), "× M", ha="center", weight="bold")
+picture.show(
+    "A column from tokens to logits: embedding, then M times attention, add and norm, feed-forward, "
+    "add and norm, then the head. All of these are blue: they hold parameters. The residual lines around "
+    "attention and feed-forward, the tokens and the logits hold none."
+)
+
+# %% [markdown]
 # ## 3. One layer
 #
 # Here is a layer with $D = F = 4$, all of it. The dark squares of a block are its weight, the light column is its bias.

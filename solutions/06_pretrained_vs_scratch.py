@@ -77,7 +77,26 @@ from helpers.vocabulary import EOS, OOV, PAD, SOS, Vocabulary
 # | **scratch** | random numbers | everything |
 # | **frozen** | a language model | the head only |
 # | **pretrained** | a language model | everything |
-#
+
+# %% experiment
+from helpers.diagrams import Diagram
+
+picture = Diagram(4.2, 2.9)
+starts = {"scratch": ("base of\nrandom numbers", "part"),
+          "frozen": ("base of the\nlanguage model", "frozen"),
+          "pretrained": ("base of the\nlanguage model", "part")}
+for x, (way, (text, kind)) in zip((0.75, 2.1, 3.45), starts.items()):
+    boxes = [(f"{way} in", "labelled reviews", "data"), (f"{way} base", text, kind),
+             (f"{way} head", "new head", "part"), (f"{way} loss", "loss", "loss")]
+    picture.column(x, 0.35, boxes, step=0.68, width=1.25)
+    picture.note((x, 2.75), way, ha="center", weight="bold")
+picture.show(
+    "Three columns, each from labelled reviews over a base and a new head to the loss. Scratch: the "
+    "base begins with random numbers. Frozen: it is the language model's, and hatched, since it does "
+    "not learn. Pretrained: it is the language model's and learns."
+)
+
+# %% [markdown]
 # And a baseline that is no network at all, *naive Bayes*: it counts words. Whoever does not beat it has no reason to be proud.
 #
 # The reviews of this course are invented, so that the experiment runs on any computer in a few minutes. **For the real ones, change one line**: `load("reviews_fr")`

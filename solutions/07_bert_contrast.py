@@ -77,7 +77,33 @@ from helpers.vocabulary import EOS, MASK, OOV, PAD, SOS, Vocabulary
 # |---|---|---|
 # | **causal** (GPT) | Salut les copains, | yes: *Salut les copains, que faites-vous ?* |
 # | **masked** (BERT) | Salut les copains, ▢ allez-vous ? | no: *que allez-vous* is not French |
-#
+
+# %% experiment
+from helpers.diagrams import Diagram
+
+def draw_reader(picture: Diagram, bottom: float, name: str, tokens: list[str], seen: range,
+                asked: str) -> None:
+    """Draws a row of tokens, which of them the state at place 2 sees, and what it must name."""
+    for place, token in enumerate(tokens):
+        picture.box(f"{name} {place}", (0.5 + 0.8 * place, bottom), token, width=0.72)
+    picture.box(name, (2.1, bottom + 0.85), "state 2", "attention", width=0.72)
+    picture.box(f"{name} loss", (3.4, bottom + 0.85), f"loss: {asked}", "loss", width=1.3)
+    for place in seen:
+        picture.arrow(f"{name} {place}", name)
+    picture.arrow(name, f"{name} loss")
+    picture.note((0.1, bottom + 0.85), name, weight="bold")
+
+
+picture = Diagram(4.2, 2.9)
+draw_reader(picture, 1.8, "causal", ["salut", "les", "copains", ",", "..."], range(3), "« , »")
+draw_reader(picture, 0.3, "masked", ["salut", "les", "<mask>", ",", "..."], range(5), "copains")
+picture.show(
+    "Two rows of five tokens. Causal: the state at place 2 sees places 0 to 2 and is scored on the "
+    "next token, a comma. Masked: the token at place 2 is hidden, its state sees all five places "
+    "and is scored on the hidden word, copains."
+)
+
+# %% [markdown]
 # In attention the difference is one square of numbers, the mask of notebook 01: there for the causal model, not there for the masked one. (That one is called *masked* because some of its *words* are masked, that is hidden, section 3; its attention has no mask.) Row $i$ says whom token $i$ may look at.
 #
 # ### Exercise: who sees whom

@@ -67,7 +67,30 @@ from tutor import check, hint
 # query by a dot product, its *score*; the softmax turns scores into weights $\alpha_i$ that sum to 1; the output $c$ is the weighted average of the values:
 #
 # $$ \alpha_i = \frac{e^{k_i \cdot q}}{\sum_{j=1}^n e^{k_j \cdot q}}, \qquad c = \sum_{i=1}^n \alpha_i v_i $$
-#
+
+# %% experiment
+from helpers.diagrams import Diagram
+
+picture = Diagram(4.2, 3.6)
+picture.box("query", (0.75, 3.3), "query q (d)", width=1.1)
+picture.box("output", (2.65, 0.3), "output c (d)", width=1.4)
+for place in range(1, 4):
+    x = 0.75 + 0.95 * place
+    picture.box(f"key {place}", (x, 2.6), f"key $k_{place}$", width=0.8)
+    picture.box(f"weight {place}", (x, 1.8), f"weight $\\alpha_{place}$", "attention", width=0.8)
+    picture.box(f"value {place}", (x, 1.05), f"times $v_{place}$", width=0.8)
+    picture.arrow("query", f"key {place}", corner="across")
+    for start, end in (("key", "weight"), ("weight", "value")):
+        picture.arrow(f"{start} {place}", f"{end} {place}")
+    picture.arrow(f"value {place}", "output")
+picture.note((0.1, 2.2), "softmax of $q \\cdot k_i$")
+picture.note((0.1, 0.67), "sum")
+picture.show(
+    "A query meets three keys. The softmax of its dot products with them gives three weights; each "
+    "weight multiplies the value of its key, and the sum of the three is the output."
+)
+
+# %% [markdown]
 # This is the attention of notebook 03 for one query. We leave out its division by $\sqrt{d}$: here you choose the length of the query yourself, and could
 # undo the division by making it $\sqrt{d}$ times longer. In this notebook $d$ is the width of a key, that is of one head ($d/h$ in notebook 03).
 #

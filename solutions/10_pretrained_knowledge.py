@@ -77,7 +77,27 @@ from helpers.vocabulary import EOS, MASK, PAD, SOS, Vocabulary
 # | `test`: nobody has written about them | **no** | **no** |
 #
 # The second group is the interesting one. The model has read *Maria Sonivic ... Dublin*, but it was never asked about her. The third group is the control: here there is nothing to know.
-#
+
+# %% experiment
+from helpers.diagrams import Diagram
+
+picture = Diagram(4.2, 2.7)
+steps = {"pretraining": ("many texts", "loss on every\ntoken", "part", "loss"),
+         "fine-tuning": ("question and\nanswer", "loss on the\nanswer", "part", "loss"),
+         "asking": ("a new\nquestion", "an answer,\nor silence", "frozen", "data")}
+for x, (name, (given, wanted, model, end)) in zip((0.75, 2.1, 3.45), steps.items()):
+    picture.column(x, 0.4, [(f"{name} in", given, "data"), (name, "the model", model),
+                            (f"{name} out", wanted, end)], step=0.8, width=1.2)
+    picture.note((x, 2.52), name, ha="center", weight="bold")
+picture.arrow("pretraining", "fine-tuning")
+picture.arrow("fine-tuning", "asking")
+picture.show(
+    "Three columns, with one model that goes on from each to the next. Pretraining: it reads many "
+    "texts, with a loss on every token. Fine-tuning: it reads a question with its answer, with a "
+    "loss on the answer. Asking: it learns no more, and answers a new question, or keeps silent."
+)
+
+# %% [markdown]
 # The first line of the cell is the only one to change for real people: `load("birthplaces")` has texts from Wikipedia. It has no third group (the cells then leave it out), and it is ten times as long: take a graphics card.
 
 # %% experiment

@@ -98,7 +98,29 @@ for row in corpus.train.rows.sample(4, random_state=5).itertuples():
 # |---|---|---|---|---|
 # | it **reads** up to | `<sos>` | nous | trouvons | la |
 # | it must **say** | nous | trouvons | la | vieille |
-#
+
+# %% experiment
+from helpers.diagrams import Diagram
+
+picture = Diagram(4.2, 3.3)
+picture.column(0.85, 0.5, [
+    ("source", "we find the queen", "data"), ("encoder", "encoder", "attention"),
+    ("memory", "memory (b, m, d)", "data"),
+], step=0.78, width=1.45)
+picture.column(3.05, 0.5, [
+    ("target", "<sos> nous trouvons la", "data"), ("decoder", "decoder", "attention"),
+    ("logits", "logits (b, n, V)", "data"), ("loss", "loss: nous trouvons la ...", "loss"),
+], step=0.78, width=1.85)
+picture.arrow("memory", "decoder")
+picture.note((2.07, 1.55), "cross-\nattention", ha="right", fontsize=8)
+picture.note((3.05, 0.16), "in training: the right words so far", ha="center")
+picture.show(
+    "Two columns. The encoder makes the memory of the English sentence. The decoder reads the right "
+    "French words so far, from <sos> on, and by cross-attention the memory; the loss compares its "
+    "logits with the same words, one place further on."
+)
+
+# %% [markdown]
 # Notebook 04 did this for one sentence. What is new is the batch: sentences have different lengths and the rows of a tensor have not.
 #
 # > **The mistake first.** Fill the short rows with `<pad>`, in input and output alike, and train. The loss falls beautifully. How much of it is about French?

@@ -239,7 +239,28 @@ pd.DataFrame(rows, columns=columns).set_index("setting")
 # ## 3. A sweep that can be interrupted
 #
 # Ten epochs of the published settings took 10 to 28 minutes each by the report's log, an hour and a quarter for all four; with more data, more seeds or a slower machine it is hours. In that time, things happen: somebody presses Ctrl-C, a laptop is closed, Colab takes its GPU back. A sweep that keeps its table in a variable and shows it at the end loses everything.
-#
+
+# %% experiment
+from helpers.diagrams import Diagram
+
+picture = Diagram(4.2, 2.9)
+picture.column(1.35, 0.3, [
+    ("settings", "the next setting", "data"), ("asked", "is it in the table?", "data"),
+    ("trained", "train it", "part"), ("added", "a row more in the table", "data"),
+], step=0.75, width=1.75)
+picture.box("saved", (3.45, 2.55), "file", "data", width=0.75)
+picture.arrow("added", "saved")
+picture.note((2.3, 2.68), "save", va="bottom")
+picture.note((1.43, 1.43), "no, or changed since")
+picture.around("asked", "settings", reach=1.15)
+picture.note((2.58, 0.68), "yes")
+picture.around("added", "settings", reach=-1.1)
+picture.show(
+    "A loop. The next setting: is it in the table? If yes, go on to the next one. If not, or if it has "
+    "changed since, train it, add a row to the table, and save the table to a file before the next."
+)
+
+# %% [markdown]
 # The rules of a sweep that can be trusted:
 # 1. **Save after every setting**, before the next one begins. (A `finally:` is not enough: when the machine goes off, nothing is executed any more.)
 # 2. **Do not train again** what is in the table.

@@ -71,6 +71,34 @@ from helpers.models import Attention, Context
 # 3. And writing, one word after the other: is attention faster there, too?
 # 4. Each token sees itself and the two before it. How many layers until token 11 can know of token 0?
 #
+# The two ways from a token to a later state, in one picture:
+
+# %% experiment
+from helpers.diagrams import Diagram
+
+def draw_row(picture: Diagram, bottom: float, name: str, kind: str, recurrent: bool) -> None:
+    """Draws four tokens, above them the states that read them, and an arrow for each reading."""
+    for place in range(4):
+        x = 0.6 + 1.0 * place
+        picture.box(f"{name} x{place}", (x, bottom), f"$x_{place}$", width=0.6)
+        picture.box(f"{name} h{place}", (x, bottom + 0.75), f"$h_{place}$", kind, width=0.6)
+        if recurrent and place:
+            picture.arrow(f"{name} h{place - 1}", f"{name} h{place}")
+        for other in [place] if recurrent else range(place + 1):
+            picture.arrow(f"{name} x{other}", f"{name} h{place}")
+    picture.note((0.3, bottom + 1.15), name, weight="bold")
+
+
+picture = Diagram(4.2, 3.2)
+draw_row(picture, 1.85, "recurrence: one step after the other", "part", recurrent=True)
+draw_row(picture, 0.25, "attention: all tokens at once", "attention", recurrent=False)
+picture.show(
+    "Four tokens and their states, twice. Recurrence: each state is made of its token and the state "
+    "before it, so token 0 reaches state 3 in four steps. Attention: each state reads its own token "
+    "and all before it, so token 0 reaches state 3 in one."
+)
+
+# %% [markdown]
 # ## 1. One step
 #
 # A recurrence is one function, used again and again: it takes a token $x$ and the old state $h$ and gives the new state. The simplest form, $h' = \tanh(x W + h U)$, writes over everything in each step. A **gated** one decides for each number of the state how much of it

@@ -286,6 +286,25 @@ print(f"{len(train_tokens):,} tokens to learn from, {len(held_tokens):,} held ba
 # ## 3. The model
 #
 # A GPT is a stack of pre-norm layers between two uses of one table. Most of the parts below you have written in notebooks 01 and 03 (the feed-forward part was given there, too); here they are, in torch alone, with torch's own attention. New is `TokenEmbedding`.
+#
+# One of its layers: the norm stands before each part, and the residual path, on the right, is never normed.
+
+# %% experiment
+from helpers.diagrams import Diagram
+
+picture = Diagram(4.2, 4.5)
+picture.column(1.6, 0.3, [
+    ("x", "x (b, n, d)", "data"), ("norm 1", "norm", "part"),
+    ("attention", "causal attention", "attention"), ("add 1", "add", "data"),
+    ("norm 2", "norm", "part"), ("feed-forward", "feed-forward", "part"), ("add 2", "add", "data"),
+    ("next", "to the next layer (b, n, d)", "data"),
+], step=0.55, width=1.75)
+picture.around("x", "add 1", reach=1.15)
+picture.around("add 1", "add 2", reach=1.15)
+picture.show(
+    "One pre-norm layer, from bottom to top: x, norm, causal attention, add, norm, feed-forward, add, "
+    "the next layer. Residual lines lead past norm and attention, and past norm and feed-forward."
+)
 
 # %% setup
 def causal_mask(size: int) -> Tensor:

@@ -115,7 +115,27 @@ for name, count in {"head only": numbers_in(classifier.head), "full": numbers_in
 # $$ \Delta W = \frac{\alpha}{r} \, B A, \qquad B \in \mathbb{R}^{d_\text{out} \times r}, \quad A \in \mathbb{R}^{r \times d_\text{in}} $$
 #
 # $A$ goes **down** from $d_\text{in}$ numbers to $r$, the *rank*; $B$ goes **up** again to $d_\text{out}$. We call them so in code. Only these two learn: $r (d_\text{in} + d_\text{out})$ numbers in place of $d_\text{in} d_\text{out}$. The paper divides by $r$ so that another rank does not ask for another learning rate each time; $\alpha$ is a constant that it sets once and leaves, since a larger one acts much like a larger rate. Ours is 8 throughout; we have tried no other.
-#
+
+# %% experiment
+from helpers.diagrams import Diagram
+
+picture = Diagram(4.0, 3.4)
+picture.box("x", (2.0, 0.3), "x (..., d_in)", width=1.4)
+picture.box("W", (1.0, 1.5), "W (d_out, d_in)\nfrozen", "frozen", width=1.3)
+picture.box("down", (3.0, 1.15), "down\n(r, d_in)", "part", width=0.75)
+picture.box("up", (3.0, 2.0), "up (d_out, r)", "part", width=1.3)
+picture.box("add", (2.0, 2.6), "add", width=0.6)
+picture.box("y", (2.0, 3.15), "y (..., d_out)", width=1.4)
+for start, end in (("x", "W"), ("x", "down"), ("down", "up"), ("W", "add"), ("up", "add"),
+                   ("add", "y")):
+    picture.arrow(start, end)
+picture.note((2.75, 2.42), r"times $\alpha / r$")
+picture.show(
+    "Two ways from x to an addition that gives y. The wide one leads through the frozen matrix W, the "
+    "thin one down to r numbers and up again, times alpha over r; only the thin one learns."
+)
+
+# %% [markdown]
 # ### By hand
 #
 # $W = \begin{pmatrix} 1 & 0 \\ 0 & 1 \end{pmatrix}$, rank 1, $\alpha = 1$, `down` $= (1 \;\; 1)$, `up` $= \begin{pmatrix} 0 \\ 2 \end{pmatrix}$. Their product is $\begin{pmatrix} 0 & 0 \\ 2 & 2 \end{pmatrix}$, so the input $(3, 4)$ gives $(3, 4) + (0, 14) = (3, 18)$. On the way: `down` makes of $(3, 4)$ the single number 7, and `up` makes of it $(0, 14)$. What can a change of rank 1 *not* do? And with $d_\text{in} = d_\text{out} = 64$: from which rank on is nothing saved any more?

@@ -234,8 +234,9 @@ def corpora() -> Iterator[Path]:
 
 
 def tiny_models() -> Iterator[Path]:
-    """Yields the files of the models in published layouts that the course brings."""
-    yield from sorted((ROOT / "data").glob("tiny_*/*"))
+    """Yields the files of the models that the course brings: in published layouts, and that of notebook 00."""
+    for pattern in ("tiny_*/*", "first_model/*"):
+        yield from sorted((ROOT / "data").glob(pattern))
 
 
 def _project() -> dict[str, Any]:

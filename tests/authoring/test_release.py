@@ -20,9 +20,9 @@ from grading.definitions import catalogue
 from grading.folder.course import ROOT
 
 STEMS = [path.stem for path in build.sources()]
-PARTS = {"", ".gguf", ".json", ".py", ".safetensors", ".tsv", ".txt", ".typed"}
+PARTS = {"", ".gguf", ".json", ".pt", ".py", ".safetensors", ".tsv", ".txt", ".typed"}
 
-BINARY = (".whl", ".safetensors", ".gguf")
+BINARY = (".whl", ".safetensors", ".gguf", ".pt")
 
 
 @pytest.fixture(scope="module")

@@ -1,0 +1,69 @@
+"""What several exercises of notebook 17 need: batches of texts, each a prompt and an answer, with logits."""
+
+from __future__ import annotations
+
+import random
+
+import torch
+from torch import Tensor
+
+from grading.exercises.draws import seed_from
+from helpers.vocabulary import PAD
+from tutor.checking.answers import Question
+
+V = 11  # words of the drawn vocabularies
+LARGE = 40.0  # logits so far apart that the exponentials of some are 0
+
+
+def places(tokens: Tensor, starts: Tensor, lengths: Tensor) -> Tensor:
+    """Returns where the next token belongs to the answer, `(b, n - 1)`."""
+    following = torch.arange(1, tokens.shape[1])
+    return (following >= starts[:, None]) & (following < lengths[:, None])
+
+
+def log_probabilities(logits: Tensor, tokens: Tensor) -> Tensor:
+    """Returns the logarithm of the probability of each token but the first, `(b, n - 1)`."""
+    return logits[:, :-1].log_softmax(dim=-1).gather(2, tokens[:, 1:, None])[..., 0]
+
+
+def batch(spans: list[tuple[int, int]], seed: int, spread: float = 1.0, spare: int = 0, words: int = V) -> Question:
+    """Returns a question on texts whose answers span `(start, length)`, with `spare` columns of padding for all.
+
+    Logits are drawn; what they say of the padding, and of the places before the answer, is wild, so that whoever counts
+    it is seen. Among the tokens is the number of `<pad>`, too: only the lengths say where a text ends.
+    """
+    generator = torch.Generator().manual_seed(seed)
+    size = max(length for _, length in spans) + spare
+    tokens = torch.full((len(spans), size), PAD)
+    for row, (_, length) in zip(tokens, spans, strict=True):
+        row[:length] = torch.randint(0, words, (length,), generator=generator)
+    logits = spread * torch.randn(len(spans), size, words, generator=generator)
+    starts, lengths = (torch.tensor(numbers) for numbers in zip(*spans, strict=True))
+    return Question((logits, tokens, starts, lengths))
+
+
+def draw_spans(rng: random.Random, texts: int, low: int = 2, high: int = 7) -> list[tuple[int, int]]:
+    """Returns spans of answers whose lengths differ, behind prompts of different lengths."""
+    lengths = rng.sample(range(low, high + texts), texts)
+    return [(start, start + length) for start, length in zip(rng.choices(range(1, 6), k=texts), lengths, strict=True)]
+
+
+def one(rng: random.Random) -> list[Question]:
+    """Draws one text without padding, and one whose answer is a single token behind `<sos>`."""
+    start = rng.randint(2, 5)
+    return [batch([(start, start + rng.randint(2, 5))], seed_from(rng)), batch([(1, 2)], seed_from(rng))]
+
+
+def several(rng: random.Random) -> list[Question]:
+    """Draws batches whose prompts and answers differ in length, the last one with large logits."""
+    return [
+        batch(draw_spans(rng, 3), seed_from(rng)),
+        batch(draw_spans(rng, 4), seed_from(rng), spare=rng.randint(1, 3)),
+        batch([(3, 4), (1, 9), (5, 7)], seed_from(rng), LARGE),
+    ]
+
+
+def long_text(rng: random.Random) -> list[Question]:
+    """Draws a text beyond any table of a few hundred places."""
+    start = rng.randint(130, 180)
+    return [batch([(start, start + rng.randint(150, 180)), (2, 9)], seed_from(rng), words=3)]

@@ -1,0 +1,125 @@
+"""Exercise preference_pairs of notebook 17."""
+
+from __future__ import annotations
+
+import random
+
+import torch
+from torch import Tensor
+
+from grading.definitions.definition import Definition
+from grading.exercises.draws import fixed, seed_from
+from tutor.checking.answers import Question
+
+exercise = Definition()
+
+
+@exercise.reference
+def preference_pairs(rewards: Tensor) -> Tensor:
+    best, worst = rewards.argmax(dim=1), rewards.argmin(dim=1)
+    prompts = torch.arange(len(rewards))
+    high, low = rewards[prompts, best], rewards[prompts, worst]
+    return torch.stack([prompts, best, worst], dim=1)[high > low]
+
+
+def _rewards(prompts: int, answers: int, seed: int) -> Question:
+    """Returns a question on rewards that all differ."""
+    generator = torch.Generator().manual_seed(seed)
+    return Question((torch.randperm(prompts * answers, generator=generator).view(prompts, answers) / 7 - prompts,))
+
+
+@exercise.stage(
+    "best and worst", points=1, public=[_rewards(3, 4, 1), _rewards(1, 2, 2), _rewards(5, 3, 3)], decisive=True
+)
+def _(rng):
+    """A row for each prompt: its number, the place of its best answer, the place of its worst."""
+    return [_rewards(rng.randint(2, 6), rng.randint(2, 5), seed_from(rng)) for _ in range(2)]
+
+
+TIES = [[1.0, 3.0, 3.0, 0.0], [2.0, 2.0, 5.0, 2.0], [0.0, -1.0, 0.0, -1.0]]
+
+
+def _levels(rng: random.Random) -> list[tuple[float, float]]:
+    return [(float(low), low + rng.uniform(0.5, 2)) for low in rng.choices(range(-2, 2), k=rng.randint(4, 7))]
+
+
+def _tied(rng: random.Random) -> list[Question]:
+    return [
+        Question((torch.tensor([rng.sample([low, low, high, high], 4) for low, high in _levels(rng)]),)),
+        Question((torch.tensor(rng.sample(TIES, 3)) * rng.uniform(0.5, 3),)),
+    ]
+
+
+@exercise.stage("several equally good", points=0.5, public=[Question((torch.tensor(TIES),)), *fixed(_tied, 0)])
+def _(rng):
+    """Of several best answers, and of several worst ones, take the first."""
+    return _tied(rng)
+
+
+def _with_equal_rows(rng: random.Random) -> list[Question]:
+    """Draws rewards in which some prompts have equal answers only, and one in which all have."""
+    rewards = torch.tensor([rng.sample([-1.0, 0.5, 2.0], 3) for _ in range(5)])
+    for row in rng.sample(range(5), 2):
+        rewards[row] = rng.choice([-1.5, 0.0, 3.0])
+    near = torch.tensor([[0.25, 0.25], [0.25, 0.2501], [-3.0, -3.0]])
+    return [Question((rewards,)), Question((torch.zeros(rng.randint(1, 4), 3),)), Question((near,))]
+
+
+@exercise.stage(
+    "prompts whose answers are equally good",
+    points=1.5,
+    public=[Question((torch.tensor([[1.0, 1.0], [0.0, 2.0], [-1.0, -1.0]]),)), *fixed(_with_equal_rows, 3)],
+    decisive=True,
+)
+def _(rng):
+    """There is nothing to prefer: such a prompt has no row, and the others keep their numbers. Where no prompt has a
+    preference the result is empty, `(0, 3)`.
+    """
+    return _with_equal_rows(rng)
+
+
+exercise.large += [_rewards(2000, 5, 4)]
+
+
+@exercise.mistake("prompts without a preference are kept")
+def _(rewards):
+    """Where all answers are equally good, none is to be preferred: leave the prompt out."""
+    return torch.stack([torch.arange(len(rewards)), rewards.argmax(dim=1), rewards.argmin(dim=1)], dim=1)
+
+
+@exercise.mistake("the rows are numbered anew")
+def _(rewards):
+    """The first column is the number of the prompt in rewards, not that of the row in the result."""
+    found = preference_pairs(rewards).clone()
+    found[:, 0] = torch.arange(len(found))
+    return found
+
+
+@exercise.mistake("best and worst are exchanged")
+def _(rewards):
+    """The second column is the best answer, the third the worst."""
+    return preference_pairs(rewards)[:, [0, 2, 1]]
+
+
+@exercise.mistake("the last of several best answers")
+def _(rewards):
+    """Of equally good answers take the first, among the best and among the worst."""
+    last = rewards.shape[1] - 1
+    found = preference_pairs(rewards.flip(1)).clone()
+    found[:, 1:] = last - found[:, 1:]
+    return found
+
+
+@exercise.mistake("the best and worst prompt for each answer")
+def _(rewards):
+    """A row of rewards is a prompt, a column one of its answers: look along the row, dim=1."""
+    return preference_pairs(rewards.T)
+
+
+@exercise.mistake("the second best in place of the worst")
+def _(rewards):
+    """The rejected answer is the worst of all: argmin, not the second of a sorted list."""
+    order = rewards.argsort(dim=1, descending=True, stable=True)
+    found = preference_pairs(rewards).clone()
+    found[:, 2] = order[found[:, 0], 1]
+    return found

@@ -1,0 +1,116 @@
+"""Exercise score_by_words of notebook 17."""
+
+from __future__ import annotations
+
+import random
+
+import torch
+from torch import Tensor
+
+from grading.definitions.definition import Definition
+from grading.exercises.draws import fixed, seed_from
+from tutor.checking.answers import Question
+
+exercise = Definition()
+
+
+@exercise.reference
+def score_by_words(logits: Tensor, positive: list[int], negative: list[int]) -> Tensor:
+    return logits[:, positive].logsumexp(dim=1) - logits[:, negative].logsumexp(dim=1)
+
+
+def _ask(
+    texts: int, words: int, positive: int, negative: int, seed: int, spread: float = 2.0, low: float = 0.0
+) -> Question:
+    """Returns a question with this many words a side, drawn from a vocabulary of `words`."""
+    rng = random.Random(seed)
+    chosen = rng.sample(range(words), positive + negative)
+    logits = low + spread * torch.randn(texts, words, generator=torch.Generator().manual_seed(seed))
+    return Question((logits, chosen[:positive], chosen[positive:]))
+
+
+@exercise.stage("one word a side", points=1, public=[_ask(3, 8, 1, 1, 1), _ask(1, 5, 1, 1, 2)])
+def _(rng):
+    """Log-odds of one word against another: the difference of their logits. The logarithm of the sum of all
+    exponentials, by which softmax divides, is in both and falls away.
+    """
+    return [_ask(rng.randint(1, 4), rng.randint(5, 9), 1, 1, seed_from(rng))]
+
+
+def _several(rng: random.Random) -> list[Question]:
+    return [
+        _ask(3, 12, 3, 2, seed_from(rng)),
+        _ask(2, 12, 1, 4, seed_from(rng)),
+        _ask(4, 12, rng.randint(2, 4), rng.randint(2, 4), seed_from(rng), spread=rng.uniform(0.5, 4)),
+    ]
+
+
+@exercise.stage("several words a side", points=1.5, public=[_ask(3, 12, 3, 2, 3), *fixed(_several, 0)], decisive=True)
+def _(rng):
+    """Any of a side's words will do: their probabilities add up. Add probabilities, not logits and not logarithms."""
+    return _several(rng)
+
+
+@exercise.stage(
+    "probabilities that are very small",
+    points=0.5,
+    public=[_ask(2, 9, 2, 2, 4, low=-200.0), _ask(2, 9, 2, 2, 5, spread=150.0)],
+)
+def _(rng):
+    """Exponentials of logits below -100 are 0 in 32 bits, and those above 90 infinite. logsumexp is made for this."""
+    return [_ask(2, 9, 2, 2, seed_from(rng), low=sign * rng.uniform(120, 300)) for sign in (-1, 1)] + [
+        _ask(2, 9, 3, 2, seed_from(rng), spread=rng.uniform(120, 200))
+    ]
+
+
+exercise.large += [_ask(2, 40000, 500, 700, 6)]
+
+
+@exercise.mistake("negative against positive")
+def _(logits, positive, negative):
+    """The score is greater than 0 where the positive words win: positive minus negative."""
+    return -score_by_words(logits, positive, negative)
+
+
+@exercise.mistake("the sum of the logits")
+def _(logits, positive, negative):
+    """A sum of logits is the logarithm of a *product*. Any of the words will do: add probabilities."""
+    return logits[:, positive].sum(dim=1) - logits[:, negative].sum(dim=1)
+
+
+@exercise.mistake("the mean of the logits")
+def _(logits, positive, negative):
+    """A mean of logits is no logarithm of a sum of probabilities."""
+    return logits[:, positive].mean(dim=1) - logits[:, negative].mean(dim=1)
+
+
+@exercise.mistake("the best word of each side")
+def _(logits, positive, negative):
+    """All words of a side count, not only its most probable one."""
+    return logits[:, positive].amax(dim=1) - logits[:, negative].amax(dim=1)
+
+
+@exercise.mistake("the difference of the probabilities")
+def _(logits, positive, negative):
+    """Wanted are log-odds: the logarithm of one sum of probabilities minus that of the other."""
+    shares = logits.softmax(dim=1)
+    return shares[:, positive].sum(dim=1) - shares[:, negative].sum(dim=1)
+
+
+@exercise.mistake("the ratio without its logarithm")
+def _(logits, positive, negative):
+    """Log-odds are the *logarithm* of the ratio: 0 where both sides are equally probable."""
+    return score_by_words(logits, positive, negative).exp()
+
+
+@exercise.mistake("the mean probability of each side")
+def _(logits, positive, negative):
+    """A side with more words is more probable, and this is meant: probabilities are added, not averaged."""
+    sizes = torch.log(torch.tensor(len(positive) / len(negative)))
+    return score_by_words(logits, positive, negative) - sizes
+
+
+@exercise.mistake("the probability of the positive side")
+def _(logits, positive, negative):
+    """Wanted are the log-odds, a number without limits; the sigmoid of them is this probability."""
+    return score_by_words(logits, positive, negative).sigmoid()

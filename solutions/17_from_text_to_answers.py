@@ -1,0 +1,583 @@
+# ---
+# jupyter:
+#   course:
+#     teaches: "from a model that goes on writing to one that answers, and what that costs"
+#     part: pretraining
+#     column: 3
+#     row: 4
+#     builds_on: ["06"]
+#     questions:
+#       - How does it learn to answer?
+#       - Can a language model be asked, without any training?
+#       - What does it learn from examples of answers?
+#       - How does one train on "this answer is better than that one"?
+#       - What does a tuned model know that it did not know before?
+#   jupytext:
+#     notebook_metadata_filter: course
+#     text_representation:
+#       extension: .py
+#       format_name: percent
+# ---
+
+# %% [markdown]
+# # 17 · From text to answers
+#
+# A language model goes on writing. Whoever talks to one today expects something else: an answer, in a certain form, to one's liking. Three steps lead from
+# the one to the other, and you take them with a model that is small enough to be trained again in seconds: you **ask** it as it is; you show it
+# examples of answers, which is called **instruction tuning** or *supervised fine-tuning* (SFT); and you train it on pairs of answers of which one is
+# **preferred**, by *direct preference optimisation* (DPO). At each step you measure what has been gained and what has been lost.
+#
+# **When you are done, you can**
+# - turn a language model into a classifier without training it, by what it would write next;
+# - train on answers only, and say which part of the gain is form and which is knowledge;
+# - give the logarithm of the probability of a whole answer;
+# - write the loss of DPO, say what its reference and its $\beta$ do, and see when a model is over-optimised.
+#
+# **Time**: about 2 h 30 min. **Before this**: notebooks 04 (a new head) and 06 (perplexity, writing, seeds).
+#
+# | exercise | what it asks | points |
+# |---|---|---|
+# | `score_by_words` | classify by the next word | 3 |
+# | `answer_loss` | learn the answer, not the question | 4 |
+# | `answer_log_probability` | how probable is a whole answer? | 3 |
+# | `preference_pairs` | which answer is better than which? | 3 |
+# | `preference_loss` | the loss of DPO | 4 |
+# | *essay* `tuned_essay` | what does a tuned model know? | 3 |
+# | **total** | | **20** |
+#
+# Cells tagged `experiment` train and draw, about a minute in all; no mark depends on them, and grading skips them.
+
+# %% setup
+import copy
+import math
+
+import pandas as pd
+import torch
+from torch import Tensor, nn
+from torch.nn import functional as F
+
+from helpers import plots
+from tutor import check, hint
+from helpers.corpora import load
+from helpers.first_model import load_first_model
+from helpers.models import LanguageModel
+from helpers.vocabulary import EOS, PAD, SOS
+
+# %% [markdown]
+# ## 1. Ask before you replace the head
+#
+# The model is the one of notebook 00: two layers, width 64, trained on 10,500 invented reviews without a label. Notebooks 04 and 06 made a classifier of such a model with a new head and labelled reviews. There is another way,
+# which needs neither: let it read the review and a beginning such as *c'est donc un livre à* ("so this is a book to"), and look at **what it would write next**: *recommander* (recommend) or *éviter* (avoid)? This is called **prompting**, and a classification without any
+# example is **zero-shot**. The beginning is the *prompt*.
+#
+# In the picture, the numbers after *answer* are places: this notebook asks only about the tokens of an answer, and each of them is scored by the logits one place before it.
+
+# %% experiment
+from helpers.diagrams import Diagram
+
+picture = Diagram(4.2, 2.45)
+for place, word in enumerate(["<sos>", "un livre", "à", "éviter", "<eos>"]):
+    picture.box(f"token {place}", (0.45 + 0.82 * place, 0.45), word, "part" if place >= 3 else "data", width=0.74)
+for place in range(4):
+    x, scored = 0.45 + 0.82 * place, place >= 2  # the next token belongs to the answer
+    picture.box(f"logits {place}", (x, 1.3), f"logits {place}", "attention" if scored else "data", width=0.74)
+    picture.arrow(f"token {place}", f"logits {place}")
+    if scored:
+        picture.box(f"loss {place}", (x + 0.4, 2.15), f"loss of {place + 1}", "loss", width=0.78)
+        picture.arrow(f"logits {place}", f"loss {place}")
+        picture.arrow(f"token {place + 1}", f"loss {place}")
+picture.note((1.27, 0.1), "prompt: places 0 to 2", ha="center")
+picture.note((3.32, 0.1), "answer: start 3, length 5", ha="center")
+picture.show(
+    "Five tokens, of which the first three are the prompt and the last two the answer. Above each token but the "
+    "last stand its logits. Only those at places 2 and 3 are scored: they are compared with the tokens "
+    "at places 3 and 4."
+)
+
+# %% [markdown]
+# ### By hand
+#
+# After some review the model gives *recommander* the probability 0.2, *relire* (read again) 0.1 and *éviter* 0.05; the rest goes to other words. How many times as probable is praise as blame, if any word of a side will do? The logarithm of this number, the *log-odds*, is a score: greater than
+# 0 means praise. And now with the logits: the softmax divides all exponentials by the same sum. What becomes of this sum in the ratio?
+
+# %% exercise="score_by_words"
+def score_by_words(logits: Tensor, positive: list[int], negative: list[int]) -> Tensor:
+    """Returns how much more probable the positive words are as the next word: the log-odds `(b,)`.
+
+    The probabilities of a side's words are added.
+
+    Args:
+        logits: of the next word, `(b, V)`. They may be hundreds apart, or all far below 0.
+        positive, negative: numbers of words, at least one a side; no word is on both.
+    """
+    ### BEGIN SOLUTION
+    return logits[:, positive].logsumexp(dim=1) - logits[:, negative].logsumexp(dim=1)
+    ### END SOLUTION
+
+
+# %% [markdown]
+# (By hand: $0.3 / 0.05 = 6$, and $\ln 6 \approx 1.79$. The sum of the softmax stands above and below the line and falls away, so the logits are enough.)
+#
+# Which prompt, and which words? Nobody knows beforehand. Here are four ways to ask; the third is as good French as the others. **Choose by the validation reviews**, and look at the test once, with the way that you have chosen.
+
+# %% experiment
+corpus = load("reviews_fr")
+base, vocabulary = load_first_model()
+WAYS = {  # a prompt behind the review, words that praise, words that blame
+    "un livre à": ("c'est donc un livre à", "recommander relire offrir", "éviter oublier jeter"),
+    "un livre à, one word a side": ("c'est donc un livre à", "recommander", "éviter"),
+    "je suis": ("je suis", "ravi ravie", "déçu déçue"),
+    "en deux mots": ("en deux mots : très", "réussi", "raté"),
+}
+
+
+def numbers_of(text: str) -> list[int]:
+    """Returns the numbers of words that the vocabulary knows."""
+    return [vocabulary.numbers[word] for word in vocabulary.split(text) if word in vocabulary.numbers]
+
+
+@torch.no_grad()
+def next_logits(model: LanguageModel, texts: list[str]) -> Tensor:
+    """Returns the logits of the next word after each text, `(b, V)`."""
+    rows = [[SOS, *vocabulary.encode(text)] for text in texts]
+    lengths = torch.tensor([len(row) for row in rows])
+    tokens = torch.tensor([row + [PAD] * (int(lengths.max()) - len(row)) for row in rows])
+    return model(tokens, lengths)[torch.arange(len(rows)), lengths - 1]
+
+
+def asked(model: LanguageModel, part: str, way: str) -> float:
+    """Returns the share of reviews that a way of asking sorts rightly."""
+    prompt, positive, negative = WAYS[way]
+    logits = next_logits(model, [f"{text} {prompt}" for text in corpus[part]["text"]])
+    score = score_by_words(logits, numbers_of(positive), numbers_of(negative))
+    return ((score > 0).long() == torch.tensor(corpus[part]["label"])).float().mean().item()
+
+
+# %% experiment
+valid = {way: asked(base, "valid", way) for way in WAYS}
+chosen_way = max(valid, key=valid.get)
+for way, share in valid.items():
+    print(f"{way:28} validation {share:6.1%}", "  <- chosen" if way == chosen_way else "")
+print(f"test, asked once: {asked(base, 'test', chosen_way):.1%}")
+
+# %% [markdown]
+# More than nine in ten reviews are sorted rightly, without one label, by a model that nobody has trained for it. (With 300 labels, the classifiers of notebook 06 come to about as much.) And a third wording, *je suis ravi* or *déçu* (I am delighted, or disappointed), is worth nothing: it says the same of every review. Both are typical of prompting: **it works, and it hangs on the
+# wording**. That is why the way must be chosen by validation: whoever tries ten prompts on the test and reports the best one has trained on the test (notebook 06). Calls to large models use longer prompts, often with a few examples in them (*few-shot*); the rest is as here.
+#
+# ## 2. It can be asked, and does not answer
+#
+# We forced it to choose between given words. What would it write by itself? Let it go on after *c'est donc*, and count how often it gives one of two wanted answers, *un livre à recommander .* or *un livre à éviter .*, word for word.
+
+# %% experiment
+ANSWERS = {1: "un livre à recommander .", 0: "un livre à éviter ."}
+QUESTION = "c'est donc"
+
+
+def encode_pair(text: str, label: int) -> tuple[list[int], int]:
+    """Returns the numbers of a review, the question and its answer, and where the answer starts."""
+    prompt = [SOS, *vocabulary.encode(f"{text} {QUESTION}")]
+    return [*prompt, *vocabulary.encode(ANSWERS[label]), EOS], len(prompt)
+
+
+def stack(pairs: list[tuple[list[int], int]]) -> tuple[Tensor, Tensor, Tensor]:
+    """Returns tokens `(b, n)`, starts `(b,)` and lengths `(b,)` of texts with an answer."""
+    lengths = torch.tensor([len(numbers) for numbers, _ in pairs])
+    rows = [numbers + [PAD] * (int(lengths.max()) - len(numbers)) for numbers, _ in pairs]
+    return torch.tensor(rows), torch.tensor([start for _, start in pairs]), lengths
+
+
+# %% experiment
+@torch.no_grad()
+def answers_of(model: LanguageModel, texts: list[str], most: int = 6) -> list[str]:
+    """Returns what the model writes after each review and the question, the most probable word each time."""
+    written = [""] * len(texts)
+    for _ in range(most):
+        logits = next_logits(model, [f"{t} {QUESTION} {w}" for t, w in zip(texts, written)])
+        best = logits.argmax(dim=1).tolist()
+        written = [w if w.endswith((".", "!")) or b == EOS else f"{w} {vocabulary.tokens[b]}".strip()
+                   for w, b in zip(written, best)]
+    return written
+
+
+def judge_answers(model: LanguageModel, part: str = "test", count: int = 300) -> tuple[float, float]:
+    """Returns the share of answers in one of the two wanted forms, and of right ones among all."""
+    texts, labels = corpus[part]["text"][:count], corpus[part]["label"][:count]
+    written = answers_of(model, texts)
+    in_form = [answer in ANSWERS.values() for answer in written]
+    right = [answer == ANSWERS[label] for answer, label in zip(written, labels)]
+    return sum(in_form) / count, sum(right) / count
+
+
+# %% experiment
+for text, answer in zip(corpus.test["text"][:3], answers_of(base, corpus.test["text"][:3])):
+    print(f"... {' '.join(text.split()[-6:])}  C'est donc | {answer}")
+print("in the wanted form {:.0%}, right {:.0%}".format(*judge_answers(base)))
+
+# %% [markdown]
+# *Un livre à offrir et à ...*, *un livre à jeter et à ...*: right in what it means, and never in the form that was wanted. It goes on as reviews go on, because that is what it has learned. (*Offrir*: to give as a present; *jeter*: to throw away.)
+#
+# So we show it the 300 labelled reviews, each with the question and the right answer behind it, and train as always: the next token. But which tokens shall count?
+#
+# > **The mistake first.** Train on the whole text, prompt and answer alike. It works, and yet: of about 63 tokens of such a text six belong to the answer. Nine tenths of the loss, and of the gradient, are about writing *reviews*, which nobody has asked for.
+#
+# ### By hand
+#
+# A prompt of two tokens, `<sos>` among them, and an answer of two: `start` is 2, `length` 4. The probabilities that the model gave to the right next token at the places 0, 1, 2, 3 are 1/3, 1/2, 1/8 and 1/5. Which of them belong to tokens of the answer? What is the loss, in nats?
+
+# %% exercise="answer_loss"
+def answer_loss(logits: Tensor, tokens: Tensor, starts: Tensor, lengths: Tensor) -> Tensor:
+    """Returns the mean loss over all tokens of all answers of a batch, in nats: a tensor `()`.
+
+    Args:
+        logits: `(b, n, V)`; those at place i score the token at place i + 1.
+        tokens: `(b, n)`. Whatever their numbers: where a text ends, `lengths` alone says.
+        starts: `(b,)`, the place of each answer's first token, at least 1.
+        lengths: `(b,)`, of prompt and answer together; an answer has at least one token. What stands
+            behind is padding.
+    """
+    ### BEGIN SOLUTION
+    logs = logits[:, :-1].log_softmax(dim=-1)  # (b, n - 1, V): place i scores token i + 1
+    picked = logs.gather(2, tokens[:, 1:, None])[..., 0]  # (b, n - 1)
+    following = torch.arange(1, tokens.shape[1])  # (n - 1,), the places of the scored tokens
+    scored = (following >= starts[:, None]) & (following < lengths[:, None])  # (b, n - 1)
+    return -picked[scored].mean()
+    ### END SOLUTION
+
+
+# %% [markdown]
+# (By hand: the token at place 2 is scored at place 1, that at place 3 at place 2: $\frac12 (\ln 2 + \ln 8) \approx 1.386$.)
+#
+# Now both ways, three seeds each, with equal steps: two passes over 300 examples.
+
+# %% experiment
+examples = [encode_pair(text, label) for text, label in zip(corpus.train["text"], corpus.train["label"])]
+
+
+def tune(whole_text: bool, seed: int) -> LanguageModel:
+    """Returns a copy of the base, trained on the examples: on their answers, or on the whole texts."""
+    torch.manual_seed(seed)
+    model = copy.deepcopy(base)
+    optimizer = torch.optim.AdamW(model.parameters(), lr=1e-3)
+    for _ in range(2):
+        for rows in torch.randperm(len(examples)).split(20):
+            tokens, starts, lengths = stack([examples[row] for row in rows])
+            starts = torch.ones_like(starts) if whole_text else starts
+            loss = answer_loss(model(tokens, lengths), tokens, starts, lengths)
+            optimizer.zero_grad()
+            loss.backward()
+            optimizer.step()
+    return model
+
+
+reviews = stack([([SOS, *vocabulary.encode(text), EOS], 1) for text in corpus.valid["text"]])
+
+
+@torch.no_grad()
+def perplexity_on_reviews(model: LanguageModel) -> float:
+    """Returns the perplexity on the validation reviews: what is left of the language model."""
+    tokens, starts, lengths = reviews
+    return math.exp(answer_loss(model(tokens, lengths), tokens, starts, lengths))
+
+
+# %% measured
+rows = {"before": [(*judge_answers(base), perplexity_on_reviews(base))]}
+for name, whole_text in (("whole text", True), ("answer only", False)):
+    tuned = [tune(whole_text, seed) for seed in range(3)]
+    rows[name] = [(*judge_answers(model), perplexity_on_reviews(model)) for model in tuned]
+for name, runs in rows.items():
+    form, right, perplexity = ([run[column] for run in runs] for column in range(3))
+    print(f"{name:12} in form {min(form):4.0%} to {max(form):4.0%}, right {min(right):.1%} to {max(right):.1%}, "
+          f"perplexity on reviews {min(perplexity):.2f} to {max(perplexity):.2f}")
+
+# %% [markdown]
+# Both ways bring the form, at once and nearly always. Of the right answers the loss on answers brings one or two in a hundred more, at the price of a higher perplexity on reviews: the model is good at one thing now, and worse at what it could do before. (The loss on whole texts holds that back, since it goes on training it to write reviews. Mixing some of the old texts in is a usual remedy.)
+#
+# And how much has it *learned*? Forced to choose, the base was right in 93.5 % of the validation reviews before it had seen a single example. After 300 examples about 95 % of the answers are right. Nearly all that the examples brought is **the form**; what the reviews mean was known before. Of large models the same is suspected: a thousand good examples can be enough ([Zhou et al. 2023](https://arxiv.org/abs/2305.11206)).
+#
+# ## 3. How probable is a whole answer?
+#
+# To say that one answer is better than another one, and to train on that, we need the probability of an answer as a whole. Each token is chosen given all that stand before it, so the probabilities are multiplied, $p(y \mid x) = \prod_t p(y_t \mid x, y_{<t})$, and the logarithms are added.
+#
+# **By hand.** An answer of three tokens with the probabilities 1/2, 1/4 and 1/4: what is $\ln p$? And which of two answers is more probable, one of 5 tokens or one of 20, if each token has the probability 1/2?
+
+# %% exercise="answer_log_probability"
+def answer_log_probability(logits: Tensor, tokens: Tensor, starts: Tensor, lengths: Tensor) -> Tensor:
+    """Returns the logarithm of the probability of each text's answer, given its prompt: `(b,)`.
+
+    The arguments are those of `answer_loss`.
+    """
+    ### BEGIN SOLUTION
+    picked = logits[:, :-1].log_softmax(dim=-1).gather(2, tokens[:, 1:, None])[..., 0]  # (b, n - 1)
+    following = torch.arange(1, tokens.shape[1])
+    scored = (following >= starts[:, None]) & (following < lengths[:, None])
+    return (picked * scored).sum(dim=1)
+    ### END SOLUTION
+
+
+# %% [markdown]
+# (By hand: $\ln \frac{1}{32} \approx -3.47$. And the short one, by a factor of $2^{15}$: a product only gets smaller. Whoever compares answers of different lengths by their probability prefers short ones.)
+#
+# ## 4. Which of two answers is better?
+#
+# For many wishes nobody can write the right answer down: *be kind*, *be helpful*. But of two answers one can say which is better. People are asked for that, or a second model; here a count does it. The wish is **"write praise"**, and the **reward** of a text is the number of its words that praise minus the number of those that blame, by the corpus's own list of judging words. So we know exactly what we ask for, which in practice nobody does.
+#
+# The answers to compare come from the model itself: for each of 500 beginnings it writes two continuations of 20 tokens.
+
+# %% experiment
+polarity = torch.zeros(len(vocabulary))
+for forms, side in zip(corpus["polarity"]["forms"], corpus["polarity"]["polarity"]):
+    for form in forms.split():
+        if form in vocabulary.numbers:
+            polarity[vocabulary.numbers[form]] = 1.0 if side == 1 else -1.0
+
+START, LENGTH = 6, 26  # a prompt of <sos> and five words, and an answer of twenty tokens
+
+
+def beginnings(texts: list[str], count: int) -> Tensor:
+    """Returns `<sos>` and the first words of texts, `(count, START)`."""
+    return torch.tensor([[SOS, *vocabulary.encode(text)][:START] for text in texts[:count]])
+
+
+@torch.no_grad()
+def write(model: LanguageModel, prompts: Tensor, seed: int) -> Tensor:
+    """Returns prompts `(b, START)` with what the model writes after them, drawn, `(b, LENGTH)`."""
+    generator, tokens = torch.Generator().manual_seed(seed), prompts
+    while tokens.shape[1] < LENGTH:
+        shares = model(tokens)[:, -1].softmax(dim=-1)
+        tokens = torch.cat([tokens, torch.multinomial(shares, 1, generator=generator)], dim=1)
+    return tokens
+
+
+def reward(tokens: Tensor) -> Tensor:
+    """Returns for each text how many words of its answer praise, minus those that blame, `(b,)`."""
+    return polarity[tokens[:, START:]].sum(dim=1)
+
+
+# %% experiment
+prompts = beginnings(corpus["unlabelled"]["text"], 500)
+written = torch.stack([write(base, prompts, seed) for seed in range(2)], dim=1)  # (500, 2, LENGTH)
+rewards = torch.stack([reward(answers) for answers in written.unbind(1)], dim=1)  # (500, 2)
+print(f"mean reward {rewards.mean():+.2f}, from {rewards.min():+.0f} to {rewards.max():+.0f}")
+for prompt, answer in ((3, 0), (3, 1), (4, 0), (4, 1)):
+    print(f"{rewards[prompt, answer]:+.0f}  {vocabulary.decode(written[prompt, answer].tolist())}")
+
+# %% [markdown]
+# Of each prompt we keep its best answer and its worst, and leave out the prompts where all answers are equally good: they say nothing about the wish.
+#
+# **By hand**: the rewards of three prompts with two answers each are $\begin{pmatrix} 1 & 1 \\ 0 & 2 \\ 3 & -1 \end{pmatrix}$. Which rows does the result have?
+
+# %% exercise="preference_pairs"
+def preference_pairs(rewards: Tensor) -> Tensor:
+    """Returns `(m, 3)`, whole numbers: prompt, its best answer, its worst answer.
+
+    There is a row for each prompt whose best answer has a greater reward than its worst, in the order
+    of the prompts; of several equally good or bad answers the first is taken.
+
+    Args:
+        rewards: `(p, k)`, of k answers to each of p prompts.
+    """
+    ### BEGIN SOLUTION
+    best, worst = rewards.argmax(dim=1), rewards.argmin(dim=1)  # (p,), the first of several
+    rows = torch.stack([torch.arange(len(rewards)), best, worst], dim=1)
+    return rows[rewards.amax(dim=1) > rewards.amin(dim=1)]
+    ### END SOLUTION
+
+
+# %% [markdown]
+# (By hand: $(1, 1, 0)$ and $(2, 0, 1)$.)
+#
+# ## 5. Train on preferences
+#
+# One could train on the chosen answers alone, with `answer_loss`: that is *best-of-n* with fine-tuning, and we shall compare with it. It does not use the rejected ones. **Direct preference optimisation** ([Rafailov et al. 2023](https://arxiv.org/abs/2305.18290), equation 7) does. It takes the chance that the chosen answer $y_w$ beats the rejected one $y_l$ to be
+#
+# $$ \sigma\Big(\beta \Big[ \ln\frac{p(y_w \mid x)}{p_\text{ref}(y_w \mid x)} - \ln\frac{p(y_l \mid x)}{p_\text{ref}(y_l \mid x)} \Big]\Big), \qquad \sigma(z) = \frac{1}{1 + e^{-z}}, $$
+#
+# and minimises minus the logarithm of it. $p$ is the model that learns, $p_\text{ref}$ the **reference**, the model as it was at the start, which never changes. Each *log-ratio* says how much more probable an answer has become. So the loss asks for one thing: the chosen answer must gain on the rejected one, **compared with the start**.
+#
+# $\beta$ says how soon it is enough. The gradient of a pair is $\beta\, \sigma(-\beta\,[\dots])$ times that of the difference: at the start, where model and reference are equal, it is $\beta / 2$ for every pair; where the bracket is much larger than $1/\beta$, nothing is left of it. A small $\beta$ lets the model go far away from the reference, a large one holds it close.
+#
+# **By hand.** The chosen answer has the log-ratio 2, the rejected one $-1$, and $\beta = 0.5$. What is the loss of this pair? What is it at the start, for any $\beta$?
+
+# %% exercise="preference_loss"
+def preference_loss(
+    chosen: Tensor, rejected: Tensor, reference_chosen: Tensor, reference_rejected: Tensor, beta: float
+) -> Tensor:
+    """Returns the loss of DPO, the mean over b pairs: a tensor `()`.
+
+    Args:
+        chosen, rejected: logarithms of the probabilities that the model gives to the answers, `(b,)`.
+        reference_chosen, reference_rejected: those that the reference gives, `(b,)`.
+        beta: greater than 0. Beta times the difference of the log-ratios may be hundreds, of either sign.
+    """
+    ### BEGIN SOLUTION
+    difference = (chosen - reference_chosen) - (rejected - reference_rejected)  # (b,)
+    return -F.logsigmoid(beta * difference).mean()
+    ### END SOLUTION
+
+
+# %% [markdown]
+# (By hand: $-\ln \sigma(1.5) \approx 0.201$; at the start $\ln 2 \approx 0.693$.)
+#
+# The gradient at the start, as the formula has it?
+
+# %% experiment
+start = torch.zeros(4, requires_grad=True)
+for beta in (0.1, 0.5, 2.0):
+    loss = preference_loss(start, torch.zeros(4), torch.zeros(4), torch.zeros(4), beta)
+    [gradient] = torch.autograd.grad(loss, start)
+    print(f"beta {beta}: loss {loss:.3f}, gradient of each of 4 chosen answers {gradient[0]:+.4f} = -beta / 2 / 4")
+
+# %% [markdown]
+# Now the wish. Each run trains a copy of the base on the pairs, three passes; then it writes after 200 beginnings that it has not seen. We measure three things: the **reward**; how far the model has gone from the reference, as the mean log-ratio of what it writes itself (this is the *Kullback-Leibler divergence*, KL, in nats for each answer); and the **perplexity on real reviews**, good and bad: what is left of the language model.
+
+# %% experiment
+pairs = preference_pairs(rewards)
+print(f"{len(pairs)} pairs of {len(rewards)} prompts")
+chosen_texts, rejected_texts = (written[pairs[:, 0], pairs[:, column]] for column in (1, 2))
+new_prompts = beginnings(corpus.valid["text"], 200)
+
+
+def log_probability(model: LanguageModel, tokens: Tensor) -> Tensor:
+    """Returns the logarithm of the probability of the answers in texts `(b, LENGTH)`, `(b,)`."""
+    count = len(tokens)
+    return answer_log_probability(model(tokens), tokens, torch.full((count,), START), torch.full((count,), LENGTH))
+
+
+with torch.no_grad():
+    before = log_probability(base, chosen_texts), log_probability(base, rejected_texts)
+
+
+# %% experiment
+def prefer(beta: float | None, seed: int) -> LanguageModel:
+    """Returns a copy of the base trained by DPO or, without a beta, on the chosen answers alone."""
+    torch.manual_seed(seed)
+    model = copy.deepcopy(base)
+    optimizer = torch.optim.AdamW(model.parameters(), lr=5e-4)
+    for _ in range(3):
+        for rows in torch.randperm(len(pairs)).split(40):
+            chosen = log_probability(model, chosen_texts[rows])
+            if beta is None:
+                loss = -chosen.mean() / (LENGTH - START)
+            else:
+                rejected = log_probability(model, rejected_texts[rows])
+                loss = preference_loss(chosen, rejected, before[0][rows], before[1][rows], beta)
+            optimizer.zero_grad()
+            loss.backward()
+            optimizer.step()
+    return model
+
+
+# %% experiment
+@torch.no_grad()
+def measure(model: LanguageModel) -> dict[str, float]:
+    """Returns reward, KL and perplexity of a model."""
+    answers = write(model, new_prompts, seed=1)
+    gone = log_probability(model, answers) - log_probability(base, answers)
+    return {"reward": reward(answers).mean().item(), "KL": gone.mean().item(),
+            "perplexity": perplexity_on_reviews(model)}
+
+
+# %% measured
+BETAS = {"chosen answers alone": None, "DPO, beta 2": 2.0, "DPO, beta 0.5": 0.5, "DPO, beta 0.1": 0.1}
+models = {name: [prefer(beta, seed) for seed in range(3)] for name, beta in BETAS.items()}
+found = {"reference": [measure(base)]} | {
+    name: [measure(model) for model in runs] for name, runs in models.items()
+}
+pd.DataFrame({
+    name: {key: f"{min(run[key] for run in runs):.2f} to {max(run[key] for run in runs):.2f}"
+           for key in ("reward", "KL", "perplexity")}
+    for name, runs in found.items()
+}).T
+
+# %% experiment
+figure, (left, right) = plots.panels(2, width=3.6, height=3.2)
+for number, (name, runs) in enumerate(found.items()):
+    look = {"color": plots.COLOURS[number], "marker": plots.MARKERS[number], "linestyle": "none", "label": name}
+    left.plot([run["KL"] for run in runs], [run["reward"] for run in runs], **look)
+    right.plot([run["KL"] for run in runs], [run["perplexity"] for run in runs], **look)
+left.set(title="What was wished for", xlabel="distance from the reference (KL, nats)", ylabel="reward")
+right.set(title="What it costs", xlabel="distance from the reference (KL, nats)",
+          ylabel="perplexity on reviews", ylim=(0, None))
+right.legend(fontsize=7, loc="lower right")
+middle = {name: {key: sum(run[key] for run in runs) / len(runs) for key in runs[0]} for name, runs in found.items()}
+plots.show(figure, "Reward and perplexity against the distance from the reference. " + " ".join(
+    f"{name}: KL {mean['KL']:.1f}, reward {mean['reward']:.2f}, perplexity {mean['perplexity']:.2f}."
+    for name, mean in middle.items()))
+
+# %% [markdown]
+# Every run grants the wish: the reward rises from about $-0.3$ to between 1 and 2.6 words for each answer of twenty tokens. The runs differ in the way that they went for it.
+#
+# - *The chosen answers alone* stay closest and gain least: to imitate the better of two answers is not to learn what made it better.
+# - DPO goes farther and gains more. With $\beta = 0.5$ the reward is more than twice as high as with the chosen answers alone, at 3.5 nats from the reference.
+# - With $\beta = 0.1$ the model goes four to five times as far, **and the reward is no higher**; but the perplexity on reviews has nearly doubled, from 3.5 to more than 6. This is *over-optimisation*: what the pairs can say about the wish has been learned long ago, and what is learned after that is chance.
+#
+# Numbers do not show what has become of the French. Read.
+
+# %% interactive
+from ipywidgets import IntSlider, interact
+
+
+def show_texts(choice: int) -> None:
+    """Prints what one of the models writes after three beginnings; 0 is the reference."""
+    name = ["reference", *BETAS][choice]
+    model = base if choice == 0 else models[name][0]
+    answers = write(model, new_prompts[:3], seed=1)
+    print(name)
+    for count, text in zip(reward(answers), answers):
+        print(f"{count:+.0f}  {vocabulary.decode(text[:START].tolist())} | {vocabulary.decode(text[START:].tolist())}")
+
+
+slider = IntSlider(value=4, min=0, max=4, description="model", continuous_update=False)
+_ = interact(show_texts, choice=slider)
+
+# %% experiment
+# The same for those who only read: the reference, and the model that went farthest.
+show_texts(0)
+show_texts(4)
+
+# %% [markdown]
+# The reference writes French. The last model praises, and its sentences no longer hold together. No reward has noticed: it counts words. (Real rewards are judgements of people or of models, and models have been tuned to please these as well, at the cost of what they do not look at: length, politeness and confidence are learned sooner than truth.)
+#
+# ## 6. Essay
+#
+# In at most twelve lines, in English or in French: **what does a tuned model know?** (a) Instruction tuning brought the share of right answers from nothing to nearly all. How much of that is *form* and how much *knowledge of reviews*? Use two numbers of sections 1 and 2. (b) The wish "write praise" was granted by all runs. What did the runs with small $\beta$ lose, by which measure, and why does a higher reward not show it? (c) Somebody tunes a large model on preferences of people who like long, polite, confident answers. Name one thing that it will have learned and one that it will *not* know better than before, and how you would measure the second.
+
+# %% [markdown] essay="tuned_essay"
+# **Rubric** (one point for each, 3 points in all)
+#
+# - (a) Mostly form, with two numbers: the base, forced to choose, is right in about 93 % of the reviews without an example (section 1), and gives the wanted form in 0 %; after tuning the form is there in nearly 100 % and 95 % are right. So 2 points in a hundred at most are knowledge of reviews that came with the 300 labels. Half a point for the claim with one number.
+# - (b) The language: the perplexity on reviews rises from 3.5 to more than 6 with $\beta = 0.1$ (4.3 with 0.5), at a KL four to five times as large, and the texts fall apart. The reward counts judging words only, so it cannot see what is between them. Half a point for naming the loss without a measure, or the measure without the reason.
+# - (c) Learned: a style (length, politeness, a confident tone). Not known better: facts, or when it is wrong. A measurement: the share of right answers to questions with known answers before and after, or how often it is right where it says that it is sure (calibration, notebook 10). Half a point without a measurement.
+#
+# **Misconceptions that cost marks**: "the examples taught it what the words mean" (it sorted 93 % before); "a higher reward means a better model"; "DPO adds knowledge, since people know what is right" (pairs say which of two texts is liked better); "KL measures how good the French is".
+#
+# **Answers as students write them**
+#
+# - *Full marks (3 of 3)*: "(a) Almost all of it is form. Before any example the base, when it had to choose between recommander and éviter, was right in 93 % of the reviews, and still it gave the wanted answer in 0 %. After tuning 100 % have the form and 95 % are right, so the labels brought perhaps two points of knowledge. (b) With beta 0.1 the perplexity on real reviews went from 3.5 to more than 6 and the sentences stop making sense, although the reward is no higher than with 0.5. The reward counts praising words, so it is blind to everything in between. (c) It will have learned to write long and sure of itself. It will not know more facts. I would ask it 500 questions with known answers before and after, and compare how often it is right, and how often among the answers in which it sounds sure." Why: each part with its reason and a measure.
+# - *Half (1.5 of 3)*: "(a) Mostly form, because it could sort 93 % already. (b) The small beta lost good French, one sees it in the texts. (c) It will be polite but it will not be more truthful, because people prefer politeness." Why: (a) has one number (0.5), (b) no measure and not why the reward is blind (0.5), (c) no measurement (0.5).
+# - *No marks (0 of 3)*: "(a) It learned to understand reviews, since it had 0 % before and 95 % after. (b) Nothing was lost, the reward is higher, so the model is better. (c) It will know more, because people have corrected it." Why: (a) takes the form for the knowledge, (b) the reward for the wish, (c) preferences for facts.
+
+# %% [markdown]
+# ## What to remember
+#
+# - A language model can be **asked**: score the words that would come next, by log-odds. The wording matters; choose it by validation.
+# - **Instruction tuning** is training as before, with the loss on the answer only. It mostly teaches a form; the knowledge was there, or is not.
+# - The logarithm of the probability of an answer is a sum over its tokens: long answers are improbable.
+# - **DPO** wants the chosen answer to gain on the rejected one, compared with a reference. $\beta$ holds the model close to it.
+# - A reward is a measure of the wish, not the wish. Look at what it does not count: the distance from the reference, the perplexity on other texts, and the texts.
+#
+# **What others call it**
+#
+# - *prompt*, *zero-shot*, *few-shot*: the text that asks; without, and with, examples in it. Learning from examples in the prompt is *in-context learning*.
+# - *instruction tuning*, *supervised fine-tuning*, SFT: training on prompts with answers.
+# - *alignment*: making a model do what is wanted. *RLHF*, reinforcement learning from human feedback, trains a *reward model* on preferences and then the language model on its rewards ([Ouyang et al. 2022](https://arxiv.org/abs/2203.02155)); DPO needs neither.
+# - *policy*: the model that learns. *Reference*: what it began as.
+# - *KL penalty*: what holds the policy close to the reference.
+# - *reward hacking*, *over-optimisation*: a high reward for what nobody wanted ([Gao et al. 2022](https://arxiv.org/abs/2210.10760)).
+#
+# **Go further.** Take a reward of your own: few repeated words, or sentences of ten words. Then give `prefer` twice the passes, and look where the reward goes, and where the French. And ask with examples: put two reviews with their answers before the question. This model, which has read single reviews of at most 80 words, does not learn from them; a large one does ([Brown et al. 2020](https://arxiv.org/abs/2005.14165)).
+
+# %% experiment
+from tutor import progress
+
+progress()

@@ -1,0 +1,88 @@
+# %% right: a mask over the rows
+def preference_pairs(rewards):
+    best, worst = rewards.argmax(dim=1), rewards.argmin(dim=1)
+    rows = torch.stack([torch.arange(len(rewards)), best, worst], dim=1)
+    return rows[rewards.amax(dim=1) > rewards.amin(dim=1)]
+
+
+# %% right: prompt by prompt
+def preference_pairs(rewards):
+    rows = []
+    for prompt, row in enumerate(rewards.tolist()):
+        best, worst = row.index(max(row)), row.index(min(row))
+        if max(row) > min(row):
+            rows.append([prompt, best, worst])
+    return torch.tensor(rows, dtype=torch.long).view(-1, 3)
+
+
+# %% right: nonzero
+def preference_pairs(rewards):
+    prompts = (rewards.max(dim=1).values != rewards.min(dim=1).values).nonzero().flatten()
+    kept = rewards[prompts]
+    if len(kept) == 0:
+        return torch.zeros(0, 3, dtype=torch.long)
+    return torch.stack((prompts, kept.argmax(1), kept.argmin(1)), 1)
+
+
+# %% wrong: every prompt -> prompts without a preference are kept
+# of: a mask over the rows
+# -    return rows[rewards.amax(dim=1) > rewards.amin(dim=1)]
+# +    return rows
+
+
+# %% wrong: numbered by the result -> the rows are numbered anew
+# of: prompt by prompt
+# -            rows.append([prompt, best, worst])
+# +            rows.append([len(rows), best, worst])
+
+
+# %% wrong: worst first -> best and worst are exchanged
+# of: a mask over the rows
+# -    rows = torch.stack([torch.arange(len(rewards)), best, worst], dim=1)
+# +    rows = torch.stack([torch.arange(len(rewards)), worst, best], dim=1)
+
+
+# %% wrong: the last of equals -> the last of several best answers
+def preference_pairs(rewards):
+    k = rewards.shape[1]
+    best, worst = k - 1 - rewards.flip(1).argmax(dim=1), k - 1 - rewards.flip(1).argmin(dim=1)
+    rows = torch.stack([torch.arange(len(rewards)), best, worst], dim=1)
+    return rows[rewards.amax(dim=1) > rewards.amin(dim=1)]
+
+
+# %% wrong: the other axis -> the best and worst prompt for each answer
+def preference_pairs(rewards):
+    best, worst = rewards.argmax(dim=0), rewards.argmin(dim=0)
+    rows = torch.stack([torch.arange(rewards.shape[1]), best, worst], dim=1)
+    return rows[rewards.amax(dim=0) > rewards.amin(dim=0)]
+
+
+# %% wrong: first and second -> the second best in place of the worst
+def preference_pairs(rewards):
+    order = rewards.argsort(dim=1, descending=True, stable=True)
+    rows = torch.stack([torch.arange(len(rewards)), order[:, 0], order[:, 1]], dim=1)
+    return rows[rewards.amax(dim=1) > rewards.amin(dim=1)]
+
+
+# %% wrong: a list of tuples ->
+# of: prompt by prompt
+# -    return torch.tensor(rows, dtype=torch.long).view(-1, 3)
+# +    return rows
+
+
+# %% wrong: an empty result without columns ->
+# of: prompt by prompt
+# -    return torch.tensor(rows, dtype=torch.long).view(-1, 3)
+# +    return torch.tensor(rows, dtype=torch.long)
+
+
+# %% wrong: a margin of one thousandth ->
+# of: a mask over the rows
+# -    return rows[rewards.amax(dim=1) > rewards.amin(dim=1)]
+# +    return rows[rewards.amax(dim=1) > rewards.amin(dim=1) + 1e-3]
+
+
+# %% wrong: only where the best is positive ->
+# of: a mask over the rows
+# -    return rows[rewards.amax(dim=1) > rewards.amin(dim=1)]
+# +    return rows[(rewards.amax(dim=1) > rewards.amin(dim=1)) & (rewards.amax(dim=1) > 0)]
