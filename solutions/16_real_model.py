@@ -3,9 +3,9 @@
 #   course:
 #     teaches: "the parts of today's large models, and a real one in them"
 #     part: models
-#     column: 3
-#     row: 4
-#     builds_on: ["14", "15"]
+#     column: 2
+#     row: 5
+#     builds_on: ["15", "14"]
 #     running: 3
 #     questions:
 #       - What is in models of today?
@@ -67,6 +67,7 @@ from helpers import plots
 from tutor import check, hint
 from helpers.batches import Batches, for_language_model
 from helpers.corpora import Split, load
+from helpers.diagrams import Diagram
 from helpers.models import LanguageModel, TransformerBase, rotary_angles, rotate
 from helpers.training import evaluate, schedule, train
 from helpers.vocabulary import Vocabulary
@@ -77,35 +78,28 @@ from helpers.weights import find, is_here
 #
 # SmolLM2-135M ([Ben Allal et al. 2025](https://arxiv.org/abs/2502.02737)) is a small language model that anybody may use, and built as the large ones are. Here is all that is in it. **Before you read the numbers**: which parts do you know from notebooks 02, 03 and 14, and which names are new?
 
-# %% measured
-BOXES = [("49,152 scores, one a token", None),
-         ("head: the embedding once more", "0"),
-         ("RMSNorm", "576"),
-         ("SwiGLU: 3 matrices 576 × 1,536", "2,654,208"),
-         ("RMSNorm", "576"),
-         ("output 576 × 576", "331,776"),
-         ("attention: 9 heads of 64 read 3", None),
-         ("key, value: 576 × 192 each", "221,184"),
-         ("query 576 × 576", "331,776"),
-         ("RMSNorm", "576"),
-         ("embedding 49,152 × 576", "28,311,552"),
-         ("n tokens", None)]
-figure, (axes,) = plots.panels(1, width=4.0, height=5.6)
-for row, (name, count) in enumerate(BOXES):
-    y, colour = len(BOXES) - row, "#ffffff" if count is None else "#dce9f5"
-    axes.add_patch(plots.plt.Rectangle((0.4, y), 6.4, 0.72, facecolor=colour, edgecolor="#333333"))
-    axes.text(3.6, y + 0.34, name, ha="center", va="center", fontsize=10)
-    axes.text(7.25, y + 0.34, count or "", va="center", fontsize=10)
-    if row:
-        axes.annotate("", (3.6, y + 1.0), (3.6, y + 0.72), arrowprops={"arrowstyle": "->"})
-axes.add_patch(plots.plt.Rectangle((0.15, 2.86), 6.9, 7.0, fill=False, linestyle="--", linewidth=1.4))
-axes.text(-0.3, 6.4, "30 times", fontsize=10, color=plots.COLOURS[0], rotation=90, ha="center", va="center")
-axes.text(7.25, 12.3, "numbers", fontsize=10, color=plots.COLOURS[0], va="center")
-axes.set(xlim=(-0.6, 9.9), ylim=(0.8, 13.0), title="SmolLM2-135M, from below")
-axes.axis("off")
+# %% experiment
+PARTS = [("tokens", "n tokens", "data", ""),
+         ("embedding", "embedding 49,152 × 576", "part", "28,311,552"),
+         ("norm 1", "RMSNorm", "part", "576"),
+         ("query", "query 576 × 576", "part", "331,776"),
+         ("key", "key, value: 576 × 192 each", "part", "221,184"),
+         ("attention", "attention: 9 heads of 64 read 3", "attention", ""),
+         ("output", "output 576 × 576", "part", "331,776"),
+         ("norm 2", "RMSNorm", "part", "576"),
+         ("SwiGLU", "SwiGLU: 3 times 576 × 1,536", "part", "2,654,208"),
+         ("last norm", "RMSNorm", "part", "576"),
+         ("head", "head: the embedding once more", "part", "0"),
+         ("scores", "49,152 scores at each token", "data", "")]
+picture = Diagram(4.2, 5.9)
+picture.column(1.85, 0.3, [part[:3] for part in PARTS], step=0.48, width=2.4)
+for place, (name, text, _, count) in enumerate(PARTS):
+    picture.note((3.25, 0.3 + 0.48 * place), count or ("numbers" if name == "scores" else ""))
+picture.frame(["norm 1", "SwiGLU"], margin=0.14)
+picture.note((0.02, 2.7), "30 times", rotation=90)
 total = 49152 * 576 + 30 * (2 * 576 * 576 + 2 * 576 * 192 + 3 * 576 * 1536 + 2 * 576) + 576
-plots.show(figure, "SmolLM2-135M from below: " + "; ".join(
-    name + (f" ({count} numbers)" if count else "") for name, count in reversed(BOXES)) +
+picture.show("SmolLM2-135M from below: " + "; ".join(
+    text + (f" ({count} numbers)" if count else "") for _, text, _, count in PARTS) +
     f". What lies between embedding and last norm is there 30 times; {total:,} numbers in all.")
 
 # %% [markdown]
@@ -348,44 +342,31 @@ for name, merge in ways.items():
 #
 # > **A trap.** `F.scaled_dot_product_attention(..., is_causal=True)` with two queries and five keys takes the *first* two rows of that mask ([PyTorch's documentation](https://docs.pytorch.org/docs/stable/generated/torch.nn.functional.scaled_dot_product_attention.html) calls it the upper left causal bias): the new tokens would see the beginning of the text and not themselves.
 
-# %% measured
-figure, (axes,) = plots.panels(1, width=4.0, height=4.2)
-
-
-def box(x: float, y: float, width: float, text: str, colour: str = "#ffffff") -> None:
-    axes.add_patch(plots.plt.Rectangle((x, y), width, 0.8, facecolor=colour, edgecolor="#333333"))
-    axes.text(x + width / 2, y + 0.38, text, ha="center", va="center", fontsize=10)
-
-
-def arrow(start: tuple[float, float], end: tuple[float, float]) -> None:
-    axes.annotate("", end, start, arrowprops={"arrowstyle": "->"})
-
-
-box(0.2, 0.2, 8.6, "x of the new token, then its norm")
-for x, name in ((0.2, "query"), (3.2, "key"), (6.2, "value")):
-    box(x, 1.7, 2.6, name, "#f7dfc8")
-    arrow((x + 1.3, 1.0), (x + 1.3, 1.7))
-for x, kind in ((3.2, "k"), (6.2, "v")):
-    for place in range(3):
-        box(x + 0.65 * place, 3.2, 0.65, f"{kind}{place}", "#dce9f5")
-    box(x + 1.95, 3.2, 0.65, f"{kind}3", "#f7dfc8")
-    arrow((x + 1.3, 2.5), (x + 2.27, 3.2))
-box(0.2, 4.7, 5.6, "4 scores, softmax: 4 weights")
-box(0.2, 6.2, 8.6, "weighted mean of 4 values, output matrix")
-box(0.2, 7.7, 8.6, "+ x, then norm, feed-forward part, + again")
-for start, end in (((1.5, 2.5), (1.5, 4.7)), ((4.5, 4.0), (4.5, 4.7)), ((3.0, 5.5), (3.0, 6.2)),
-                   ((7.5, 4.0), (7.5, 6.2)), ((4.5, 7.0), (4.5, 7.7))):
-    arrow(start, end)
-axes.text(6.1, 4.2, "the cache", fontsize=10, color=plots.COLOURS[0], ha="center")
-axes.set(xlim=(0, 9), ylim=(0, 8.7), title="The fourth token of a text, in one layer")
-axes.axis("off")
-plots.show(figure, "A layer of a GPT reads the fourth token of a text. Only this token's x is computed. Its key and its "
-           "value are put behind three kept ones of each, which is the cache. Its query makes four scores with the "
-           "four keys; softmax makes four weights, with which the four values are averaged. Output matrix, residual, "
-           "norm and feed-forward part follow as ever.")
+# %% experiment
+picture = Diagram(4.2, 4.0)
+picture.box("x", (2.1, 0.25), "x of the new token, then its norm", width=3.8)
+for x, name in ((0.75, "query"), (2.1, "key"), (3.45, "value")):
+    picture.box(name, (x, 0.95), name, "part", width=1.1)
+    picture.axes.annotate("", (x, 0.77), (x, 0.43), arrowprops={"arrowstyle": "-|>", "color": "#444444"})
+for middle, kind, name in ((2.1, "k", "key"), (3.45, "v", "value")):
+    for place in range(4):
+        looks = "frozen" if place < 3 else "part"
+        picture.box(f"{kind}{place}", (middle - 0.42 + 0.28 * place, 1.7), f"{kind}{place}", looks, width=0.28)
+    picture.arrow(name, f"{kind}3")
+picture.box("weights", (1.42, 2.45), "4 scores, softmax: 4 weights", "attention", width=2.45)
+picture.box("mean", (2.1, 3.1), "weighted mean of 4 values, output matrix", "attention", width=3.8)
+picture.box("rest", (2.1, 3.75), "add x; norm, feed-forward part, add", "part", width=3.8)
+for start, end in (((0.75, 1.12), (0.75, 2.28)), ((2.1, 1.87), (2.1, 2.28)), ((1.42, 2.62), (1.42, 2.93)),
+                   ((3.45, 1.87), (3.45, 2.93)), ((2.1, 3.27), (2.1, 3.58))):
+    picture.axes.annotate("", end, start, arrowprops={"arrowstyle": "-|>", "color": "#444444"})
+picture.note((2.83, 2.05), "the cache", ha="center")
+picture.show("A layer of a GPT reads the fourth token of a text. Only this token's x is computed. Its key and "
+             "its value are put behind three kept ones of each, which is the cache. Its query makes four scores "
+             "with the four keys; softmax makes four weights, with which the four values are averaged. Output "
+             "matrix, residual, norm and feed-forward part follow as ever.")
 
 # %% [markdown]
-# Blue is what was kept, orange what is computed now. The older tokens do not come up any more: neither their queries nor their x.
+# Hatched is what was kept, all else is computed now. The older tokens do not come up any more: neither their queries nor their x.
 
 # %% setup
 def causal_mask(size: int) -> Tensor:
