@@ -149,9 +149,13 @@ def _(rng):
 
 
 def _wrong(ask: Question, named: list[Any], **changed: Tensor | None) -> Question:
-    """Returns the question with other tensors (None: taken away), and what the message shall name."""
+    """Returns the question with other tensors (None: taken away), and what the message shall name.
+
+    They come last, so that whoever copies while looking has copied all others.
+    """
     model, tensors, names = ask.inputs
-    given = {name: tensor for name, tensor in (tensors | changed).items() if tensor is not None}
+    rest = {name: tensor for name, tensor in tensors.items() if name not in changed}
+    given = rest | {name: tensor for name, tensor in changed.items() if tensor is not None}
     return Question((model, given, names), changes=(0, 1), extra={"named": named})
 
 
