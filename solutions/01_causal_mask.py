@@ -22,8 +22,7 @@
 #
 # A language model reads a sentence once and answers, at *every* position, "which word comes next?".
 # For that to be an honest question, no position may look at the words that follow it. One small square of
-# zeros and minus infinities makes sure of it. In this notebook you build that square, use it, and then
-# test from the outside whether a model keeps to it.
+# zeros and minus infinities makes sure of it. You build it, use it, and test from outside whether a model keeps to it.
 #
 # **When you are done, you can**
 # - write the causal mask and say what each of its rows means;
@@ -31,7 +30,7 @@
 # - count what the mask throws away, and prove from outside that a model does not look ahead;
 # - mask padding without making a single NaN.
 #
-# **Time**: about 1 h 45 min. **Before this**: notebook 00; you know what a softmax is.
+# **Time**: about 1 h 30 min. **Before this**: notebook 00; you know what a softmax is.
 #
 # | exercise | what it asks | points |
 # |---|---|---|
@@ -70,9 +69,10 @@ from helpers.models import LanguageModel, TransformerBase
 # same time, including the answers. Attention lets every token look at every other token; nothing in it
 # knows what "before" and "after" mean.
 #
-# So we forbid it. Write $s_{ij}$ for the score that says how much token $i$ (the one that looks, the *query*)
-# wants to look at token $j$ (the one looked at, the *key*). Before the softmax turns each row of scores into
-# weights, we add to each score a number $m_{ij}$:
+# So we forbid it. How does a token look? Each token is a row of numbers. By two matrices that are learned, the model makes of it a
+# *query*, what it looks for, and a *key*, what it can be found by. The **score** $s_{ij}$ says how much token $i$ wants to look at token $j$:
+# it is the dot product of the query of $i$ with the key of $j$, large where the two fit. (Notebook 03 builds this; here scores are given.)
+# A softmax turns each row of scores into weights. Before it, we add to each score a number $m_{ij}$:
 #
 # $$ m_{ij} = \begin{cases} 0 & \text{if } j \le i \quad\text{(the past and the token itself: nothing changes)} \\
 # -\infty & \text{if } j > i \quad\text{(the future: forbidden)} \end{cases} $$
@@ -479,7 +479,8 @@ print(f"at {lengths[-1]} tokens, one pass is {ratio:.0f} times faster")
 
 # %% [markdown]
 # That factor is the reason why Transformers are trained with a mask: every sentence of $n$ words gives $n - 1$ training
-# examples for the price of one pass.
+# examples for the price of one pass. Using a trained model is called *inference*. There is no such saving: in *generation* the model
+# makes a text token by token, each from those before it (it is *autoregressive*), and $n$ tokens take $n$ passes.
 #
 # ## 7. Exercise: padding
 #
@@ -598,6 +599,20 @@ print("any NaN:", bool(weights.isnan().any()))
 # **Go further.** Read section 3.2.3 of [Vaswani et al. (2017)](https://arxiv.org/abs/1706.03762): the mask takes one sentence there. Then change the rule: let each
 # token see only the last three (`j <= i` **and** `j > i - 3`, a *sliding window*). How many layers does it take until the first token can
 # influence the tenth? `future_influence` can tell you. Notebook 02 asks the next question: how does a model know the *order* of what it sees?
+
+# %% [markdown]
+# ## What others call it
+#
+# - **causal mask** (also *look-ahead mask*, *autoregressive mask*): the square of this notebook.
+# - **next-token prediction** (also *causal language modelling*): the task of section 1.
+# - **autoregressive**: making each token from those before it.
+# - **inference**: using a trained model, in contrast to training it.
+# - **generation** (also *decoding*): making a text token by token.
+# - **key padding mask**: the mask of section 7, one row for each sentence.
+# - **target leakage**: the answer stands in the input; the sign of it is a loss that is too good to be true.
+# - **sliding-window attention** (also *local attention*): each token sees the last few only.
+#
+# **The short route** of six notebooks goes on with 03, attention itself. Of 02 you need one sentence: to each token's row of numbers a pattern is added that says where it stands.
 
 # %% experiment
 from tutor import progress

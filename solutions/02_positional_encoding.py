@@ -105,7 +105,7 @@ print(f"largest difference between the two rows of souris: {(states[0, 4] - stat
 
 # %% [markdown]
 # Look for the row *souris* on the left (the last) and on the right (the second): the same eight colours. So are the rows of
-# *chat*, and of all the others. Whoever hunts and whoever is hunted have the same hidden state in both sentences. A head that reads
+# *chat*, and of all the others. The hunter and the hunted have the same *hidden states*, the rows that come out at the top, in both sentences. A head that reads
 # the state of a word, or the mean of all states, cannot answer "who hunts whom?", however clever it is.
 #
 # ## 2. Exercise: is it blind?
@@ -477,8 +477,8 @@ print(f"mean weight on the place two before, rows 2 to 11: {weights.diagonal(-2)
 #
 # ## 6. Exercise: a learned table
 #
-# The simplest cure of all: make a table `(max_len, d)` of random numbers and let training find good ones, as it does for the word
-# vectors. BERT and GPT-2 do so. Vaswani et al. tried both and found "nearly identical results" (section 3.5; table 3, row E).
+# The simplest cure of all: make a table `(max_len, d)` of random numbers and let training find good ones, as it does for the table of word
+# vectors, the *embedding*. BERT and GPT-2 do so. Vaswani et al. tried both and found "nearly identical results" (section 3.5; table 3, row E).
 #
 # What is it that makes a tensor learn? Only `nn.Parameter`. There are three kinds of tensor in a module, and they look the same in `forward`:
 #
@@ -488,10 +488,10 @@ print(f"mean weight on the place two before, rows 2 to 11: {weights.diagonal(-2)
 # | `self.register_buffer("table", ...)` | no | yes |
 # | `self.table = nn.Parameter(...)` | **yes** | yes |
 #
-# A sinusoidal table is computed once and never changes: a buffer, with **0** trainable numbers. Whoever is asked
-# "how many parameters has this model?" easily counts the sinusoids, too; notebook 05 takes such counts apart.
+# A sinusoidal table is computed once and never changes: a buffer, with **0** trainable parameters. Asked
+# "how many parameters does this model have?", one easily counts the sinusoids, too; notebook 05 takes such counts apart.
 #
-# And one question has no good answer: what about word number `max_len`? There is no row for it. Quietly starting again at row 0, or repeating the
+# And one question has no good answer: what about word number `max_len`? (The most tokens that a model can read at once are its *context window*, or *context length*.) There is no row for it. Quietly starting again at row 0, or repeating the
 # last row, would fool the model. The rule here: refuse, with a `ValueError` that says why.
 
 # %% exercise="LearnedPositions"
@@ -512,7 +512,7 @@ class LearnedPositions(nn.Module):
     It raises ValueError when n is larger than max_len, with a fixed table too. The same in training mode
     and in evaluation mode: no dropout, no noise.
 
-    Example: LearnedPositions(10, 4) has 40 trainable numbers;
+    Example: LearnedPositions(10, 4) has 40 trainable parameters;
     LearnedPositions(10, 4, sinusoidal_encoding(10, 4)) has none.
     """
 
@@ -545,7 +545,7 @@ def trainable(module: nn.Module) -> int:
     return sum(p.numel() for p in module.parameters() if p.requires_grad)
 
 
-print(f"learned, 512 x 768:    {trainable(LearnedPositions(512, 768)):,} trainable numbers")
+print(f"learned, 512 x 768:    {trainable(LearnedPositions(512, 768)):,} trainable parameters")
 print(f"sinusoidal, 512 x 768: {trainable(LearnedPositions(512, 768, sinusoidal_encoding(512, 768))):,}")
 
 torch.manual_seed(0)
@@ -815,7 +815,7 @@ for kind in kinds:
     print(f"{kind:16}", *[f"{mean:5.2f}" for mean in results[kind].mean(dim=0)])
 
 # %% [markdown]
-# At the trained lengths (grey), four of the five solve the task nearly always (the learned table with 16 words a little less often). Only *none* guesses: in one layer, the question mark sees
+# To be right beyond the trained lengths is called *length extrapolation*. At the trained lengths (grey), four of the five solve the task nearly always (the learned table with 16 words a little less often). Only *none* guesses: in one layer, the question mark sees
 # nothing but a bag. If we had tested at the trained lengths only, we would say that it makes no difference which of the four we take.
 #
 # Beyond them, it makes all the difference. To see why, fix the length at 64 and put both animals into one part of the sentence:
@@ -883,13 +883,13 @@ for kind in kinds:
 # ## 9. Essay
 #
 # In at most twelve lines, in English or in French: **what does each of the four kinds of positions (sinusoidal, learned, ALiBi, rotary) buy, and what does it
-# cost?** Speak of trainable numbers, of absolute place and distance, and of sentences longer than in training. Support what you say with the last experiment, and
+# cost?** Speak of trainable parameters, of absolute place and distance, and of sentences longer than in training. Support what you say with the last experiment, and
 # say which kind you would take for a model that must read texts longer than it has trained on, and what you would measure before you trust it.
 
 # %% [markdown] essay="position_essay"
 # **Rubric** (half a point for each, 2 points in all)
 #
-# - *Cost and limits*: learned has max_len x d trainable numbers and no place beyond the table; the three others have none (the slopes of
+# - *Cost and limits*: learned has max_len x d trainable parameters and no place beyond the table; the three others have none (the slopes of
 #   ALiBi and the speeds of rotary are fixed) and can be computed for any length.
 # - *Absolute or relative*: sinusoidal and learned are added to the words and say the place (a shift is a linear map, so that relative
 #   attention can be learned); ALiBi and rotary act on the scores, which then depend on the distance; rotary leaves the values alone.
@@ -903,7 +903,7 @@ for kind in kinds:
 #
 # **Answers as students write them**
 #
-# - *Full marks (2 of 2)*: "The learned table costs max_len x d trainable numbers (393,216 for 512 x 768) and has no row beyond its end; sinusoids,
+# - *Full marks (2 of 2)*: "The learned table costs max_len x d trainable parameters (393,216 for 512 x 768) and has no row beyond its end; sinusoids,
 #   ALiBi and rotary have none to train and can be computed for any place. Sinusoidal and learned positions are added to the words and say the place
 #   itself, while ALiBi and rotary change the scores, which then depend on the distance, and rotary leaves the values alone. With one layer all four
 #   are right at length 8, and at 64 they have 0.46, 0.51, 0.87 and 0.33: the rows beyond the trained places were never trained, the sinusoids meet
@@ -937,6 +937,18 @@ for kind in kinds:
 # than in training ([Chen et al., 2023](https://arxiv.org/abs/2306.15595), position interpolation). In `helpers/models.py`, the angles are made in `TransformerBase._look`:
 # make a class of your own in which they are divided by 4, load the weights of a trained model from section 8 and test it at 64 words. What does it win, and what does it
 # lose for animals that stand close together? Notebook 03 builds the heads in which all this happens.
+
+# %% [markdown]
+# ## What others call it
+#
+# - **permutation equivariance**: moving the words moves the outputs and does nothing else; `order_blindness` measures how far a model is from it.
+# - **absolute positional encoding** (also *position embedding*): says where a token stands: sinusoids, a learned table.
+# - **relative positional encoding**: says how far two tokens are apart: ALiBi, rotary.
+# - **RoPE**: rotary positions (*rotary position embedding*).
+# - **NoPE**: a causal model without any positions.
+# - **context window** (also *context length*): the most tokens that a model can read at once.
+# - **length extrapolation** (also *length generalisation*): being right on texts longer than in training.
+# - **position interpolation**: squeezing the places of a long text into those of training, as in *Go further*.
 
 # %% experiment
 from tutor import progress

@@ -413,8 +413,42 @@ axes = plots.curves(
 plots.show(axes.figure, plots.describe_curves(millions, lengths, "length"))
 
 # %% [markdown]
-# The weights grow with $n^2$, the rest with $n$. (Fast kernels such as FlashAttention, Dao et al. 2022, compute the same
-# result piece by piece and never keep the square.)
+# The weights grow with $n^2$, the rest with $n$.
+#
+# ### Without the square
+#
+# *FlashAttention* ([Dao et al. 2022](https://arxiv.org/abs/2205.14135), section 3.1) gives the same result and never keeps the square. The idea: read keys and values in **blocks**. A softmax needs the largest score of its row (so that no exponential overflows) and the sum of all exponentials,
+# and both can be kept *so far*. For each query keep the largest score $m$, the sum $\ell$ of $e^{s - m}$, and the sum $o$ of the values, each times its $e^{s - m}$. When a block brings a larger score $m'$, everything that was summed is multiplied by $e^{m - m'}$: as if $m'$ had been known from the start. At the end the output is $o / \ell$.
+#
+# By hand: scores $1, 3, 2$ in blocks of one. After the first, $m = 1$ and $\ell = 1$. The second brings $m = 3$: $\ell = 1 \cdot e^{1-3} + 1 \approx 1.14$. The third adds $e^{2-3}$: $\ell \approx 1.50$, which is $e^{-2} + 1 + e^{-1}$.
+
+# %% experiment
+def attention_in_blocks(query: Tensor, key: Tensor, value: Tensor, size: int) -> Tensor:
+    """Returns the output of attention `(..., n, d_v)`; keys and values are read in blocks of `size`."""
+    largest = query.new_full((*query.shape[:-1], 1), -torch.inf)  # (..., n, 1), m so far
+    total, output = torch.zeros_like(largest), 0.0  # the sum l, and o
+    for keys, values in zip(key.split(size, dim=-2), value.split(size, dim=-2)):
+        scores = query @ keys.transpose(-2, -1) / math.sqrt(query.size(-1))  # (..., n, size)
+        new = torch.maximum(largest, scores.amax(dim=-1, keepdim=True))
+        shrink, powers = torch.exp(largest - new), torch.exp(scores - new)
+        total = shrink * total + powers.sum(dim=-1, keepdim=True)
+        output = shrink * output + powers @ values  # (..., n, d_v)
+        largest = new
+    return output / total
+
+
+torch.manual_seed(0)
+query, key, value = torch.randn(3, 1, 8, 100, 64)  # 8 heads, 100 tokens
+whole, _ = scaled_dot_product_attention(query, key, value)
+for size in (1, 7, 64, 100):
+    same = torch.allclose(attention_in_blocks(query, key, value, size), whole, atol=1e-5)
+    print(f"blocks of {size:3}: equal to the whole softmax: {same}")
+n, h, size = 4096, 8, 128
+print(f"{n:,} tokens, {h} heads: {h * n * n / 1e6:.0f} million weights at once, "
+      f"in blocks of {size} {h * n * size / 1e6:.1f} million")
+
+# %% [markdown]
+# Equal for every size of block, and what must be kept at once goes from $h n^2$ to $h n B$ numbers for blocks of $B$ keys. The products are as many as before. (The real kernel also takes the *queries* in blocks, so that all of it fits into the small fast memory of a graphics card; there it gains time, since less has to be carried to and fro.)
 #
 # ## 5. Exercises: split and merge
 #
@@ -670,7 +704,7 @@ results = torch.tensor([[accuracies(reader) for reader in readers[h]] for h in h
 lines = {name: results[:, :, place].T for place, name in enumerate(("word before", "word after", "verb"))}
 axes = plots.curves(
     lines, head_counts, title="Three questions, one attention of width 24 (band: 3 runs)",
-    x_label="number of heads", y_label="share of right answers",
+    x_label="number of heads", y_label="accuracy",
 )
 axes.set_ylim(0, 1.05)
 axes.set_xticks(head_counts)
@@ -814,7 +848,7 @@ plots.show(axes.figure, plots.describe_curves(cosines, range(13), "attention", d
 # subtracts the mean of its $d$ numbers and divides by their standard deviation; then it multiplies and shifts each place by learned
 # numbers, at first 1 and 0. By hand: $(1, 3)$ has mean 2 and standard deviation 1, so it becomes $(-1, 1)$.
 #
-# The third part is the **feed-forward** network: two linear layers with a ReLU in between, the same for every token. (Is it an MLP, a *multilayer perceptron*? Yes, a small one, and many programs call it `mlp`.) Attention
+# The third part is the **feed-forward** network: two linear layers with a ReLU in between, the same for every token. (Is it an *MLP*, a *multilayer perceptron*? Yes, a small one, and many programs call it `mlp`. In BERT and GPT-2 another function stands in the place of the ReLU, the *GELU*, which is smooth at 0.) Attention
 # moves information between tokens; feed-forward works on it, token by token (Vaswani et al. 2017, 3.3). Here it is, ready to use:
 
 # %% setup
@@ -849,7 +883,7 @@ for mode in ("train", "eval"):
           f"the others {kept.max():.3f}, mean {kept.mean():.3f}")
 
 # %% [markdown]
-# No number can rely on one particular other number, which makes it harder to learn a training set by heart. In the paper of 2017 (section 5.4, $p = 0.1$) it acts on the **output of each part**, before that is added to the residual, and on the sum of word and position; so it does in the models of `helpers/models.py`.
+# No number can rely on one particular other number, which makes it harder to learn a training set by heart. (What works against that is called *regularisation*.) In the paper of 2017 (section 5.4, $p = 0.1$) it acts on the **output of each part**, before that is added to the residual, and on the sum of word and position; so it does in the models of `helpers/models.py`.
 # GPT ([Radford et al. 2018](https://cdn.openai.com/research-covers/language-unsupervised/language_understanding_paper.pdf), section 4.1), BERT and many models made after them drop **attention weights** as well, after the softmax: for this one step a token then cannot look at some of its words, and a row of weights no longer sums to exactly 1. Your layers have no dropout, because then they can be compared with others number for number. A model with dropout left in
 # training mode answers differently each time it is asked: `model.eval()` comes before every measurement.
 #
@@ -949,7 +983,7 @@ plots.show(figure, " ".join(
 # %% [markdown]
 # Post-norm keeps the tokens at size 1 and has its largest gradients near the top; in pre-norm the numbers grow and the
 # gradients are largest at the bottom. Xiong et al. (2020) explain with this why deep post-norm models need a learning rate that starts small
-# (warm-up) and pre-norm models hardly do. You meet it again in notebook 12.
+# (*warm-up*) and pre-norm models hardly do. You meet it again in notebook 12.
 #
 # ## 9. The encoder
 #
@@ -1092,7 +1126,7 @@ for norm_first in (False, True):
 # %% [markdown]
 # ### The encoder runs once
 #
-# A decoder writes word by word, and each new word is another run of the decoder. The source sentence does not change in the meantime, and nothing
+# At inference a decoder writes word by word, and each new word is another run of the decoder. The source sentence does not change in the meantime, and nothing
 # in the encoder looks at the words written. So the memory is the same at every step: compute it **once per batch** and keep it. Here 20 words are
 # written in both ways, and a counter sits on the encoder.
 
@@ -1136,7 +1170,7 @@ for once in (False, True):
 # %% [markdown]
 # ### The whole model
 #
-# You have built all of it. Here is the Transformer of 2017 as one picture, with your layers in the two frames, $M$ of each. The lines around the coloured parts are the residuals; in *add, norm* they meet what the part has made, $\operatorname{norm}(x + \text{part}(x))$. Without the left column and the cross-attention, the right one is a language model (notebook 04); the left one alone, with an output layer on it, is BERT (notebook 07). (Such an output layer is also called a *head*; it has nothing to do with the heads of attention.)
+# You have built all of it. Here is the Transformer of 2017 as one picture, with your layers in the two frames, $M$ of each. The lines around the coloured parts are the residuals; in *add, norm* they meet what the part has made, $\operatorname{norm}(x + \text{part}(x))$. It is an *encoder-decoder*. Without the left column and the cross-attention, the right one is a language model (notebook 04), which is called *decoder-only*; the left one alone, with an output layer on it, is BERT (notebook 07), *encoder-only*. (Such an output layer is also called a *head*; it has nothing to do with the heads of attention.)
 
 # %% experiment
 from helpers.diagrams import Diagram
@@ -1179,6 +1213,8 @@ picture.show(
 # %% [markdown]
 # ## 11. What attention took the place of
 #
+# *Go further: no exercise depends on this section, and notebook 13 has all of it.*
+#
 # Before 2017 most such models were **recurrent**: a GRU or an LSTM reads one word after the other and keeps a state, $s_t = f(x_t, s_{t-1})$. For a batch it works on $(b, d)$ at each of $n$ steps, where attention works on $(b, n, d)$ at once. Vaswani et al. (2017, section 4 and table 1) compare the two for one layer, up to
 # constant factors:
 #
@@ -1218,7 +1254,7 @@ plots.show(axes.figure, plots.describe_curves(times, lengths, "length", digits=2
 
 # %% [markdown]
 # Both times grow with the length, that of attention with its square in the end, but the GRU's steps wait for each other, so that a GPU with thousands of cores stands idle.
-# That is one of the paper's arguments for leaving recurrence out (section 4), and it holds for *training*. In writing both go word by word, and there the recurrent
+# That is one of the paper's arguments for leaving recurrence out (section 4), and it holds for *training*. In generation both go word by word, and there the recurrent
 # model has the advantage: its state has the same size after 10 words and after 10,000, while attention must keep the keys and values of all of them.
 #
 # ## What to remember
@@ -1234,6 +1270,21 @@ plots.show(axes.figure, plots.describe_curves(times, lengths, "length", digits=2
 # **Go further**: Elhage et al. (2021), [A Mathematical Framework for Transformer
 # Circuits](https://transformer-circuits.pub/2021/framework/index.html), take heads apart into what they look at and what they copy. In notebook 05 you count all of these
 # parameters; in 08 you set queries and keys by hand; in 11 you translate.
+
+# %% [markdown]
+# ## What others call it
+#
+# - **scaled dot-product attention**: the attention of section 3.
+# - **skip connection** (also *residual connection*): adding what was there to what a part has made; what flows along these additions is the **residual stream**.
+# - **MLP** (also *feed-forward network*, *FFN*): two linear layers with something nonlinear in between.
+# - **GELU**: a smooth relative of the ReLU, $x$ times the share of a normal distribution below $x$.
+# - **post-LN, pre-LN**: the norm on the path of the residual, or before the part.
+# - **regularisation**: what keeps a model from learning its training set by heart, such as dropout.
+# - **decoder-only, encoder-only, encoder-decoder**: the kinds of GPT, of BERT and of the Transformer of 2017.
+# - **rank collapse** (also *oversmoothing*): all tokens become alike on the way up, section 8.
+# - **online softmax**: a softmax in blocks with a running maximum and sum, as in FlashAttention.
+#
+# **The short route** of six notebooks goes on with 04.
 
 # %% experiment
 from tutor import progress

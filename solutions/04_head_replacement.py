@@ -23,8 +23,8 @@
 #
 # A language model has read thousands of book reviews and learned to guess the next word. You have 200 reviews with a label,
 # *positive* or *negative*, and want a model that tells one from the other. Starting from nothing would waste what the
-# first model knows. So you keep its body, take off its head, and put on another one. It is a small operation, five functions of a
-# few lines each. It is also one where the usual mistakes raise no error at all: the program runs, and the model is worse than it should be.
+# first model knows. So you keep its body, take off its head, and put on another one: *transfer learning*. It takes five functions of a
+# few lines each, and its usual mistakes raise no error: the program runs, and the model is worse than it should be.
 #
 # **When you are done, you can**
 # - say what a language model and a classifier have in common, and what differs in shape, output and target;
@@ -44,8 +44,7 @@
 # | *essay* `head_essay` | why the head must go | 3 |
 # | **total** | | **20** |
 #
-# Cells tagged `experiment` train and draw. No mark depends on them, and automatic grading skips them: an answer must not
-# use a name that was made there.
+# Cells tagged `experiment` train and draw; no mark depends on them. An answer must not use what a training has made there.
 
 # %% setup
 import copy
@@ -102,7 +101,7 @@ picture.show(
 # %% [markdown]
 # ### By hand: how large is a head?
 #
-# A `Linear` from $D$ to $C$ has $D \cdot C$ weights and $C$ biases. In the full-size model of this course, $V = 50\,001$ words and $D = 200$. Compute both heads
+# (The scores that a head gives are called *logits*.) A `Linear` from $D$ to $C$ has $D \cdot C$ weights and $C$ biases. In the full-size model of this course, $V = 50\,001$ words and $D = 200$. Compute both heads
 # with a pencil before you run the cell: the one for words, and the one for two classes.
 
 # %% experiment
@@ -111,11 +110,11 @@ def count(module: nn.Module, trainable_only: bool = False) -> int:
     return sum(p.numel() for p in module.parameters() if p.requires_grad or not trainable_only)
 
 
-print(f"head for 50,001 words: {count(nn.Linear(200, 50_001)):>10,} numbers")
-print(f"head for 2 classes:    {count(nn.Linear(200, 2)):>10,} numbers")
+print(f"head for 50,001 words: {count(nn.Linear(200, 50_001)):>10,} parameters")
+print(f"head for 2 classes:    {count(nn.Linear(200, 2)):>10,} parameters")
 
 # %% [markdown]
-# Ten million numbers go, 402 come. Remember the 402: it comes back in section 6.
+# Ten million parameters go, 402 come. Remember the 402: it comes back in section 6.
 #
 # ## 2. What the old head was trained on
 #
@@ -127,10 +126,11 @@ print(f"head for 2 classes:    {count(nn.Linear(200, 2)):>10,} numbers")
 # | **input**: the model has read up to | `<sos>` | je | le | garde |
 # | **target**: and must say | je | le | garde | `<eos>` |
 #
-# Two special tokens make it complete. `<sos>` (start of sequence) is there so that the first word can be asked for; `<eos>` (end of sequence) is there so that the
-# model can say that the text is over. A model that has never seen `<eos>` as a target can never stop.
+# `<sos>` (start of sequence) is there so that the first word can be asked for, `<eos>` (end of sequence) so that the
+# model can say that the text is over: without it as a target, a model never learns to stop.
 #
-# Here are the reviews of the course, invented ones with the words of real ones, and the numbers that stand for their words.
+# Here are the reviews of the course, invented ones with the words of real ones. What cuts a text into tokens and numbers them is a *tokenizer*;
+# ours takes whole words, most take *subwords*, pieces of words (notebook 14).
 
 # %% experiment
 corpus = load("reviews_fr")
@@ -366,7 +366,7 @@ print("output for a batch of 8:", tuple(victim(batch.tokens).shape))
 # %% [markdown]
 # - The output is `(8, n, 2)`: still one answer for each *token*. `LanguageModel` does not know that it should look at one row only. That is what `Classifier` in
 #   `helpers/models.py` is for: open it, it is fifteen lines.
-# - The language model no longer exists. Its ten million numbers (at full size) of word scores are gone, and whoever else holds it in a variable now holds a
+# - The language model no longer exists. Its ten million parameters (at full size) for word scores are gone, and whoever else holds it in a variable now holds a
 #   classifier. A function that changes what it was given belongs to the most expensive mistakes there are, because nothing happens where the mistake is.
 #
 # There is a subtler form. `Classifier(model.base, 2)` leaves the old head alone, but the base is the *same object* in both models. Train the classifier, and the language
@@ -396,7 +396,7 @@ def replace_head(model: LanguageModel, n_classes: int) -> Classifier:
 
 # %% [markdown]
 # Here is the damage. We train two classifiers on a few reviews: one that shares its base with the language model, one made by you. Afterwards we ask the *language model* how
-# surprised it is by reviews it has not read (perplexity: among how many words it hesitates, so to speak; lower is better).
+# surprised it is by reviews it has not read (*perplexity*: among how many words it hesitates, so to speak; lower is better).
 
 # %% measured
 few_labels = Batches(corpus.train, for_classifier(vocabulary), token_budget=1024)
@@ -420,6 +420,9 @@ print("after a classifier with a shared base has trained: "
 
 # %% [markdown]
 # With a shared base the language model is spoiled, and no line of your program mentions it.
+#
+# > **Go further: the same swap, for pictures.** Nothing in a base asks for words. A *Vision Transformer* ([Dosovitskiy et al. 2021](https://arxiv.org/abs/2010.11929), section 3.1) cuts a picture into patches of $16 \times 16$ pixels. A patch is $16 \cdot 16 \cdot 3 = 768$ numbers (three colours), which one linear layer turns into a token of width $D$: a picture of
+# > $224 \times 224$ pixels becomes $14 \cdot 14 = 196$ tokens, with learned positions, and an encoder without a causal mask reads them. It is pretrained to name what is seen; for another task its head is taken off and a new one, $D$ to $C$, put on (section 3.2): your `replace_head`. (The head reads one token more, which stands before the patches and belongs to none.)
 #
 # ## 5. Loading a base
 #
@@ -519,7 +522,7 @@ for name, state in misfits.items():
 # %% [markdown]
 # ## 6. Freezing the base
 #
-# With few labels one may decide to train the new head *only*: the base is **frozen**. It saves time and memory (no gradients for the base), it cannot forget what it
+# With few labels one may decide to train the new head *only*: the base is **frozen**. (To read a frozen base with a linear layer is called *linear probing*.) It saves time and memory (no gradients for the base), it cannot forget what it
 # has read, and it cannot adapt either. In torch a parameter learns if its flag `requires_grad` is True. Parameters have the flag; a module has none, and Python
 # does not mind:
 
@@ -527,7 +530,7 @@ for name, state in misfits.items():
 attempt = replace_head(language_model, 2)
 attempt.base.requires_grad = False  # makes a new attribute that nobody ever reads
 
-print("numbers that still learn:", count(attempt, trainable_only=True), "of", count(attempt))
+print("parameters that still learn:", count(attempt, trainable_only=True), "of", count(attempt))
 
 # %% [markdown]
 # ### Exercise: freeze
@@ -554,8 +557,8 @@ def freeze_base(model: Classifier) -> Classifier:
 
 # %% experiment
 large = Classifier(TransformerBase(50_001, d_model=200, n_layers=4, n_heads=2), n_classes=2)
-print(f"everything learns: {count(large, trainable_only=True):>10,} numbers")
-print(f"the base is frozen: {count(freeze_base(large), trainable_only=True):>9,} numbers")
+print(f"everything learns: {count(large, trainable_only=True):>10,} parameters")
+print(f"the base is frozen: {count(freeze_base(large), trainable_only=True):>9,} parameters")
 
 # %% [markdown]
 # ### See it move
@@ -596,7 +599,7 @@ plots.show(figure, "Bars, one for each part of the model. Left, everything learn
 #
 # ## 7. Which row is best? An experiment
 #
-# Three rules to choose from: the last row of the batch, the last real token, the mean of the real tokens. Before you run the cell: write down the order you expect, and how large you
+# To make one state of many is called *pooling*. Three rules to choose from: the last row of the batch, the last real token, the mean of the real tokens. Before you run the cell: write down the order you expect, and how large you
 # think the differences will be.
 #
 # So that only the rule differs, all else is the same for the three: the base, 200 labelled reviews to learn from and 100 others to be tested on, batches of eight, the start of the head.
@@ -640,7 +643,7 @@ runs = {name: [learning_curve(RULES[name], seed) for seed in seeds]
 curves = {name: [curve for _, _, curve in found] for name, found in runs.items()}  # (seeds, epochs) each
 epochs = range(1, 6)
 axes = plots.curves(curves, epochs, title="Reviews the model has not seen: mean and range of five seeds",
-                    x_label="passes over 200 reviews", y_label="share of right answers")
+                    x_label="passes over 200 reviews", y_label="accuracy")
 axes.set(ylim=(0.3, 1.0), xticks=list(epochs))
 axes.axhline(0.5, color="#555555", linestyle=":", label="a coin")
 for part in (axes.lines[2], axes.collections[2]):
@@ -698,7 +701,7 @@ for name, found in runs.items():
 #   at $D = 200$, $C = 2$), so with few labels it could not be learned anew.
 # - *Output and target* (1; half for each, with shapes): from `(b, n, V)` to `(b, C)`, hence one row of each text must be chosen (the last real one, which in a causal model has read everything); the target goes from the text itself, shifted by one, `(b, n)`,
 #   to one label for each text, `(b,)`: labels cost work, the next word is free.
-# - *What stays* (0.5): the base with its weights, that is, what was learned from text without labels; it may be frozen (402 numbers learn) or trained on.
+# - *What stays* (0.5): the base with its weights, that is, what was learned from text without labels; it may be frozen (402 parameters learn) or trained on.
 # - *What may go wrong* (0.5): any one, with its reason: last row is padding; base re-initialised or not loaded (`strict=False`); base shared with the old model; norms or embedding not frozen.
 #
 # **Misconceptions that cost marks**: "the head must go because its weights are not trained" (they are, for words); "the classifier is trained on the next word too"; "freezing makes the model smaller" (only fewer numbers learn); "the last row is
@@ -707,20 +710,20 @@ for name, found in runs.items():
 # **Answers as students write them**
 #
 # - *Full marks (3 of 3)*: "The old head answers "which word comes next" with V scores at each place; no row of it means *good* or *bad*. It is also
-#   large: 10,050,201 numbers for 50,001 words at D = 200, against 402 for two classes, so 300 labels could not teach it anew. The output goes from
+#   large: 10,050,201 parameters for 50,001 words at D = 200, against 402 for two classes, so 300 labels could not teach it anew. The output goes from
 #   (b, n, V) to (b, C), so one row must be taken, the last real one, which has read the whole text. The target was the text itself, shifted by one,
 #   (b, n), and free; now it is one label for each text, (b,), which somebody has to write. The base stays with all that it has learned from
 #   unlabelled text, and may be frozen or trained on. What may go wrong: taking the last row, which is padding for 86 % of the training reviews, so
 #   that the answer changes with the other reviews in the batch." Why: *why* (1), *output and target* (1), *what stays* (0.5), *what may go wrong* (0.5),
 #   with shapes and numbers.
 # - *Half (1.5 of 3)*: "The head of the language model gives a score to each word of the vocabulary, and we do not want a word but a class, so no row
-#   of it fits. It also has ten million numbers at D = 200, against 402 for the new one, too many for a few labels. So the output becomes (b, C) in
+#   of it fits. It also has ten million parameters at D = 200, against 402 for the new one, too many for a few labels. So the output becomes (b, C) in
 #   place of (b, n, V): we take the last row, because it is the last token and has read everything. The classifier is still trained on the next word,
 #   and the label is the next word after the review. The base is thrown away with the head and made anew." Why: *why* in full (1); of *output and
 #   target* the output with its shapes (0.5). The target is lost by two misconceptions (the last row is the last token; the classifier is trained on
 #   the next word). *What stays* is wrong and *what may go wrong* is missing (0.5 + 0.5 lost).
 # - *No marks (0 of 3)*: "The head must go because its weights are not trained yet, and a classifier needs trained weights. Freezing makes the model
-#   much smaller: 402 numbers in place of 10,968,602. The output changes from words to classes, and the target changes as well. What stays is the
+#   much smaller: 402 parameters in place of 10,968,602. The output changes from words to classes, and the target changes as well. What stays is the
 #   model, but a model with a frozen base cannot learn." Why: "the output changes", "what stays is the model": the question said again, without a
 #   shape and without a word on what the base has learned. The head *is* trained, for words; freezing does not make the model smaller; a frozen base
 #   does not keep the head from learning. Three misconceptions, and no line is met.
@@ -732,10 +735,25 @@ for name, found in runs.items():
 # - In a causal model only the **last real token** has read the whole text. In batches of eight, the last *row* is padding for about seven of eight.
 # - A new head belongs on a **copy** of the base; a function should leave what it was given as it was.
 # - `strict=False` is silent. Compare names and shapes first, load then, and look at what has changed.
-# - Freezing is a flag of *parameters*. `model.base.requires_grad_(False)`, a method (mind the underscore), sets it for each of them; `model.base.requires_grad = False` sets none. With a frozen base, 402 numbers learn at $D = 200$, $C = 2$. Count what still learns before you train.
+# - Freezing is a flag of *parameters*. `model.base.requires_grad_(False)`, a method (mind the underscore), sets it for each of them; `model.base.requires_grad = False` sets none. With a frozen base, 402 parameters learn at $D = 200$, $C = 2$. Count what still learns before you train.
 #
-# **Go further.** Between "everything learns" and "only the head learns" there is a way: let the head learn first, then thaw the layers one by one from the top (*gradual unfreezing*, [Howard and Ruder 2018](https://arxiv.org/abs/1801.06146),
-# section 3.3). Write `thaw(model, n_layers)` and find out with the experiment of section 7 whether it helps with 50 labels. Notebook 05 counts every parameter of these models; notebook 06 runs the large comparison: scratch, pretrained, frozen.
+# **Go further.** Between "everything learns" and "only the head learns" there is a way: let the head learn first, then unfreeze the layers one by one from the top (*gradual unfreezing*, [Howard and Ruder 2018](https://arxiv.org/abs/1801.06146),
+# section 3.3). Write `unfreeze_top(model, n_layers)` and find out with the experiment of section 7 whether it helps with 50 labels. Notebook 05 counts every parameter of these models; notebook 06 runs the large comparison: scratch, pretrained, frozen.
+
+# %% [markdown]
+# ## What others call it
+#
+# - **transfer learning**: what was learned on one task is the start of another.
+# - **fine-tuning**: training a pretrained model on, with the labels of the new task.
+# - **backbone** (also *base*, *encoder*): the model without its head.
+# - **linear probing**: training only a linear head on a frozen backbone.
+# - **tokenizer**: what cuts a text into tokens and gives them their numbers.
+# - **subword**: a token that is a piece of a word.
+# - **pooling**: making one state of many, such as *last-token pooling* and *mean pooling*.
+# - **checkpoint**: a file with the weights of a model; in torch a *state dict* of names and tensors.
+# - **Vision Transformer** (also *ViT*): a Transformer whose tokens are patches of a picture.
+#
+# **The short route** of six notebooks goes on with 06.
 
 # %% experiment
 from tutor import progress

@@ -21,7 +21,7 @@
 # %% [markdown]
 # # 07 · Both sides: the contrast with BERT
 #
-# The language models of notebooks 04 to 06 read from left to right. That is right for writing, and a strange way of reading: whoever meets *they* in a sentence often learns only later who is meant. BERT drops the causal mask and lets
+# The language models of notebooks 04 to 06 read from left to right. That is right for generation, and a strange way of reading: when you meet *they* in a sentence, you often learn only later who is meant. BERT drops the causal mask and lets
 # every word look to both sides. But then the question "which word comes next?" is no longer honest (notebook 01), so another one is needed: hide a few words, and ask for those. In this notebook you
 # build this training, prove what a causal state *cannot* know, and measure where reading both sides helps, where it does not, and what is lost.
 #
@@ -31,7 +31,7 @@
 # - fill a blank from both sides, and show what one side alone leaves open;
 # - judge when a masked model is the right choice, what fine-tuning adds to it, and why it does not write.
 #
-# **Time**: about 3 h. **Before this**: notebook 01 (the causal mask), notebook 04 (language model and classifier) and, for section 8, notebook 06 (pretraining).
+# **Time**: about 3 h 15 min. **Before this**: notebook 01 (the causal mask), notebook 04 (language model and classifier) and, for section 8, notebook 06 (pretraining).
 #
 # | exercise | what it asks | points |
 # |---|---|---|
@@ -44,7 +44,7 @@
 # | *essay* `finetuning_essay` | what fine-tuning adds, what BERT cannot do | 2 |
 # | **total** | | **23** |
 #
-# Cells tagged `experiment` train and draw. No mark depends on them, and automatic grading skips them.
+# Cells tagged `experiment` train and draw; no mark depends on them.
 
 # %% setup
 import copy
@@ -104,7 +104,7 @@ picture.show(
 )
 
 # %% [markdown]
-# In attention the difference is one square of numbers, the mask of notebook 01: there for the causal model, not there for the masked one. (That one is called *masked* because some of its *words* are masked, that is hidden, section 3; its attention has no mask.) Row $i$ says whom token $i$ may look at.
+# In attention the difference is one square of numbers, the mask of notebook 01: there for the causal model, not there for the masked one. (That one is called *masked* because some of its *words* are masked, that is hidden, section 3; its attention has no mask: it is *bidirectional*.) Row $i$ says whom token $i$ may look at.
 #
 # ### Exercise: who sees whom
 #
@@ -535,7 +535,7 @@ for name, weights in maps.items():
 print(at_verb)
 
 # %% [markdown]
-# At least one head of the masked model has learned to look at the verb on the right: nobody has told it where to look, only which words were missing. (Much of the other weight goes to `<sos>`. A softmax must put its weight somewhere, and a head that has nothing to say often puts it on such a place.)
+# At least one head of the masked model has learned to look at the verb on the right: nobody has told it where to look, only which words were missing. (Much of the other weight goes to `<sos>`. A softmax must put its weight somewhere, and a head that has nothing to say often puts it on such a place, an *attention sink*.)
 #
 # ## 6. The same on reviews
 #
@@ -550,7 +550,7 @@ print(at_verb)
 # A word on cost. A causal model learns from *every* place of a text, a masked one only from those that were chosen. With 15 %, it needs more passes to learn as much. We do not have the time, so we hide 30 % (there is nothing holy about 15: Wettig et al. 2023,
 # [Should You Mask 15%?](https://arxiv.org/abs/2202.08005), find that more can be better), and let the masked model start from the word embeddings of the causal one. That is a help which it needs at this size.
 #
-# **Real reviews.** Replace `load("reviews_fr")` by `load("cls_books")` in the next cell, and sections 6, 8 and 9 run on real ones: 1,600 training reviews in 19,000 different pieces of words. The numbers are far lower then, and section 7 stays with the invented ones.
+# **Real reviews.** Replace `load("reviews_fr")` by `load("cls_books")` in the next cell, and sections 6, 8 and 9 run on real ones: 1,600 training reviews in 19,000 different subwords. The numbers are far lower then, and section 7 stays with the invented ones.
 
 # %% experiment
 corpus = load("reviews_fr")  # the line to change
@@ -683,6 +683,8 @@ if "blanks" in corpus.parts:  # the invented reviews only
 #
 # ## 7. Reviews that turn: where does reading both sides help a classifier?
 #
+# > **Go further: sections 7 to 10.** No exercise depends on them. The essays ask for the figures of sections 7 to 9, so look at these at least; *Taking the mask off* and section 10 can wait.
+#
 # *Le scénario est saisissant, mais la prose est verbeuse* (the plot is gripping, **but** the prose is wordy) ... Some reviews praise first and then, after *mais*, say the opposite; the label is the final judgement. In the part `turns`, every review turns, some early, some late. A tempting story: "the causal model has
 # committed itself before the turn; the one that reads both sides has not. So it will win, above all when the turn comes late." Write down whether you believe it. Then train both, from scratch, with one layer and with two, three seeds each.
 
@@ -724,7 +726,7 @@ for place, title in zip(axes, SETTINGS):
     place.set(title=title, xticks=range(3), xticklabels=PLACES, xlabel="where the turn is",
               xlim=(-0.5, 2.5), ylim=(0.5, 1.02))
     place.grid(axis="y", color="#dddddd", linewidth=0.6)
-axes[0].set_ylabel("share of right answers")
+axes[0].set_ylabel("accuracy")
 figure.legend(*axes[0].get_legend_handles_labels(), loc="outside lower center", ncols=2, frameon=False)
 means = {key: torch.tensor(found).mean(dim=0) for key, found in runs.items()}
 told = [f"{title}, {'causal' if causal else 'both sides'}: " + ", ".join(f"{value:.2f}" for value in mean)
@@ -773,7 +775,7 @@ def fine_tuned(name: str, seed: int) -> list[float]:
 curves = {name: [fine_tuned(name, seed) for seed in range(3)] for name in tqdm(BASES, file=sys.stdout)}
 axes = plots.curves(curves, range(1, PASSES + 1),
                     title=f"{len(corpus.train)} labelled reviews: mean and range of three seeds",
-                    x_label="passes", y_label="share of right answers")
+                    x_label="passes", y_label="accuracy")
 axes.axhline(0.5, color="#555555", linestyle=":")
 axes.set(ylim=(0.4, 1.0), xticks=range(1, PASSES + 1))
 plots.show(axes.figure, plots.describe_curves(curves, range(1, PASSES + 1), "pass", digits=2))
@@ -781,7 +783,7 @@ plots.show(axes.figure, plots.describe_curves(curves, range(1, PASSES + 1), "pas
 # %% [markdown]
 # Three hundred labels alone teach next to nothing: from scratch the model stays near a coin (the dotted line). After reading without labels, the same 300 are enough, *whichever* of the two objectives was used: the causal model ends at 0.94 in our run, the masked one at 0.89, and its seeds differ much more (look at its band). (Do not read a ranking of objectives from it: the two differ in their heads as well, and one was asked for every word and the other for 30 % of them.)
 #
-# For models of full size there is a fair comparison: table 5 of Devlin et al. (2019) pretrains a BERT twice on the same data, masked (without the second task, "no NSP") and from left to right, and fine-tunes both. On the sentiment of film reviews (SST-2) the two are close, 92.6 and 92.1 %, as one student report suspects: to tell praise from blame, one side goes a long way. On two tasks of other kinds both sides are worth nine or ten points: 86.5 against 77.5 % for paraphrases (MRPC), and 87.9 against 77.8 (F1) for questions whose answer stands in a text (SQuAD); on the last two of the table, whether one text answers or follows from another, it is less than two. Our reviews are of the first kind: do not carry over to BERT what you see on them.
+# For models of full size there is a fair comparison: table 5 of Devlin et al. (2019) pretrains a BERT twice on the same data, masked (without the second task, "no NSP") and from left to right, and fine-tunes both. On the sentiment of film reviews (SST-2) the two are close, 92.6 and 92.1 %, as one student report suspects: to tell praise from blame, one side goes a long way. On two tasks of other kinds both sides are worth nine or ten points: 86.5 against 77.5 % for paraphrases (MRPC), and 87.9 against 77.8 (F1) for questions whose answer stands in a text (SQuAD); on the other two tasks of the table, whether a text answers a question (QNLI) and whether one text follows from another (MNLI), it is less than two. Our reviews are of the first kind: do not carry over to BERT what you see on them.
 #
 # What fine-tuning adds, then, is small and decisive: which of the two groups of words, which reading has already told apart, is called *positive*.
 #
@@ -830,7 +832,7 @@ pd.DataFrame({"mean": by_mask.mean(), "lowest": by_mask.min(), "highest": by_mas
 #
 # The last token of these reviews sees the whole text in any case; where a label is asked for each word, the right side may be worth more. And a model can be given time to get used to it: [LLM2Vec](https://arxiv.org/abs/2404.05961) (BehnamGhader et al. 2024) takes the mask off large causal models and then trains them for a while on hidden words, before they are used.
 #
-# ## 9. What BERT was not made for: writing
+# ## 9. What BERT was not made for: generation
 #
 # A causal model writes by asking the one question that it was trained on, again and again: which word comes next? Ask the masked model in the same way: put a `<mask>` at the end, fill it, put the next one.
 
@@ -881,9 +883,9 @@ print("masked, all at once:   ", fill_all(masked_reader, start))
 # fine-tuned on each by itself, and the mean is its score; BERT became known by its lead there, table 1 of its paper. For French there is FLUE, [Le et al. 2020](https://arxiv.org/abs/1912.05372).) ELECTRA ([Clark et al. 2020](https://arxiv.org/abs/2003.10555)) attacked the cost that you met in section 6: a small model fills the blanks, and the large one has to say *for every word* whether it was exchanged, so it learns from all places and not from
 # 15 %. CamemBERT ([Martin et al. 2020](https://arxiv.org/abs/1911.03894)) did for French what BERT did for English. Such encoders are still what many systems use for classifying, labelling and searching.
 #
-# **Both sides and writing.** An encoder that reads both sides and a decoder that writes from left to right need not be rivals: the Transformer of 2017 had both (notebook 11). BART ([Lewis et al. 2020](https://arxiv.org/abs/1910.13461)) and T5
-# ([Raffel et al. 2020](https://arxiv.org/abs/1910.10683)) train such a pair by taking spans of words out of a text and writing them again. T5 also states every task as text to be written. GPT-3 ([Brown et al. 2020](https://arxiv.org/abs/2005.14165)) went the other way: it kept the plain causal objective, was made far larger, and was given its tasks as text with a few
-# examples in place of fine-tuning. A causal model can also be *told* the evidence before it has to answer: the order of a prompt is a choice, and much that BERT reads on the right can be put on the left.
+# **Both sides and generation.** An encoder that reads both sides and a decoder that writes from left to right need not be rivals: the Transformer of 2017 had both (notebook 11). BART ([Lewis et al. 2020](https://arxiv.org/abs/1910.13461)) and T5
+# ([Raffel et al. 2020](https://arxiv.org/abs/1910.10683)) train such a pair by taking spans of words out of a text and writing them again. T5 also states every task as text to be written. GPT-3 ([Brown et al. 2020](https://arxiv.org/abs/2005.14165)) went the other way: it kept the plain causal objective, was made far larger, and was given its tasks as a text with a few
+# examples, the *prompt*, in place of fine-tuning: *in-context learning*. A causal model can also be *told* the evidence before it has to answer: the order of a prompt is a choice, and much that BERT reads on the right can be put on the left.
 #
 # ## 11. Essays
 #
@@ -961,9 +963,24 @@ print("masked, all at once:   ", fill_all(masked_reader, start))
 # - Masked language modelling: choose 15 % of the *words*, 80 / 10 / 10, score only these, hide the padding from attention.
 # - A blank is filled from both sides; where the evidence is on the right, the left side alone does not have it.
 # - For one answer about a whole text, the last token of a causal model has read everything too. Whether both sides help has to be measured, not told.
-# - Fine-tuning turns what was read into what was asked. Writing needs an order: that is what the causal model has.
+# - Fine-tuning turns what was read into what was asked. Generation needs an order: that is what the causal model has.
 #
 # **Go further.** First, in section 6, take rotary positions (notebook 02) for the model that reads both sides, `TransformerBase(..., positions="rotary", causal=False)`. Are hidden words found as often? And are the blanks filled as well, or does it need more passes for them? Then hide whole spans in place of single words (as T5 and SpanBERT do): write `mask_spans` with a mean length of 3 and the same 15 %, and compare `choose_right` after the same training. Are the blanks easier or harder? Notebook 08 looks at attention itself: how one head copies, and why two are better than one.
+
+# %% [markdown]
+# ## What others call it
+#
+# - **masked language modelling** (also *MLM*, a *cloze task*): guessing hidden words from both sides.
+# - **bidirectional**: reading what stands before and what follows.
+# - **dynamic masking**: other words are hidden at each pass.
+# - **attention sink**: a token on which heads put their weight when they have nothing to say.
+# - **coreference**: two expressions that mean the same, such as *they* and *the demonstrators*; a **Winograd schema** is a pair of sentences that tests it.
+# - **special token**: a token that is no word, such as `<mask>`; BERT writes `[MASK]` and `[CLS]`.
+# - **prompt**: the text that a model is given to go on with.
+# - **in-context learning** (also *few-shot prompting*): doing a task from examples in the prompt, without any training.
+# - **pretrain-fine-tune discrepancy**: what the model met in pretraining differs from what it meets later.
+#
+# **The short route** of six notebooks ends with 11, where encoder and decoder translate.
 
 # %% experiment
 from tutor import progress

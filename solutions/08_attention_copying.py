@@ -31,7 +31,7 @@
 # - show why one head fails when a key changes its length, and measure how much two heads help;
 # - design the matrices K, Q and V of a self-attention layer by hand, for a given task.
 #
-# **Time**: about 2 h 45 min. **Before this**: notebook 03 (attention and its heads); outer products of vectors are recalled where you need them.
+# **Time**: about 3 h. **Before this**: notebook 03 (attention and its heads); outer products of vectors are recalled where you need them.
 #
 # | exercise | what it asks | points |
 # |---|---|---|
@@ -47,8 +47,6 @@
 # | *essay* `many_heads_essay` | why two heads, and why K, Q and V | 2 |
 # | **total** | | **22** |
 #
-# The questions follow the "attention exploration" of assignment 5 of Stanford's course CS224N (2021), parts (a) to (e). There they are answered with
-# a pencil; here each answer is put into an attention and its output is measured.
 
 # %% setup
 import math
@@ -773,6 +771,9 @@ plots.show(figure, plots.describe_matrix(weights, "Weights")
 #
 # ## 10. Essays
 #
+# (The questions of this notebook follow the "attention exploration" of assignment 5 of Stanford's course CS224N (2021), parts (a) to (e). There they are answered with
+# a pencil; here each answer was put into an attention and its output measured.)
+#
 # Two short ones, in English or in French. One sentence is enough for each question, but it must say *why*.
 #
 # **One head**: (a) What must be true of the scores for attention to copy $v_j$? (b) Why does $s(k_a + k_b)$ give the average of two values, and why must $s$ be large? (c) With a
@@ -854,6 +855,16 @@ plots.show(figure, plots.describe_matrix(weights, "Weights")
 #
 # **Go further.** Extend your matrices: let token 3 get $u_a$ as well, without changing $c_1$ and $c_2$. Then ask for something impossible: can one head give $c_2 \approx 2 u_b$ *with values
 # that are the tokens themselves* ($V = I$)? Think of the triangle. Notebook 09 takes the opposite road: an attention without any keys and queries at all.
+
+# %% [markdown]
+# ## What others call it
+#
+# - **content-based addressing** (also *soft look-up*, *associative memory*): finding a value by how well its key fits.
+# - **convex combination**: an average with weights that are positive and sum to 1; it never leaves the hull of its values, here the triangle.
+# - **inverse temperature** (also *logit scale*): the scale of the scores; a temperature of $1/s$ is a scale of $s$.
+# - **near-orthogonality**: many more than $d$ directions that are *nearly* at right angles; **superposition** is their use by a model.
+# - **outer product** (also *rank-one matrix*): a column times a row, the rule of section 9.
+# - **QK circuit, OV circuit**: $Q^\top K$ decides where a head looks, output times $V$ what it copies.
 
 # %% experiment
 from tutor import progress

@@ -33,7 +33,7 @@
 # - tell from a task alone, before any training, how well each kind of attention can do in one layer;
 # - explain why a synthesizer cannot look something up, and what people call "cannot" when they should not.
 #
-# **Time**: about 2 h 45 min. **Before this**: notebook 01 (the mask), 03 (heads), 05 (formulas with sympy), 08 (attention as a dictionary).
+# **Time**: about 3 h. **Before this**: notebook 01 (the mask), 03 (heads), 05 (formulas with sympy), 08 (attention as a dictionary).
 #
 # | exercise | what it asks | points |
 # |---|---|---|
@@ -47,7 +47,7 @@
 # | **total** | | **22** |
 #
 # Source: Tay, Bahri, Metzler, Juan, Zhao and Zheng (2021), ["Synthesizer: Rethinking Self-Attention for Transformer Models"](https://arxiv.org/abs/2005.00743). Cells that train or draw are experiments:
-# no mark depends on them, and grading skips them.
+# no mark depends on them.
 
 # %% setup
 import sympy
@@ -401,7 +401,7 @@ show_change(3)
 # | $N$ | `max_len`, the longest sentence |
 # | $L$ | length of the sentence at hand, $L \le N$ |
 #
-# Two things are counted. **Parameters**, with biases, as in notebook 05. **Products**: how many multiplications it takes to make all the scores of one sentence. A matrix product of $(p, q)$ with $(q, r)$ takes
+# Two things are counted. **Parameters**, with biases, as in notebook 05. **Products**: how many multiplications of two numbers it takes to make all the scores of one sentence. A matrix product of $(p, q)$ with $(q, r)$ takes
 # $p \cdot q \cdot r$ of them, since each of the $p \cdot r$ results is a sum of $q$ products. Biases, scale, mask and softmax do not count, and $B$ is cut before it is used.
 #
 # **By hand**: width $D = 6$, $A = 3$ heads, $L = 4$ tokens. Queries take $4 \cdot 6 \cdot 6 = 144$ products, keys as many. Then each head multiplies $(4, 2)$ with $(2, 4)$: 32, and three heads 96. In all
@@ -520,7 +520,7 @@ for task in TASKS:
     print(f"{task:8}", " ".join(f"{names[8 + row]}->{names[place]}" for row, place in enumerate(places)))
 
 # %% [markdown]
-# Check two or three of them with a finger. (Why *different* numbers and 24 of them? If the numbers were always the same eight in another order, a layer could look at all the places but one and name the number that is missing: the right answer from everywhere but the
+# Check two or three of them yourself. (Why *different* numbers and 24 of them? If the numbers were always the same eight in another order, a layer could look at all the places but one and name the number that is missing: the right answer from everywhere but the
 # right place. Our first version had this hole, and the models found it.)
 #
 # ### Exercise: the best that a layer can do
@@ -673,7 +673,7 @@ steps = list(range(0, STEPS + 1, EVERY))
 figure, axes = plots.panels(3, width=3.7, height=3.2)
 for task, place in zip(TASKS, axes):
     plots.curves({name: curves[task, name] for name in KINDS}, steps, title=task, x_label="step",
-                 y_label="share of right answers", axes=place)
+                 y_label="accuracy", axes=place)
     for name, style in (("random", ":"), ("dense", "--")):
         place.axhline(bounds[task][name], color=plots.COLOURS[list(KINDS).index(name)],
                       linestyle=style, linewidth=1)
@@ -810,7 +810,7 @@ for name, make in tqdm(makers.items(), unit="model"):
 steps = list(range(0, 701, 100))
 figure, (axes,) = plots.panels(1, width=8.2, height=3.4)
 plots.curves(around, steps, title="look-up: ways around", x_label="step",
-             y_label="share of right answers", axes=axes)
+             y_label="accuracy", axes=axes)
 axes.axhline(bounds["look-up"]["dense"], color="#555555", linestyle=":", label="bound, one dense layer")
 axes.set_ylim(0, 1.05)
 axes.legend(loc="upper left", bbox_to_anchor=(1.01, 1), frameon=False)
@@ -826,7 +826,7 @@ for name, shares in around.items():
 #
 # ## 10. On text
 #
-# How much of real text is look-up? We put the three layers into a small language model with one layer, and let it read 750 of our book reviews three times. A fourth one has no attention at all: each token sees only itself and its place. Three seeds each; the measure is the perplexity on
+# How much of real text is look-up? We put the three layers into a small language model with one layer, and let it read 750 of our book reviews three times. A fourth one has no attention at all, as an ablation: each token sees only itself and its place. Three seeds each; the measure is the perplexity on
 # 300 reviews it has not read.
 #
 # (Our reviews are invented ones, with few words. For real ones, change the first line to `corpus = load("cls_books")`: the same cells run on 1,300 reviews, cut at 96 tokens, much more slowly, because there are 50,000 tokens to choose from.)
@@ -993,6 +993,16 @@ plots.show(figure, "Perplexity on reviews not read, mean of three seeds: " + ", 
 #
 # **Go further.** Mix them: let a layer add key-query scores and dense scores before the softmax, and learn how much of each, as the paper does. Does it learn `fixed` faster than keys and queries alone, and does it keep `look-up`? Then try the *bag* trick of section 9
 # with pairs that did not occur in training: leave ten of the 192 words out of the training sentences, and ask for them. Notebook 10 asks where facts live when nothing can be looked up at all.
+
+# %% [markdown]
+# ## What others call it
+#
+# - **content-based attention**: scores that compare two tokens; **position-based attention**: scores that know only places.
+# - **associative recall** (also *key-value look-up*): the task `look-up`.
+# - **Bayes-optimal accuracy**: the best that anybody can do with what is known; `compare_tasks` gives it for each kind of layer.
+# - **quadratic complexity**: cost that grows with the square of the length.
+# - **token mixing**: what a layer does that carries information from token to token, by attention or otherwise; with fixed learned weights, as the random synthesizer does.
+# - **factorisation**: making a large matrix as the product of two thin ones.
 
 # %% experiment
 from tutor import progress

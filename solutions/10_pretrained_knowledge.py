@@ -31,7 +31,7 @@
 # - read confidence histograms and risk-coverage curves, and choose a threshold below which a model keeps silent;
 # - say what such a threshold promises, for whom, and for whom it does not.
 #
-# **Time**: about 3 h. **Before this**: notebook 04 (input and target of a language model), 06 (pretraining and fine-tuning).
+# **Time**: about 3 h 15 min. **Before this**: notebook 04 (input and target of a language model), 06 (pretraining and fine-tuning).
 #
 # | exercise | what it asks | points |
 # |---|---|---|
@@ -45,7 +45,7 @@
 # | *essay* `unseen_name_essay` | a name never seen | 1 |
 # | **total** | | **24** |
 #
-# Cells that train or draw are experiments: no mark depends on them, and grading skips them.
+# Cells that train or draw are experiments: no mark depends on them.
 
 # %% setup
 import copy
@@ -112,7 +112,7 @@ for name, part in {"train": corpus.train, **people}.items():
     print(f"{name:17} {len(part):3} people, for example: {part['question'][0]} {part['answer'][0]}")
 
 # %% [markdown]
-# The model reads **characters**, not words: a name like *Sonivic* is then made of letters that the model knows, whoever bears it. A character vocabulary is small, and the special tokens come first.
+# The model reads **characters**, not words: a name like *Sonivic* is then made of letters that the model knows. A character vocabulary is small, and the special tokens come first.
 
 # %% experiment
 texts = [*corpus["texts"]["text"], *corpus.train["question"], *corpus.train["answer"]]
@@ -185,7 +185,7 @@ for name, (place, share) in baseline.items():
 #
 # ### From left to right
 #
-# The plain way is notebook 04's: `<sos>` and the text as input, the text and `<eos>` as target. Whoever predicts *Dublin* after *As everybody knows, Alma Tutovic was born in* has to have stored it.
+# The plain way is notebook 04's: `<sos>` and the text as input, the text and `<eos>` as target. To predict *Dublin* after *As everybody knows, Alma Tutovic was born in*, a model must have stored it.
 #
 # ### With a gap
 #
@@ -546,7 +546,7 @@ surest = pd.concat(rows.nlargest(6, "confidence") for _, rows in table.groupby("
 print(surest.round({"confidence": 3}).to_string(index=False))
 
 # %% [markdown]
-# Look at the lower half. These people occur in no text. The model answers at once, with a real town, in the right form, and its confidence is not small. Nothing in the *wording* of an answer says whether it was found or made up.
+# Look at the lower half. These people occur in no text. The model answers at once, with a real town, in the right form, and its confidence is not small. Nothing in the *wording* of an answer says whether it was found or made up. (A made-up answer is called a *hallucination*.)
 #
 # Does the confidence say it? Three histograms: right answers, wrong answers about people it has read about, and answers about people it cannot know.
 
@@ -571,6 +571,30 @@ print("median confidence:", medians)
 
 # %% [markdown]
 # Right answers tend to be surer than wrong ones, so the confidence does carry information. And for people it has never read about, the model is by no means the least sure. The histograms overlap, and there is no gap at which one could say: from here on it *knows*. What can be had is a trade.
+#
+# ### Is it as often right as it is sure?
+#
+# A model is *calibrated* if of the answers with a confidence of 0.8 about 80 % are right, and so at every level. To measure it, sort the answers into bins by their confidence; in each bin compare the share of right answers with the mean confidence. The mean of the differences, each bin counted by its number of answers, is the *expected calibration error*
+# ([Guo et al. 2017](https://arxiv.org/abs/1706.04599), section 2): $\sum_b \frac{n_b}{n}\,|\text{right}_b - \text{confidence}_b|$. By hand: two answers with confidence 0.9, both right, and two with 0.6, one right: $\frac12 \cdot 0.1 + \frac12 \cdot 0.1 = 0.1$.
+
+# %% measured
+def calibration_error(confidence: Tensor, right: Tensor, bins: int = 10) -> float:
+    """Returns the expected calibration error of answers, `(n,)` both, in bins of equal width."""
+    bin_of = (confidence * bins).long().clamp(max=bins - 1)  # (n,)
+    gaps = [(right[bin_of == b].float().mean() - confidence[bin_of == b].mean()).abs()
+            * (bin_of == b).float().mean() for b in bin_of.unique()]
+    return float(sum(gaps))
+
+
+example = torch.tensor([0.9, 0.9, 0.6, 0.6]), torch.tensor([True, True, True, False])
+print(f"the example by hand: {calibration_error(*example):.2f}")
+for name, rows in table.groupby("group", sort=False):
+    sure, right = torch.tensor(rows["confidence"].tolist()), torch.tensor(rows["right"].tolist())
+    print(f"{name:17} mean confidence {sure.mean():.2f}, right {right.float().mean():.2f}, "
+          f"calibration error {calibration_error(sure, right):.2f}")
+
+# %% [markdown]
+# Where nearly all answers are wrong, the error is about the mean confidence itself. Calibration is measured *for somebody*: a model may be calibrated for people it has read about and far from it for others. And it is another question than the *order* of the answers, which section 7 uses: half of the confidence everywhere leaves the order as it is.
 #
 # ## 7. Risk and coverage
 #
@@ -720,7 +744,7 @@ pd.DataFrame(outcomes).T.map("{:.0%}".format)
 
 # %% [markdown]
 # Looking it up mends what the model is unsure of, and nothing else: the wrong answers that are left are those of which it was sure, with people read about as with the others. For people without a text, the database says so, which the model never does. And the last row of each group shows that the weak part is the confidence: to look *always* is best, where the
-# facts stand in texts that can be found. Here that is easy, because each name belongs to one person and is written in one way. To find the right passage among millions, for a question in other words than the text, is a model's work again: retrieval, whose passages a second model then reads before it answers ([Lewis et al. 2020](https://arxiv.org/abs/2005.11401)).
+# facts stand in texts that can be found. Here that is easy, because each name belongs to one person and is written in one way. To find the right passage among millions, for a question in other words than the text, is a model's work again: *retrieval*, whose passages a second model then reads before it answers (*retrieval-augmented generation*) ([Lewis et al. 2020](https://arxiv.org/abs/2005.11401)).
 #
 # Back to the threshold. Move the slider with the mouse or the arrow keys. Where do the made-up answers disappear, and what is left of the right ones there?
 
@@ -820,7 +844,7 @@ show_rule(0.9)
 # ## What to remember
 #
 # - Facts that were read are in the weights. Fine-tuning on questions about *others* can bring them out.
-# - A baseline chooses on training data too, and a rule chooses its threshold on dev. Whoever chooses on test has nothing left to measure with.
+# - A baseline chooses on training data too, and a rule chooses its threshold on dev. If you choose on test, you have nothing left to measure with.
 # - Test random functions by their properties: pattern, range, mean, spread, seed. Draw lengths from what is *kept*.
 # - One vocabulary, one order, kept with the weights.
 # - Exact match of greedy answers needs one call for each pair: all most probable, given what came before, up to `<eos>`.
@@ -829,6 +853,18 @@ show_rule(0.9)
 # **Go further.** Put people never read about into dev (half of `test`), choose the threshold again, and measure on the rest: how much coverage does honesty cost? Then let the model *learn* to abstain: teach it in fine-tuning to answer `?` for invented names. Does it say `?` for
 # the right people? The standard text on risk and coverage for neural networks is [Geifman and El-Yaniv 2017](https://arxiv.org/abs/1705.08500); on why models make things up, read [Kalai and Vempala 2024](https://arxiv.org/abs/2311.14648).
 # Notebook 11 lets a model write whole sentences, and asks how to measure what it has written.
+
+# %% [markdown]
+# ## What others call it
+#
+# - **hallucination** (also *confabulation*): an answer that is made up and looks like any other.
+# - **parametric knowledge**: what a model knows by its weights; **closed-book question answering** asks for it.
+# - **exact match** (also *EM*): right in every character.
+# - **calibration**: being as often right as one is sure; **ECE** is the expected calibration error.
+# - **selective prediction** (also *abstention*, a *reject option*): answering only where one is sure enough.
+# - **out-of-distribution**: unlike what was trained on, or chosen on; here, people nobody has written about.
+# - **retrieval-augmented generation** (also *RAG*): looking passages up and answering from them.
+# - **span corruption** (also *infilling*): the reading with a gap of section 3.
 
 # %% experiment
 from tutor import progress

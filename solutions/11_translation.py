@@ -32,7 +32,7 @@
 # - compute BLEU exactly as the tools of the field do, and name ways to get a number that looks better than the model;
 # - search with a beam, and see in the cross-attention where each word came from.
 #
-# **Time**: about 3 h. **Before this**: notebooks 01 (masks), 03 (encoder and decoder layers) and 04 (input and target of a language model).
+# **Time**: about 3 h 45 min. **Before this**: notebooks 01 (masks), 03 (encoder and decoder layers) and 04 (input and target of a language model).
 #
 # | exercise | what it asks | points |
 # |---|---|---|
@@ -72,7 +72,7 @@ from helpers.vocabulary import EOS, PAD, SOS, Vocabulary
 # | We have four curious men. | Nous avons quatre hommes curieux. | most adjectives stand *after* their noun |
 # | The young man does not buy them. | Le jeune homme ne les achète pas. | *does* has no word of its own, *not* becomes two words, *them* moves before the verb |
 #
-# Whoever writes the French sentence from left to right must look back and forth in the English one. No table "third word to third word" will do.
+# To write the French sentence from left to right, one must look back and forth in the English one. No table "third word to third word" will do.
 #
 # The course brings 10,000 such pairs, invented ones with regular grammar. (For real captions of pictures change one name in the next cell: `load("multi30k_en_fr")`. Every cell then runs as it is, but
 # the training of section 4 takes five to ten minutes on a CPU and the translations stay poor. `benchmarks/real_translation.py` does the full run, in 40 minutes on one core: a BLEU of 56 on captions that it has never seen, see `docs/results.md`.)
@@ -285,7 +285,7 @@ print("equal to the model in helpers:",
 # %% [markdown]
 # ## 4. Training
 #
-# Two layers of width 64, four passes over the pairs. After each pass we keep a copy of the weights: we shall ask later how well each of them translates.
+# Two layers of width 64, four epochs (passes over the pairs). After each pass we keep a copy of the weights: we shall ask later how well each of them translates.
 
 # %% measured
 def learn(model: nn.Module, pairs: Split, epochs: int, seed: int = 0, **options) -> pd.DataFrame:
@@ -317,9 +317,9 @@ for row in history.itertuples():
 
 # %% [markdown]
 # The loss falls, and at the end nearly every word is right, *given the right words before it*. That is not yet a translation. When the model writes alone, it reads its own words, and one wrong word changes all that
-# follow.
+# follow. (That it was trained on right words only is called *exposure bias*.)
 #
-# ## 5. Exercise: writing
+# ## 5. Exercise: generation
 #
 # Begin with `<sos>`. Ask for the logits at the last place, take the word with the highest one, add it to what is read, and ask again, until the word is `<eos>`: **greedy** decoding. In a batch, sentences end at different steps.
 # Those that have ended are simply carried along until the last one has; what comes after their first `<eos>` is cut.
@@ -390,7 +390,7 @@ for text in ["We find the old queen.", "We have four curious men.", "The young m
 #
 # Look at the loop once more: at step 5 the decoder reads `<sos>` and four words, at step 6 `<sos>` and five, and so on. Its layers compute keys and values of *nous* at every step anew, and get the same numbers each time:
 # the causal mask makes sure that *nous* does not know what was written later. So they can be **kept**. Then each step needs only the newest word: its query, key and value, and the kept keys and values of the words before. In
-# the course's models this is switched on by `context.cache = {}`.
+# the course's models this is switched on by `context.cache = {}`; it is called a *KV cache*, for keys and values.
 #
 # By hand: how many words does the decoder read in all, to write $n$ words? Without keeping, $1 + 2 + \dots + n = n(n+1)/2$. With keeping, $n$. For 20 words that is 210 against 20.
 
@@ -613,7 +613,7 @@ pd.DataFrame.from_dict(rows, orient="index", columns=columns)
 #
 # ## 7. Exercise: on which pairs?
 #
-# A model that has few pairs learns them by heart. Whoever scores it on sentences that it has read measures memory. That sounds too obvious to happen, and happens all the time, because real corpora have copies: the same
+# A model that has few pairs learns them by heart. Scored on sentences that it has read, it shows only its memory. That sounds too obvious to happen, and happens all the time, because real corpora have copies: the same
 # caption or the same headline in both parts. The model has read the *English*, so a test sentence is known when its English is in the training part, whatever its French.
 
 # %% exercise="pairs_to_score"
@@ -675,18 +675,22 @@ print(f"the translator of section 4 on {len(final)} unseen pairs: BLEU {bleu_on(
 # | le | 0.4 | chat / chien / lit | 0.9 / 0.1 / 0.0 | le chat: **0.36** |
 # | des | 0.1 | chats / chiens / lits | 0.2 / 0.2 / 0.6 | des lits: 0.06 |
 #
-# Greedy takes *un* and can then get 0.20 at most. A **beam** of width 2 keeps the two best beginnings, *un* and *le*, looks at what can follow either, and finds *le chat*.
+# Greedy takes *un* and can then get 0.20 at most. *Beam search* of width 2 keeps the two best beginnings, *un* and *le*, looks at what can follow either, and finds *le chat*.
 #
 # 1. Start with one beam, `<sos>`, with sum 0.
 # 2. Extend every beam by every word; add the log-probability of the word to the sum of the beam. Keep the `width` best of all these.
 # 3. Those that end with `<eos>` are **finished**: they go to a list of their own and are not extended. The others are the beams of the next step. Stop when there are no beams left, or after `max_len` steps.
 # 4. Compare what is finished, and the beams that `max_len` has cut: the **score** is the sum divided by the number of words written, `<eos>` included (**length normalisation**: without it, every further word makes a sentence worse, and the shortest wins).
 #
-# > **The mistake first.** "A beam looks at more sentences than greedy decoding, so what it finds is at least as good." Change the second line of the table: *le* has 0.46, and after it *chat* and *chien* have 0.5 each (and *des* 0.04). Then *le chat* and *le chien* have 0.23 each,
-# > *un chat* has 0.20, is third, and drops out of a beam of 2. Now suppose that *un chat* can only be followed by *.* and `<eos>`, and the other two by one more word, of which none has more than 0.4, and then by *.* and `<eos>`.
-# > Greedy decoding ends with 0.20, the beam with $0.23 \cdot 0.4 \approx 0.09$. The score of rule 4 sees it in the same way: $\ln(0.20) / 4 \approx -0.40$ for the four words of the greedy sentence, $\ln(0.092) / 5 \approx -0.48$ for the five of the beam.
+# **The mistake first.** "A beam looks at more sentences than greedy decoding, so what it finds is at least as good." Let the probabilities be others, and follow two beams:
 #
-# It is rare, and the rule against it is simple:
+# | words so far | probabilities | together | in a beam of 2? | what follows | in the end | score (rule 4) |
+# |---|---|---|---|---|---|---|
+# | un chat | $0.5 \cdot 0.4$ | 0.20 | **no**, third | *.* and `<eos>`, both certain | **0.20** | $\ln(0.20) / 4 \approx -0.40$ |
+# | le chat | $0.46 \cdot 0.5$ | 0.23 | yes | one more word, at most 0.4, then *.* and `<eos>` | 0.092 | $\ln(0.092) / 5 \approx -0.48$ |
+# | le chien | $0.46 \cdot 0.5$ | 0.23 | yes | the same | 0.092 | $-0.48$ |
+#
+# Greedy decoding takes *un* first and ends with the best sentence of the three; the beam has dropped it. It is rare, and the rule against it is simple:
 #
 # 5. Let the greedy sentence, which is what a beam of width 1 finds, take part in the last comparison.
 
@@ -917,6 +921,20 @@ for name, share in zip(("surest 40", "middle 40", "least sure 40"), thirds):
 #
 # **Go further.** Replace the encoder by a causal one, train again, and find in the table of section 10 which French words go wrong. In notebook 12 you choose the size of such a model: four
 # settings, one sweep, and a published sentence about it that is not true.
+
+# %% [markdown]
+# ## What others call it
+#
+# - **sequence-to-sequence** (also *seq2seq*): a sequence in, another one out.
+# - **teacher forcing**: the decoder reads the right words in training.
+# - **exposure bias**: in generation it meets its own mistakes, which it never met in training.
+# - **KV cache** (also *key-value cache*): keys and values of old tokens, kept.
+# - **beam search**: keeping the best few beginnings; **length normalisation** divides their sums by their lengths.
+# - **n-gram**: a run of $n$ words.
+# - **reference, hypothesis**: the translation that was wanted, and the one that was written.
+# - **word alignment**: which words of two sentences belong together.
+#
+# **The short route** of six notebooks ends here. What you have left out is in 02, 05, 08 to 10 and from 12 on, in any order that the picture of the path allows.
 
 # %% experiment
 from tutor import progress

@@ -45,7 +45,7 @@
 # | *essay* `setting_essay` | choose a setting and defend it | 2 |
 # | **total** | | **21** |
 #
-# Cells tagged `experiment` train and draw; no mark depends on them, and grading skips them.
+# Cells tagged `experiment` train and draw; no mark depends on them.
 
 # %% setup
 import hashlib
@@ -125,20 +125,13 @@ print(f"training loss after epochs 1, 2 and 10: {failed['training_loss'].iloc[0]
 # %% [markdown]
 # It hesitates among 18 words, and gets more than every third word wrong, on what it should know by heart. Its loss *rises* in the second epoch, and in ten epochs it falls by 3 per cent. Keep this in mind; whether there is a better word for it than *overfits* is the question of this notebook.
 #
-# Four more questions about the table and the curves. Write down what you think; section 4 comes back to them.
-#
-# 1. Which of the four runs get far more words right in their training set than in the dev part?
-# 2. *Middle* has the lowest dev loss, *wide* the highest BLEU. Can both be right?
-# 3. *Deep* takes eight times as long to decode as *wide*. What could make it so slow?
-# 4. On the dev part, *deep* has a loss of 4.775 and gets 63 % of the words right, with a BLEU of 0.3154. Do these three numbers go together?
-#
 # ## 2. How large are they?
 #
 # "Deeper" and "wider" are two ways of being larger. Before training, count. An encoder-decoder (`EncoderDecoder` in `helpers/models.py`) has an embedding for each language, $M$ encoder layers, $M$ decoder layers and a head, with $S$ words in the source language and $V$ in the
 # target language. In notebook 05 you counted a layer with $F = D$: $6D^2 + 10D$. A decoder layer has one part more.
 #
-# **By hand**, for $S = 7$, $V = 9$, $D = 4$, $M = 1$: the embeddings have $(7 + 9) \cdot 4 = 64$ numbers, the encoder layer $6 \cdot 16 + 10 \cdot 4 = 136$, the head $4 \cdot 9 + 9 = 45$. What has a decoder layer? List its parts first: how many matrices, how many
-# biases, how many norms? (Together there must be 469 numbers.)
+# **By hand**, for $S = 7$, $V = 9$, $D = 4$, $M = 1$: the embeddings have $(7 + 9) \cdot 4 = 64$ parameters, the encoder layer $6 \cdot 16 + 10 \cdot 4 = 136$, the head $4 \cdot 9 + 9 = 45$. What does a decoder layer have? List its parts first: how many matrices, how many
+# biases, how many norms? (Together there must be 469 parameters.)
 
 # %% setup
 S, V, D, M, A = sympy.symbols("S V D M A", positive=True, integer=True)  # A: number of heads
@@ -162,6 +155,13 @@ def translator_total() -> sympy.Expr:
 
 
 # %% [markdown]
+# Before the sweep, four more questions about the table and the curves of section 1. Write down what you think; section 4 comes back to them.
+#
+# 1. Which of the four runs get far more words right in their training set than in the dev part?
+# 2. *Middle* has the lowest dev loss, *wide* the highest BLEU. Can both be right?
+# 3. *Deep* takes eight times as long to decode as *wide*. What could make it so slow?
+# 4. On the dev part, *deep* has a loss of 4.775 and gets 63 % of the words right, with a BLEU of 0.3154. Do these three numbers go together?
+#
 # The sweep of this notebook comes in two sizes. `"small"` takes three to five minutes on a laptop, for all trainings of this notebook together: the four settings with about a tenth of the width, and short sentences of the course's own corpus. `"full"` takes the widths of the table, and real captions of pictures (29,000 pairs); it needs a GPU. (Without one, try it on a CPU with many cores: `from helpers.device import set_threads` and `set_threads()` give PyTorch all the cores it may use; for small models the course sets one thread, which is fastest.)
 # **Changing this one line is all it takes:**
 
@@ -304,7 +304,7 @@ def run_sweep(settings: list[dict], train_one, finished: dict[str, dict], save) 
 
 
 # %% [markdown]
-# Here is the day of the *by hand* paragraph, with a stand-in for training that is interrupted once. The table is a file this time; `save_table` writes a second file first and then puts it in the place of the old one, so that there is a whole table on disk at every moment.
+# Here are the two runs of the *by hand* paragraph, with a stand-in for training that is interrupted once. The table is a file this time; `save_table` writes a second file first and then puts it in the place of the old one, so that there is a whole table on disk at every moment.
 
 # %% experiment
 def save_table(path: Path, table: dict[str, dict]) -> None:
@@ -569,7 +569,7 @@ pd.DataFrame(compared).astype(float).round(1).T
 # has overfitted, it is one of these. *Deep* gets about as many new words right as words of its training set (63.3 and 63.7 %). By its losses it has a gap as well (1.9, with 1.5 to 1.7 for the others), but a gap alone proves nothing: most good models have one. To overfit is to know the training set too well, and "it overfits" was said of the one run that
 # does not know it.
 #
-# Now the other questions of section 1. The report does not show its program, so these are questions with likely answers, and no more.
+# Now the other questions of section 2. The report does not show its program, so these are questions with likely answers, and no more.
 #
 # - **Middle or wide?** The loss asks how probable the *right* next word is when all words before it are right; BLEU compares what the model writes by itself. They need not agree (notebook 11). The report concludes that *wide* handles long sentences better; nothing in its log looks at sentences by length (section 6 of notebook 11 shows how one would). One run each, and differences of 0.13 and 0.006: nobody knows whether a second seed would turn either of them round.
 # - **Slow decoding.** A model that hardly ever writes `<eos>` writes up to the longest length allowed, in each sentence. *Deep* may be such a model; its log would fit.
@@ -761,7 +761,7 @@ for way, found in repairs.items():
 #
 # Now choose. A sweep has two temptations at its end:
 #
-# - **to choose on test.** Whoever takes the best of many settings by their test score has no honest number left: part of that score is luck, and luck does not repeat itself. Choose on dev; report test once, for the chosen one.
+# - **to choose on test.** The best of many settings by test score comes without an honest number: part of that score is luck, and luck does not repeat itself. Choose on dev; report test once, for the chosen one.
 # - **to choose the highest number.** 41.3 against 41.1, with a seed that moves the result by 1: that is nothing. The *one-standard-error rule* (Hastie, Tibshirani and Friedman, *The Elements of Statistical Learning*, section 7.10) takes the **smallest** setting whose mean is at most one standard error below the best mean.
 #
 # The standard error of the mean of $n$ runs is their standard deviation (with $n - 1$) divided by $\sqrt{n}$. **By hand**: the best setting has dev BLEU 40, 42, 44. Its mean is 42, its standard deviation 2, its standard error $2 / \sqrt 3 \approx 1.15$. A smaller setting with a mean of 41 is within it (the limit is 40.85), and is taken.
@@ -825,7 +825,9 @@ print(f"{chosen['name']}: dev BLEU {chosen['dev_bleu']:.1f}, test BLEU {score_bl
 #
 # Two more things that the table shows, if one looks for them. *Deep* with warm-up trains, but is far behind pre-norm after the same number of steps: part of them was spent on warming up, and its rate falls afterwards. And pre-norm has a few more parameters: the two norms at the ends of encoder and decoder, $2 \cdot 2D$ numbers, which your formula of section 2 does not know.
 #
-# ### One factor at a time
+# ### Go further: one factor at a time
+#
+# *No exercise depends on this part.* In papers it is an ablation study.
 #
 # And what of the reason that the report gives, width and heads? Its table cannot say, because from each row to the next two things change. Here is what it takes: *shallow* with pre-norm, which trains, and of the four differences **one** at a time, with five seeds each. These 25 runs are the course's own; they took a minute and a half on one core, and what they
 # gave stands in `data/measured_here`, so that you need not wait. With `again = True` your `run_sweep` trains them anew. (The full size has no such table: there they are trained.)
@@ -920,6 +922,19 @@ pd.DataFrame({"parameters": runs.groupby("changed", sort=False)["parameters"].fi
 #
 # **The end of the main path.** (Notebook 14 goes on from here, 13 goes on from 09, and 15 from 10.) You began with a triangle of zeros, and can now build, count, train, adapt and question a Transformer. Take a paper that you would like to believe, find the table on which its main claim rests, and ask what you have asked here:
 # what was compared with what, over how many seeds, and chosen on which part?
+
+# %% [markdown]
+# ## What others call it
+#
+# - **hyper-parameter**: a number that is chosen, and not learned: width, layers, learning rate.
+# - **grid search** (also a *sweep*): trying all settings of a list.
+# - **generalisation gap**: how much better a model is on its training set.
+# - **underfitting**: the training loss itself is still high and falls.
+# - **training instability** (also *divergence*): the loss does not fall, or leaves the numbers.
+# - **learning-rate schedule**: how the rate changes from step to step; **warm-up** is its rise, the *inverse square-root schedule* that of the paper of 2017.
+# - **ablation study**: one thing changed at a time.
+# - **confounding**: two things change together, so that neither can be named as the reason.
+# - **one-standard-error rule**: the smallest setting that is nearly as good as the best.
 
 # %% experiment
 from tutor import progress

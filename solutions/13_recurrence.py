@@ -10,7 +10,7 @@
 #     questions:
 #       - Why was recurrence given up?
 #       - What does a state of fixed size still hold after many words?
-#       - Which is faster, in training and in writing, and from which length on?
+#       - Which is faster, in training and in generation, and from which length on?
 #       - How far does a window see?
 #   jupytext:
 #     notebook_metadata_filter: course
@@ -23,7 +23,7 @@
 # # 13 · Leaving recurrence
 #
 # Somebody reads you a list: *c5, a2, f7, ...* You may not write it down, and you hear each pair once. Then comes the question: *what was c?* Until about 2018 most of the networks that led in language modelling read in this way: **recurrently**, from word to word, with one vector that they carried
-# along, the **state**. All that they knew of what came before was in it. (Convolutions, which look at a window, had beaten strong recurrent networks on one large text before, [Dauphin et al. 2016](https://arxiv.org/abs/1612.08083); in March 2018 recurrent ones set records again, [Merity et al. 2018](https://arxiv.org/abs/1803.08240); in August [Al-Rfou et al. 2018](https://arxiv.org/abs/1808.04444) were ahead of them, character by character, with attention alone. Those that translated had attention beside it, from [Bahdanau et al. (2015)](https://arxiv.org/abs/1409.0473) on.) Attention goes back to the list each time it is asked. For this it keeps the whole list, and compares each word with each.
+# along, the **state**. All that they knew of what came before was in it. Attention goes back to the list each time it is asked. For this it keeps the whole list, and compares each word with each.
 #
 # For a long text the old way is the cheaper one on paper: no square, and a memory that does not grow. Yet it was given up. In this notebook you build it, as a *gated recurrent unit*, put it beside attention on the same task, take the times of both, and fill in by formulas the table with
 # which the Transformer's authors argued. At the end you can judge the exchange yourself, and tell when you would take it back.
@@ -31,11 +31,11 @@
 # **When you are done, you can**
 # - write a GRU cell, one step and whole sentences with padding, equal to PyTorch's;
 # - measure how far a gradient reaches back, and say what the update gate has to do with it;
-# - tell which part of the work must wait for another one, in training and in writing;
+# - tell which part of the work must wait for another one, in training and in generation;
 # - build a window that slides, and count how many layers news needs to pass through it;
 # - compare recurrence, attention and windows by formulas: work, waiting, paths.
 #
-# **Time**: about 2 h 30 min. **Before this**: notebooks 01 (masks), 03 (attention and heads), 05 (formulas with sympy) and 09 (the look-up task).
+# **Time**: about 2 h 45 min. **Before this**: notebooks 01 (masks), 03 (attention and heads), 05 (formulas with sympy) and 09 (the look-up task).
 #
 # | exercise | what it asks | points |
 # |---|---|---|
@@ -48,8 +48,7 @@
 # | *essay* `exchange_essay` | what was given up, what was gained | 2 |
 # | **total** | | **22** |
 #
-# Sources: Cho et al. (2014), ["Learning Phrase Representations using RNN Encoder-Decoder"](https://arxiv.org/abs/1406.1078), where the GRU comes from; Vaswani et al. (2017), ["Attention Is All You Need"](https://arxiv.org/abs/1706.03762), section 4 and table 1;
-# [PyTorch's page on `nn.GRU`](https://docs.pytorch.org/docs/stable/generated/torch.nn.GRU.html). Cells that train, draw or take times are experiments: no mark depends on them, and grading skips them.
+# Cells that train, draw or take times are experiments: no mark depends on them.
 
 # %% setup
 import math
@@ -68,7 +67,7 @@ from helpers.models import Attention, Context
 #
 # 1. Six pairs are heard, and one is asked for. Is a pair that was heard long ago harder, for a GRU and for attention?
 # 2. A sentence twice as long: how much longer does a training step take, for each of the two?
-# 3. And writing, one word after the other: is attention faster there, too?
+# 3. And generation, one word after the other: is attention faster there, too?
 # 4. Each token sees itself and the two before it. How many layers until token 11 can know of token 0?
 #
 # The two ways from a token to a later state, in one picture:
@@ -116,8 +115,6 @@ picture.show(
 #
 # The letters $r$, $z$ and $n$ are those of PyTorch's page, and $h$ is the state, not the number of heads. In shapes such as `(b, n, d)`, $n$ is the number of tokens, as in the other notebooks.
 #
-# (In their published paper, Cho et al. multiply by $r$ *before* the matrix: $(r \odot h)\, U_n$. PyTorch does so *after* it: then one matrix product makes $h U_r$, $h U_z$ and $h U_n$ at once. Both are called GRU; weights trained for one are wrong for the other.)
-#
 # ### By hand
 #
 # Width 1, token $x = 2$, old state $h = 0.5$. The three $W$ are $1, -1, 0.5$, the three $U$ are $2, 2, 4$, and there are no biases. What are $r$, $z$, $n$ and $h'$? How much of the new state is the old one?
@@ -164,7 +161,7 @@ class GRUCell(nn.Module):
 
 
 # %% [markdown]
-# Is it PyTorch's? Give both the same weights, and ask.
+# Is it PyTorch's ([its page](https://docs.pytorch.org/docs/stable/generated/torch.nn.GRU.html))? Give both the same weights, and ask. (The GRU comes from [Cho et al. 2014](https://arxiv.org/abs/1406.1078). In their published paper they multiply by $r$ *before* the matrix: $(r \odot h)\, U_n$. PyTorch does so *after* it: then one matrix product makes $h U_r$, $h U_z$ and $h U_n$ at once. Both are called GRU; weights trained for one are wrong for the other.)
 
 # %% experiment
 torch.manual_seed(0)
@@ -261,7 +258,7 @@ print("answers:  ", *answers[0].tolist())
 print("distances:", *distances[0].tolist())
 
 # %% [markdown]
-# How well does someone do who remembers the numbers, but not which letter they came with? Whoever has heard $k$ numbers guesses one of them, and is right once in $k$. Where the answer is near, $k$ is often small, so this guesser, too, has its best results there. It is the line to be above.
+# How well does someone do who remembers the numbers, but not which letter they came with? With $k$ numbers heard, a guess among them is right once in $k$. Where the answer is near, $k$ is often small, so this guesser, too, has its best results there. It is the line to be above.
 #
 # One layer each, in the same surroundings as in notebook 09: embeddings of letter, number and place, the layer, and a head with eight outputs. One GRU has a state of 64 numbers, one of 16; three seeds each. Attention gets 300
 # steps, the GRUs 800, each with a learning rate that did well in a few trials.
@@ -361,7 +358,7 @@ heard = torch.arange(1, PAIRS + 1).expand_as(TEST[3])
 guesser = [(1 / heard[TEST[3] == distance]).mean().item() for distance in DISTANCES]
 figure, (axes,) = plots.panels(1, width=6.6, height=3.4)
 plots.curves(shares, DISTANCES, title="Look-up by distance: mean and range of three seeds",
-             x_label="distance of the answer (tokens)", y_label="share of right answers", axes=axes)
+             x_label="distance of the answer (tokens)", y_label="accuracy", axes=axes)
 axes.plot(DISTANCES, guesser, color="#555555", linestyle=":", label="a guess among those heard")
 axes.set(ylim=(0, 1.05), xticks=list(DISTANCES))
 axes.legend(loc="upper left", bbox_to_anchor=(1.01, 1), frameon=False)
@@ -383,7 +380,7 @@ for name, runs in (shares | {"a guess": [guesser]}).items():
 #
 # ## 4. How far does a gradient reach?
 #
-# To learn that a number eleven tokens back was the right one, training must send its gradient there. In a recurrence it goes back through every state in between, and each step multiplies it by something. Measure what arrives.
+# To learn that a number eleven tokens back was the right one, training must send its gradient there. In a recurrence it goes back through every state in between (*backpropagation through time*), and each step multiplies it by something. Measure what arrives.
 #
 # ### Exercise: the gradient by distance
 #
@@ -444,14 +441,14 @@ for name, runs in reach.items():
     print(f"{name:12}", *[f"distance {k}: {mean[k - 1]:.0e}" for k in (2, 10, 59)], sep="   ")
 
 # %% [markdown]
-# - **The GRU as it starts**: a straight line on this scale, so at each step back the gradient shrinks by about the same factor. Over 60 tokens that makes twelve powers of ten. What stands there can hardly be learned from.
+# - **The GRU as it starts**: a straight line on this scale, so at each step back the gradient shrinks by about the same factor. Over 60 tokens that makes twelve powers of ten. What stands there can hardly be learned from: the *vanishing gradient*.
 # - **With slow gates**: where the update gate is $z$, the state passes on $z$ times the old one, and the gradient goes back the same way. $\sigma(4)^{58} = 0.982^{58} = 0.35$ from distance 1 to 59, and about that much arrives. The gate is what gradients travel by. For the LSTM, the GRU's older relative,
 #   [Jozefowicz et al. (2015)](https://proceedings.mlr.press/v37/jozefowicz15.html) found that a gate which keeps the old at the start, by a bias of 1, helps. It has a price: with $z = 0.98$ a new token has a weight of 0.02, and must wait until training gives it more.
 # - **Attention** is flat: every token is one look away. Flat does not say large: before training each of the 60 tokens has about one sixtieth of the weight, so each gets a small gradient, and all of them about the same.
 #
 # ## 5. What must wait
 #
-# Now the clock. A model does two kinds of work. In **training**, which notebook 03 has timed already (section 11), it reads a sentence that is there as a whole. In **writing** it makes one token, which is then the next input: here everybody has to wait. We take the time for one sentence of random tokens, width 64, on one thread:
+# Now the clock. A model does two kinds of work. In **training**, which notebook 03 has timed already (section 11), it reads a sentence that is there as a whole. In **generation** it makes one token, which is then the next input: here everybody has to wait. We take the time for one sentence of random tokens, width 64, on one thread:
 # a training step (forward and backward), and writing token by token, the GRU with its state, attention with keys and values kept (as the decoder of notebook 11 does).
 
 # %% measured
@@ -504,12 +501,12 @@ torch.set_num_threads(threads)
 
 figure, axes = plots.panels(2, width=4.2, height=3.3)
 told = []
-for place, (name, times) in zip(axes, {"training": training, "writing": writing}.items()):
+for place, (name, times) in zip(axes, {"training": training, "generation": writing}.items()):
     plots.curves(times, lengths, title=f"{name}: time for one sentence", x_label="length (tokens)",
                  y_label="milliseconds", axes=place, log_x=True, log_y=True)
     told.append(f"{name}: " + plots.describe_curves(times, lengths, "length", digits=2))
 plots.show(figure, "Milliseconds. " + " ".join(told))
-for name, times in {"training": training, "writing": writing}.items():
+for name, times in {"training": training, "generation": writing}.items():
     ratios = [gru / other for gru, other in zip(times["GRU"], times["attention"])]
     print(f"{name:8} time of the GRU / time of attention:",
           *[f"{length}: {ratio:.1f}" for length, ratio in zip(lengths, ratios)], sep="  ")
@@ -520,7 +517,7 @@ for name, times in {"training": training, "writing": writing}.items():
 # - **Training.** The GRU's time grows about as the length does: each token waits for the state before it, and on the way back each gradient waits for the one after it. Attention makes all rows in a few large matrix products, and its line is far below, even at length 512, where it needs three times *as many*
 #   multiplications as the GRU (section 7). So it is not the work that makes the difference. It is the **waiting**: a step that waits is a small matrix product by itself, with all that a call costs, and whatever could compute beside it has nothing to do. We took one thread; with many, or on a graphics card, there
 #   is more that has nothing to do.
-# - **Writing.** That advantage is gone. Whoever writes has to wait for the last word, and attention, too, now makes small matrix products, token by token. Each new token also looks at all that are kept, so its work grows with what stands before, and so does the memory. (Section 7 says what comes.) The GRU's token number 10,000 costs what its first one did.
+# - **Generation.** That advantage is gone. Each new word has to wait for the last one, and attention, too, now makes small matrix products, token by token. Each new token also looks at all that are kept, so its work grows with what stands before, and so does the memory. (Section 7 says what comes.) The GRU's token number 10,000 costs what its first one did.
 #
 # Vaswani et al. give this as the reason in their introduction: "This inherently sequential nature precludes parallelization within training examples, which becomes critical at longer sequence lengths".
 #
@@ -558,7 +555,7 @@ for seed in tqdm(range(3), unit="seed"):
 figure, (left, right) = plots.panels(2, width=4.2, height=3.3)
 plots.matrix(sliding_window_mask(2 * PAIRS, 6), "window of 6, twelve tokens", axes=left)
 plots.curves(window_shares, DISTANCES, title="Look-up by distance: three seeds",
-             x_label="distance of the answer (tokens)", y_label="share of right answers", axes=right)
+             x_label="distance of the answer (tokens)", y_label="accuracy", axes=right)
 right.plot(DISTANCES, guesser, color="#555555", linestyle=":", label="a guess")
 right.set(ylim=(0, 1.05), xticks=list(DISTANCES))
 right.legend(loc="upper left", bbox_to_anchor=(1.01, 1), frameon=False)
@@ -705,7 +702,7 @@ plots.show(figure, "Width 512, window 128. " + " ".join(told))
 # Attention makes fewer products than the GRU **as long as the sentence is shorter than the layer is wide**, $L < D$, exactly. Vaswani et al. say so for orders of growth: self-attention is faster than recurrence when $n$ is smaller than $d$, which they call most often the case for the sentences of
 # translation. So for sentences, not having to wait did not even cost more work. The square outgrows all else only where texts are long, and there a window with $W < D$ is the cheapest of the three: it neither waits nor squares, and pays with a longer path.
 #
-# One column is missing in that table: what must be **kept while writing**. A recurrence keeps its state, $D$ numbers, however much it has read. Attention keeps keys and values, $2 L D$ numbers in each layer; a window $2 W D$.
+# One column is missing in that table: what must be **kept in generation**. A recurrence keeps its state, $D$ numbers, however much it has read. Attention keeps keys and values, $2 L D$ numbers in each layer; a window $2 W D$.
 #
 # ## 8. Looking back
 #
@@ -713,10 +710,12 @@ plots.show(figure, "Width 512, window 128. " + " ".join(told))
 #
 # 1. **Distance**: far answers are harder for the GRU (but more has been heard there, too); to attention all distances are the same (section 3). It is a statement about this training: the state had room, and more steps brought more.
 # 2. **Training**: about twice as long for the GRU. For attention less than that as long as the calls cost more than the multiplications, and more when the square rules (section 5).
-# 3. **Writing**: no; there each token waits in any case, and attention's has more to look at (sections 5 and 7).
+# 3. **Generation**: no; there each token waits in any case, and attention's has more to look at (sections 5 and 7).
 # 4. **The window**: $\lceil 11 / 2 \rceil = 6$ layers (section 6).
 #
-# The story did not end in 2017. Layers have come that are recurrences in writing, with a state of fixed size, and can be trained without waiting: [Katharopoulos et al. (2020)](https://arxiv.org/abs/2006.16236) take the softmax out of attention and find a recurrence, and the state-space layers of
+# Nor was the exchange made in a day. Convolutions, which look at a window, had beaten strong recurrent networks on one large text before it ([Dauphin et al. 2016](https://arxiv.org/abs/1612.08083)); in March 2018 recurrent ones set records again ([Merity et al. 2018](https://arxiv.org/abs/1803.08240)); in August [Al-Rfou et al. 2018](https://arxiv.org/abs/1808.04444) were ahead of them, character by character, with attention alone. Those that translated had attention beside the recurrence, from [Bahdanau et al. (2015)](https://arxiv.org/abs/1409.0473) on.
+#
+# The story did not end in 2017. Layers have come that are recurrences in generation, with a state of fixed size, and can be trained without waiting: [Katharopoulos et al. (2020)](https://arxiv.org/abs/2006.16236) take the softmax out of attention and find a recurrence, and the state-space layers of
 # [Gu and Dao (2023)](https://arxiv.org/abs/2312.00752) let the token decide what is kept, as gates do. For another family without attention, gated convolutions, [Arora et al. (2023)](https://arxiv.org/abs/2312.04927) trace 82 % of the gap to attention to one thing, the question of section 3: recalling what was said before.
 #
 # ## 9. Essay
@@ -727,12 +726,12 @@ plots.show(figure, "Width 512, window 128. " + " ".join(told))
 # %% [markdown] essay="exchange_essay"
 # **Rubric** (half a point for each, 2 points in all)
 #
-# - (a) Two of: a memory of fixed size while writing ($D$ numbers, against $2LD$ keys and values); a fixed cost for each token, $6D^2$, against one that grows with what stands before, $4D^2 + 2LD$; products linear in the length, $6LD^2$, against $2L^2D$; an order that needs no positions; no longest sentence.
+# - (a) Two of: a memory of fixed size in generation ($D$ numbers, against $2LD$ keys and values); a fixed cost for each token, $6D^2$, against one that grows with what stands before, $4D^2 + 2LD$; products linear in the length, $6LD^2$, against $2L^2D$; an order that needs no positions; no longest sentence.
 # - (b) Two of: one step in place of $L$ in training, measured as the smaller time of a training step; a path of 1 in place of $L - 1$, seen in the gradient that does not shrink with distance; fewer products while $L < D$; look-up that does not depend on the distance.
 # - (c) What was measured is what was learned in 800 steps, one setting. In the log, answers get better with more steps, the near ones first; with a bias on the update gate the gradient reaches 60 tokens back. "Cannot" is not shown. (The state of 16 is a matter of room and of training, which this run cannot tell apart.)
 # - (d) The hearing aid: a recurrence (or a window), since memory and time for each word are fixed however long the day. The library: attention, since all tokens of a text are trained at once. A reason must be given for both.
 #
-# **Misconceptions that cost marks**: "attention needs less memory"; "attention is faster in writing, too"; "recurrence was given up because it makes more products"; "a GRU forgets after a fixed number of tokens"; "a GRU has no gradient beyond ten tokens, whatever its gates".
+# **Misconceptions that cost marks**: "attention needs less memory"; "attention is faster in generation, too"; "recurrence was given up because it makes more products"; "a GRU forgets after a fixed number of tokens"; "a GRU has no gradient beyond ten tokens, whatever its gates".
 #
 # **Answers as students write them**
 #
@@ -743,7 +742,7 @@ plots.show(figure, "Width 512, window 128. " + " ".join(told))
 #   its time for each word stay the same all day; in the data centre attention, which trains all places of a text at once." Why: (a) to (d), half a point each.
 # - *Half (1 of 2)*: "(a) It needs only its state of D numbers, and the work grows with L and not with the square of L. (b) Training does not wait any more, 1 step in place of L, and every
 #   token can look at every other one directly, so that the path is 1. (c) That is right, the GRU forgets what is more than five tokens ago, one sees it in the curve. (d) Attention for both, because it is
-#   faster in writing, too." Why: (a) and (b) (1). (c) takes what one training has learned for a limit and overlooks the update gate (0.5 lost). (d) holds a misconception: when writing, each token
+#   faster in generation, too." Why: (a) and (b) (1). (c) takes what one training has learned for a limit and overlooks the update gate (0.5 lost). (d) holds a misconception: when writing, each token
 #   waits, and what attention keeps grows all day (0.5 lost).
 # - *No marks (0 of 2)*: "(a) Nothing was given up, since attention is better in everything. (b) It makes fewer products for any length and needs less memory. (c) A GRU forgets, that is known. (d) The small device gets a small
 #   Transformer and the data centre a large one." Why: No part is met: (a) and (b) are misconceptions (the square, the kept keys and values), (c) repeats the claim in place of examining it, (d) speaks of sizes and gives no
@@ -754,11 +753,23 @@ plots.show(figure, "Width 512, window 128. " + " ".join(told))
 #
 # - A **recurrence** carries one state from token to token; a **gate** decides how much of it stays. Padding must leave it alone.
 # - In a recurrence, what is far back comes through every step in between, and so does its gradient. Attention reaches it in one look.
-# - In training, the recurrence **waits** $L$ times and attention once. In writing both wait, and it is attention whose cost for each token grows.
+# - In training, the recurrence **waits** $L$ times and attention once. In generation both wait, and it is attention whose cost for each token grows.
 # - Attention makes fewer products than a GRU exactly while $L < D$.
 # - A **window** of $W$ needs no square; news of the first token takes $\lceil (L-1)/(W-1) \rceil$ layers to the last.
 #
 # **Go further.** Count right answers at the last question alone, when six pairs have been heard at any distance: how much of the fall is left? Start the update gates of section 3's GRU with a bias of 1 or 2, and train again: does the far end of the curve rise? Then give it 3,000 steps. And take two layers of a window of 6 with a residual between them: do they learn distance 7?
+
+# %% [markdown]
+# ## What others call it
+#
+# - **recurrent network** (also *RNN*): one function used at each token, with a state that is handed on; **GRU** and **LSTM** have gates.
+# - **backpropagation through time** (also *BPTT*): gradients that go back from state to state.
+# - **vanishing gradient**: it shrinks by a factor at each step back.
+# - **receptive field**: what a token can know of, after so many layers.
+# - **local attention** (also *sliding-window attention*): section 6.
+# - **linear attention**: attention without the softmax, which can be computed as a recurrence.
+# - **state-space model** (also *SSM*): a recurrence that can be trained without waiting.
+# - **sequential operations**: what must be done one after the other; the rest can be done in *parallel*.
 
 # %% experiment
 from tutor import progress

@@ -34,7 +34,7 @@
 # - estimate beforehand what a training costs;
 # - draw from its distribution, and let it write.
 #
-# **Time**: about 2 h 30 min. **Before this**: notebooks 03 (pre-norm), 05 (counting), 06 (training, temperature) and 12 (warm-up).
+# **Time**: about 3 h. **Before this**: notebooks 03 (pre-norm), 05 (counting), 06 (training, temperature) and 12 (warm-up).
 #
 # | exercise | what it asks | points |
 # |---|---|---|
@@ -47,7 +47,7 @@
 # | *essay* `scaling_essay` | what ten times the quality would take | 2 |
 # | **total** | | **20** |
 #
-# Cells tagged `experiment` train, measure and draw; no mark depends on them, and grading skips them.
+# Cells tagged `experiment` train, measure and draw; no mark depends on them.
 
 # %% setup
 import lzma
@@ -662,7 +662,7 @@ plots.show(figure, f"By tokens: {told} "
 # %% [markdown]
 # ### A fairer opponent
 #
-# `zlib` came to the text with empty hands, and the models have read a megabyte of the like. So let us give a program the same advantage: `lzma`, which searches for repetitions in all that it has read, gets the very text that the models have read, and then the text held back. What the second one adds is what it needs. Who will win, and why?
+# `zlib` had read nothing before, and the models have read a megabyte of similar text. So let us give a program the same advantage: `lzma`, which searches for repetitions in all that it has read, gets the very text that the models have read, and then the text held back. What the second one adds is what it needs. Who will win, and why?
 
 # %% measured
 pieces = bpe_pieces(merges)
@@ -681,7 +681,7 @@ print(f"lzma, after the same {len(read_text) / 1e6:.1f} MB: {primed:.2f} bits pe
 #
 # ### What did it cost?
 #
-# A multiplication of a matrix with a vector is two operations for each weight, one product and one sum. Forward, each of the $N$ parameters that multiply something is used once for each token: $2N$. Backward costs twice as much, for the gradients of the inputs and those of the weights: $4N$. For $D$ tokens that is the rule of thumb $C \approx 6ND$ (Kaplan et al., section 2.1, who leave out the embedding). From here on the letters are those of the papers: $D$ is the number of tokens, not the width, and $C$ the number of operations. Our table counts once: looking up a row multiplies nothing, but the tied head does. Positions and norms are too few to matter.
+# A multiplication of a matrix with a vector is two operations for each weight, one product and one sum. Forward, each of the $N$ parameters that multiply something is used once for each token: $2N$. Backward costs twice as much, for the gradients of the inputs and those of the weights: $4N$. For $D$ tokens that is the rule of thumb $C \approx 6ND$ (Kaplan et al., section 2.1, who leave out the embedding). From here on the letters are those of the papers: $D$ is the number of tokens, not the width, and $C$ the number of operations (*FLOPs*). Our table counts once: looking up a row multiplies nothing, but the tied head does. Positions and norms are too few to matter.
 #
 # The rule leaves out what attention does beside its matrices: scores, and sums of values. PyTorch can count all multiplications of matrices while a step runs. How far off is the rule? And how many operations a second does your machine get out of the training, compared with one large multiplication of matrices?
 
@@ -726,7 +726,7 @@ pd.DataFrame(rows).T
 #
 # - **temperature**: divide the logits by it. Below 1 the most probable tokens gain and the others lose, above 1 it is the other way round; their order stays.
 # - **top-k**: keep the $k$ most probable tokens.
-# - **top-p**: keep the *fewest* of the most probable tokens that have $p$ or more together ([Holtzman et al. 2020](https://arxiv.org/abs/1904.09751), section 3.1). Where the model is sure, that is one token; where it is not, it may be a hundred.
+# - **top-p**: keep the *fewest* of the most probable tokens that have $p$ or more together (*nucleus sampling*, [Holtzman et al. 2020](https://arxiv.org/abs/1904.09751), section 3.1). Where the model is sure, that is one token; where it is not, it may be a hundred.
 #
 # **By hand**: four tokens have the probabilities 0.5, 0.3, 0.15 and 0.05. With top-p of 0.7: one token has 0.5, which is not enough; two have 0.8, which is. These two are left, with $0.5 / 0.8 = 0.625$ and 0.375. The token that *crosses* $p$ is in; to drop it is the classical mistake, and with $p = 0.4$ nothing at all would be left.
 
@@ -823,7 +823,7 @@ show_distribution(1.0, 0.7)
 #
 # Two papers asked what a larger budget buys. Both fit curves to many trainings.
 #
-# - [Kaplan et al. 2020](https://arxiv.org/abs/2001.08361) find power laws: with enough of everything else, the loss falls like $N^{-0.076}$ with the parameters (without the embedding), and like $D^{-0.095}$ with the tokens. Larger models need fewer tokens for the same loss; they conclude that a larger budget should mostly go into a larger model.
+# - [Kaplan et al. 2020](https://arxiv.org/abs/2001.08361) find power laws, the *scaling laws*: with enough of everything else, the loss falls like $N^{-0.076}$ with the parameters (without the embedding), and like $D^{-0.095}$ with the tokens. Larger models need fewer tokens for the same loss; they conclude that a larger budget should mostly go into a larger model.
 # - [Hoffmann et al. 2022](https://arxiv.org/abs/2203.15556) ("Chinchilla"), with more than 400 trainings, conclude that parameters and tokens should grow **equally**: for each doubling of the one, a doubling of the other. For the budgets that they look at, this comes to about **20 tokens for each parameter**, the number for which the paper is best known; the cell below begins there. Their third approach fits $L(N, D) = 1.69 + 406.4 / N^{0.34} + 410.7 / D^{0.28}$ (nats per token of *their* vocabulary and text). [Besiroglu et al. 2024](https://arxiv.org/abs/2404.10102) could not reproduce this last fit from the paper's own figure, and find other constants; the equal growth stands.
 
 # %% experiment
@@ -884,6 +884,19 @@ for times_n, times_d in ((1, 1), (10, 1), (1, 10), (10**0.5, 10**0.5), (10, 10))
 # **Go further.** With 2,500 steps your GPT is ahead of `lzma` (section 5): how few are enough, with which width and which window? And on real reviews (`CORPUS = "cls_books"`), who is ahead? Then change one thing at a time: byte by byte ($V = 256$), rotary positions (notebook 02), a batch of 64 by accumulation.
 #
 # You have now written what a GPT of 2019 is made of, but for a few given lines. Put the newer parts of notebooks 02 and 16 in their places, and it is what many large models are made of today. What is left is more text, more time, and the question of notebook 12: compared with what, over how many seeds, chosen on which part?
+
+# %% [markdown]
+# ## What others call it
+#
+# - **byte-pair encoding** (also *BPE*): the tokenizer of sections 2 and following; a *byte-level* one knows every text.
+# - **tied head** (also *weight tying*): the embedding once more, as the head.
+# - **bits per byte** (also *BPB*): the loss in a unit that no tokenizer changes.
+# - **gradient clipping**: a gradient that is too long is shortened.
+# - **decoupled weight decay**: what the W of AdamW stands for.
+# - **top-p** (also *nucleus sampling*): drawing from the fewest tokens that have $p$ together.
+# - **FLOPs**: floating point operations, here about $6ND$ for a training.
+# - **scaling law**: how the loss falls with parameters, tokens and compute.
+# - **compute-optimal**: the best use of a given number of FLOPs; by Hoffmann et al. about 20 tokens for each parameter.
 
 # %% experiment
 from tutor import progress

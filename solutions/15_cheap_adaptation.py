@@ -1,7 +1,7 @@
 # ---
 # jupyter:
 #   course:
-#     teaches: "new tasks for few trained numbers"
+#     teaches: "new tasks for few trained parameters"
 #     part: pretraining
 #     column: 2
 #     row: 4
@@ -21,8 +21,8 @@
 # %% [markdown]
 # # 15 · Cheap adaptation
 #
-# You have one model that has read ten thousand reviews, and forty publishers who each want it to sort *their* reviews, from a few dozen labelled examples each. In notebook 06 you would have trained all of its 79,810 numbers,
-# forty times, and kept forty whole models. Is that needed? Below, 386 trained numbers do the work. You build the method with which this is done today, *LoRA*, set it against three others with the same labels and the same effort, and find out what few numbers buy and what they do not.
+# You have one model that has read ten thousand reviews, and forty publishers who each want it to sort *their* reviews, from a few dozen labelled examples each. In notebook 06 you would have trained all of its 79,810 parameters,
+# forty times, and kept forty whole models. Is that needed? Below, 386 trained parameters do the work. You build the method with which this is done today, *LoRA*, set it against three others with the same labels and the same effort, and find out what few numbers buy and what they do not.
 # At the end you look into the change itself: how many directions does it need?
 #
 # **When you are done, you can**
@@ -31,7 +31,7 @@
 # - compare four ways fairly: the same labels, the same steps, a learning rate chosen for each, several seeds;
 # - measure how thin a change is that was free to be thick.
 #
-# **Time**: about 1 h 45 min. **Before this**: notebooks 04 (freezing), 05 (counting), 06 (the task, the seeds) and 10.
+# **Time**: about 2 h 15 min. **Before this**: notebooks 04 (freezing), 05 (counting), 06 (the task, the seeds) and 10.
 #
 # | exercise | what it asks | points |
 # |---|---|---|
@@ -41,7 +41,7 @@
 # | *essay* `budget_essay` | which way for which budget? | 2 |
 # | **total** | | **14** |
 #
-# Cells tagged `experiment` train and draw, one and a half to three minutes in all, as the machine is free or busy; no mark depends on them, and grading skips them.
+# Cells tagged `experiment` train and draw, one and a half to three minutes in all, as the machine is free or busy; no mark depends on them.
 
 # %% setup
 import copy
@@ -63,7 +63,7 @@ from helpers.vocabulary import Vocabulary
 # %% [markdown]
 # ## 1. One base, many tasks
 #
-# A task is given to a model by changing some of its numbers. Which ones is up to you:
+# A task is given to a model by changing some of its parameters. Which ones is up to you:
 #
 # | way | what learns | what you keep for each task |
 # |---|---|---|
@@ -76,7 +76,7 @@ from helpers.vocabulary import Vocabulary
 #
 # ### By hand: what does each way train?
 #
-# The base has $V = 849$ words, $D = 64$, $F = D$ and one pre-norm layer with one more norm after it: $VD + 6D^2 + 10D + 2D$ numbers (notebook 05). The head has $2D + 2$. How many numbers does *head only* train, and how many does *full*? And if each is kept in four bytes, what do forty publishers take, with either way?
+# The base has $V = 849$ words, $D = 64$, $F = D$ and one pre-norm layer with one more norm after it: $VD + 6D^2 + 10D + 2D$ parameters (notebook 05). The head has $2D + 2$. How many does *head only* train, and how many does *full*? And if each is kept in four bytes, what do forty publishers take, with either way?
 
 # %% measured
 corpus, cpu = load("reviews_fr"), torch.device("cpu")  # so small a model gains nothing from a GPU
@@ -103,10 +103,10 @@ def numbers_in(model: nn.Module) -> int:
 
 classifier = Classifier(copy.deepcopy(language_model.base))
 for name, count in {"head only": numbers_in(classifier.head), "full": numbers_in(classifier)}.items():
-    print(f"{name:9} {count:7,} numbers, for forty publishers {40 * 4 * count / 1e6:6.2f} MB")
+    print(f"{name:9} {count:7,} parameters, for forty publishers {40 * 4 * count / 1e6:6.2f} MB")
 
 # %% [markdown]
-# Thirteen megabytes are nothing. But the same ratio holds for a model with billions of numbers, where one copy fills a graphics card, and where training needs three more numbers for each one that learns: its gradient, and the two means of Adam (notebook 05). And the head alone is cheap for a reason: a gradient for the head never has to go down into the base.
+# Thirteen megabytes are nothing. But the same ratio holds for a model with billions of parameters, where one copy fills a graphics card, and where training needs three more numbers for each one that learns: its gradient, and the two means of Adam (notebook 05). And the head alone is cheap for a reason: a gradient for the head never has to go down into the base.
 #
 # ## 2. A thin change
 #
@@ -114,7 +114,7 @@ for name, count in {"head only": numbers_in(classifier.head), "full": numbers_in
 #
 # $$ \Delta W = \frac{\alpha}{r} \, B A, \qquad B \in \mathbb{R}^{d_\text{out} \times r}, \quad A \in \mathbb{R}^{r \times d_\text{in}} $$
 #
-# $A$ goes **down** from $d_\text{in}$ numbers to $r$, the *rank*; $B$ goes **up** again to $d_\text{out}$. We call them so in code. Only these two learn: $r (d_\text{in} + d_\text{out})$ numbers in place of $d_\text{in} d_\text{out}$. The paper divides by $r$ so that another rank does not ask for another learning rate each time; $\alpha$ is a constant that it sets once and leaves, since a larger one acts much like a larger rate. Ours is 8 throughout; we have tried no other.
+# $A$ goes **down** from $d_\text{in}$ numbers to $r$, the *rank*; $B$ goes **up** again to $d_\text{out}$. We call them so in code. Only these two learn: $r (d_\text{in} + d_\text{out})$ parameters in place of $d_\text{in} d_\text{out}$.
 
 # %% experiment
 from helpers.diagrams import Diagram
@@ -140,29 +140,11 @@ picture.show(
 #
 # $W = \begin{pmatrix} 1 & 0 \\ 0 & 1 \end{pmatrix}$, rank 1, $\alpha = 1$, `down` $= (1 \;\; 1)$, `up` $= \begin{pmatrix} 0 \\ 2 \end{pmatrix}$. Their product is $\begin{pmatrix} 0 & 0 \\ 2 & 2 \end{pmatrix}$, so the input $(3, 4)$ gives $(3, 4) + (0, 14) = (3, 18)$. On the way: `down` makes of $(3, 4)$ the single number 7, and `up` makes of it $(0, 14)$. What can a change of rank 1 *not* do? And with $d_\text{in} = d_\text{out} = 64$: from which rank on is nothing saved any more?
 #
-# ### A mistake worth making once: two zeros
-#
-# At the start the change should be zero, so that the model begins as what it is: it suffices that one of the two factors is zero. Why not both? Take one number each, $u$ and $v$, with the loss $(uv - 1)^2$. The gradient of $u$ is $2 (uv - 1) v$, that of $v$ is $2 (uv - 1) u$.
-
-# %% experiment
-for u_start, v_start in ((0.0, 0.0), (0.0, 0.5)):
-    u, v = torch.tensor(u_start, requires_grad=True), torch.tensor(v_start, requires_grad=True)
-    optimizer = torch.optim.SGD([u, v], lr=0.1)
-    for _ in range(50):
-        loss = (u * v - 1) ** 2
-        optimizer.zero_grad()
-        loss.backward()
-        optimizer.step()
-    print(f"start at u = {u_start}, v = {v_start}: after 50 steps the loss is {loss.item():.4f}")
-
-# %% [markdown]
-# Two zeros hold each other fast: each gradient is a product with the other one. No error is raised, and the loss stays where it was. With one zero, the first step moves that one, and from the second step on both move.
-#
 # (By hand: a change of rank 1 moves the output along one line only, here that of $(0, 1)$, and by how much is decided by one number made of the input. And $r \cdot 128$ is $64 \cdot 64$ at $r = 32$: from there on nothing is saved.)
 #
 # ### Exercise: a LoRA layer
 #
-# As in the paper, `down` starts with random numbers and `up` with zeros. How large the random numbers are, no check asks; of a size near $1 / \sqrt{d_\text{in}}$ they keep what `down` gives about as large as its input. After training the two can be **merged**: $W + \frac{\alpha}{r} B A$ is a matrix like any other, and the layer that has it is as fast as before.
+# As in the paper, `down` starts with random numbers and `up` with zeros: the change is zero at first, so that the model begins as what it is. How large the random numbers are, no check asks; of a size near $1 / \sqrt{d_\text{in}}$ they keep what `down` gives about as large as its input. After training the two can be **merged**: $W + \frac{\alpha}{r} B A$ is a matrix like any other, and the layer that has it is as fast as before.
 
 # %% exercise="LoRALinear"
 class LoRALinear(nn.Linear):
@@ -204,15 +186,35 @@ class LoRALinear(nn.Linear):
 
 
 # %% [markdown]
+# ### A mistake worth making once: two zeros
+#
+# For a change of zero it suffices that one of the two factors is zero. Why not both? Take one number each, $u$ and $v$, with the loss $(uv - 1)^2$. The gradient of $u$ is $2 (uv - 1) v$, that of $v$ is $2 (uv - 1) u$.
+
+# %% experiment
+for u_start, v_start in ((0.0, 0.0), (0.0, 0.5)):
+    u, v = torch.tensor(u_start, requires_grad=True), torch.tensor(v_start, requires_grad=True)
+    optimizer = torch.optim.SGD([u, v], lr=0.1)
+    for _ in range(50):
+        loss = (u * v - 1) ** 2
+        optimizer.zero_grad()
+        loss.backward()
+        optimizer.step()
+    print(f"start at u = {u_start}, v = {v_start}: after 50 steps the loss is {loss.item():.4f}")
+
+# %% [markdown]
+# Two zeros hold each other fast: each gradient is a product with the other one. No error is raised, and the loss stays where it was. With one zero, the first step moves that one, and from the second step on both move.
+#
+# (And why $\alpha / r$? The paper divides by $r$ so that another rank does not ask for another learning rate each time; $\alpha$ is a constant that it sets once and leaves, since a larger one acts much like a larger rate. Ours is 8 throughout; we have tried no other.)
+#
 # > **In practice: freeze first.** A freshly made `nn.Linear` learns. If you freeze the whole layer *after* making `down` and `up`, they are frozen too and nothing learns. If you forget to freeze, everything learns, the accuracy looks fine, and you keep whole models without noticing. Both are found by one line: count what learns.
 #
 # ## 3. Into a whole model
 #
-# Which matrices get a thin change? Hu et al. tried several choices of attention matrices with the same number of trained numbers each. Query and value together, at rank 4, did at least as well as any single kind at rank 8, and they name the two the best choice overall; all four kinds at rank 2 are as good or a little better in the same table (their table 5). We begin with query and value.
+# Which matrices get a thin change? Hu et al. tried several choices of attention matrices with the same number of trained parameters each. Query and value together, at rank 4, did at least as well as any single kind at rank 8, and they name the two the best choice overall; all four kinds at rank 2 are as good or a little better in the same table (their table 5). We begin with query and value.
 #
 # ### By hand: the count
 #
-# A model of width $D$ with $M$ layers and a head for $C$ classes; query and value of each layer, rank $r$. How many numbers learn? Write the formula, and compute it for our model ($D = 64$, $M = 1$, $C = 2$) with $r = 1$ and $r = 4$; then for $D = 4096$, $M = 32$, $r = 8$, as large as a language model of seven billion numbers, without the head.
+# A model of width $D$ with $M$ layers and a head for $C$ classes; query and value of each layer, rank $r$. How many parameters learn? Write the formula, and compute it for our model ($D = 64$, $M = 1$, $C = 2$) with $r = 1$ and $r = 4$; then for $D = 4096$, $M = 32$, $r = 8$, as large as a language model of seven billion numbers, without the head.
 #
 # ### Exercise: add LoRA to a model
 #
@@ -254,9 +256,9 @@ for rank in (1, 4):
 print(f"at D = 4096, M = 32, r = 8, without a head: {32 * 2 * 8 * 2 * 4096:,}")
 
 # %% [markdown]
-# Four million beside seven billion: less than a thousandth. (For GPT-3 with its 175 billion, Hu et al. report 10,000 times fewer trained numbers and a third of the memory.)
+# Four million beside seven billion: less than a thousandth. (For GPT-3 with its 175 billion, Hu et al. report 10,000 times fewer trained parameters and a third of the memory.)
 #
-# ## 4. Thawing from the top
+# ## 4. Unfreezing from the top
 #
 # An older idea keeps the full model and only changes the *order*. The layers near the head are said to hold what is most specific to the old task, those near the words what is most general. [Howard and Ruder 2018](https://arxiv.org/abs/1801.06146) (section 3.3) therefore unfreeze the last layer first, then one layer more after each epoch, since to train
 # all of them at once risks that the model forgets what it knew. They call it *gradual unfreezing*. What is unfrozen stays so.
@@ -291,7 +293,7 @@ for step in range(5):
     parts |= {f"layer {place}": shown.base.layers[place] for place in (2, 1, 0)}
     parts["embedding"] = shown.base.embedding
     learns = {name: "learns" if numbers_in(part) else "·" for name, part in parts.items()}
-    rows.append({"step": step, **learns, "numbers": f"{numbers_in(shown):,}"})
+    rows.append({"step": step, **learns, "parameters": f"{numbers_in(shown):,}"})
 pd.DataFrame(rows).set_index("step")
 
 # %% [markdown]
@@ -302,7 +304,7 @@ pd.DataFrame(rows).set_index("step")
 # - **the same effort**: 60 steps for each, with the same reviews in the same order;
 # - **a learning rate for each**: two thin matrices want another rate than a whole model. One rate for all would decide the contest before it begins. Each way gets the best of four, chosen with 128 labels by the validation reviews.
 #
-# **Predict before you run**, in writing: with 8 labels, which way is best? With 300? And where does rank 1, with 386 numbers, lie between the head (130) and the whole model (79,810)?
+# **Predict before you run**, in writing: with 8 labels, which way is best? With 300? And where does rank 1, with 386 parameters, lie between the head (130) and the whole model (79,810)?
 
 # %% measured
 def batches_of(split: Split, role: str, budget: int, seed: int = 0) -> Batches:
@@ -393,13 +395,13 @@ drawn_at = trained | {"gradual": 0.55 * trained["gradual"]}  # beside "full", wh
 
 
 def show_numbers(axes, count: int) -> None:
-    """Draws accuracy against the number of trained numbers, for one number of labels."""
+    """Draws accuracy against the number of trained parameters, for one number of labels."""
     place = LABELS.index(count)
     for way, colour, marker in zip(WAYS, plots.COLOURS, plots.MARKERS):
         runs = [run[place] for run in scores[way]]
         axes.plot([drawn_at[way]] * 2, [min(runs), max(runs)], color=colour, linewidth=5, alpha=0.3)
         axes.plot(drawn_at[way], sum(runs) / len(runs), marker, color=colour, markersize=8, label=way)
-    axes.set(title=f"{count} labels", xlabel="trained numbers", xscale="log", xlim=(60, 3e5),
+    axes.set(title=f"{count} labels", xlabel="trained parameters", xscale="log", xlim=(60, 3e5),
              ylim=(0.45, 1.0))
     axes.grid(color="#dddddd", linewidth=0.6)
 
@@ -410,8 +412,8 @@ for axes, count in zip(places, LABELS):
 places[0].set_ylabel("test accuracy")
 figure.legend(*places[0].get_legend_handles_labels(), loc="outside lower center", ncols=5)
 means = {way: [sum(run[n] for run in scores[way]) / 3 for n in range(len(LABELS))] for way in WAYS}
-plots.show(figure, "Accuracy against trained numbers, a panel for each number of labels. " + " ".join(
-    f"{way}, {trained[way]:,} numbers: " + ", ".join(f"{mean:.2f}" for mean in means[way]) + "."
+plots.show(figure, "Accuracy against trained parameters, a panel for each number of labels. " + " ".join(
+    f"{way}, {trained[way]:,} parameters: " + ", ".join(f"{mean:.2f}" for mean in means[way]) + "."
     for way in WAYS))
 
 # %% measured
@@ -426,8 +428,8 @@ pd.DataFrame.from_dict(rows, orient="index")
 #
 # - **Eight labels are a lottery**, whatever the way: from seed to seed the accuracy moves by 5 to 40 points, from way to way the means move by 9. No order can be read off there. (A seed decides several things at once: which eight reviews, their order, the first head and factors. Which of them matters most, this run does not tell.)
 # - **From 32 labels on, the head alone falls behind.** It can only weigh what the frozen base leaves at the last word. In our run it has 86.1 % with 32 labels and 86.5 % with 300, a difference within the range of its seeds; whether more steps or another rate would bring it further, we have not tried.
-# - **With 300 labels the other four end together.** Rank 1, with its 386 numbers, has 93.7 % in our run, and the whole model, with 79,810, has 93.9 %. Is the whole model better, then? The ranges overlap. With 32 labels they do not: rank 1 (93.1 to 93.3 %) lies above the whole model (88.5 to 92.6 %), by half a point. Three seeds, all on one base, with rates chosen by one run each, are
-#   too few to put the four in order. What they do say is that two hundred times as many trained numbers have not bought anything that shows here.
+# - **With 300 labels the other four end together.** Rank 1, with its 386 parameters, has 93.7 % in our run, and the whole model, with 79,810, has 93.9 %. Is the whole model better, then? The ranges overlap. With 32 labels they do not: rank 1 (93.1 to 93.3 %) lies above the whole model (88.5 to 92.6 %), by half a point. Three seeds, all on one base, with rates chosen by one run each, are
+#   too few to put the four in order. What they do say is that two hundred times as many trained parameters have not bought anything that shows here.
 # - **So the price decides**: the second column of the table. For forty tasks LoRA needs one base and forty little packets, full and gradual need forty models.
 # - **One rate for all could have told another story.** With 0.03 for everybody, the head alone (0.810 in validation in our run) would have looked better than the whole model (0.705); with each of the three smaller rates it would not. The rates themselves rest on little: one seed and 200 validation reviews, where a single review makes a difference of 0.005.
 #
@@ -524,7 +526,7 @@ show_cut(16)
 # - (c) *Head only*: it needs no gradient through the base, and no base at all once the hidden states are kept; 130 numbers. Its price in the stored run: about 86 against 93 % with 32 labels.
 # - (d) One limit with its remedy: three seeds, whose ranges overlap with 300 labels for four of the five ways (more seeds, more bases); with 8 labels the draw decides (many draws); one small base of one layer, invented reviews, two classes (a larger model, a harder task); 60 steps for each (until validation stops rising); rates chosen with 128 labels only.
 #
-# **Misconceptions that cost marks**: "LoRA makes the model smaller, or faster to use" (merged it is as large and as fast as before, unmerged a little slower); "fewer trained numbers are always better, because they cannot overfit"; "LoRA is better than full, 93.9 against 92.6 %" (the ranges of the seeds overlap); "head only needs fewer labels, since it has fewer numbers"; "a step of LoRA needs no gradient through the base".
+# **Misconceptions that cost marks**: "LoRA makes the model smaller, or faster to use" (merged it is as large and as fast as before, unmerged a little slower); "fewer trained parameters are always better, because they cannot overfit"; "LoRA is better than full, 93.9 against 92.6 %" (the ranges of the seeds overlap); "head only needs fewer labels, since it has fewer numbers"; "a step of LoRA needs no gradient through the base".
 #
 # **Answers as students write them**
 #
@@ -555,6 +557,15 @@ show_cut(16)
 #
 # **Go further.** Give the thin change to other matrices: `("key",)` with rank 2 has as many factors as query and value with rank 1, 256; `("hidden", "output")` with rank 1 has 384, since there is an `output` in the attention, too. Which does best with 32 labels? The idea that a change
 # for a task needs few directions was measured before LoRA by [Aghajanyan et al. 2020](https://arxiv.org/abs/2012.13255). The models that are adapted so in earnest are built of newer parts than ours: notebook 16 builds them, and puts a real one in.
+
+# %% [markdown]
+# ## What others call it
+#
+# - **parameter-efficient fine-tuning** (also *PEFT*): adapting a model by few trained parameters; LoRA's matrices are *adapters*.
+# - **full fine-tuning**: everything learns.
+# - **catastrophic forgetting**: what was known before is lost in training on.
+# - **intrinsic rank** (also *intrinsic dimension*): how few directions a change needs.
+# - **QLoRA**: LoRA beside frozen weights that are kept in four bits (*quantisation*).
 
 # %% experiment
 from tutor import progress

@@ -31,7 +31,7 @@
 # - write a whole Llama, load published weights into it, and say when nothing must be loaded;
 # - find the heads that copy, watch them appear in training, and prove what they do by switching them off.
 #
-# **Time**: about 3 h 15 min. **Before this**: notebooks 01 (who may look ahead), 02 (rotary positions), 05 (counting) and 14 (a GPT, its tokens).
+# **Time**: about 3 h 45 min. **Before this**: notebooks 01 (who may look ahead), 02 (rotary positions), 05 (counting) and 14 (a GPT, its tokens).
 #
 # | exercise | what it asks | points |
 # |---|---|---|
@@ -45,7 +45,7 @@
 # | *essay* `parts_essay` | what these measurements decide, and what they do not | 2 |
 # | **total** | | **23** |
 #
-# Cells tagged `experiment` train and draw, two to three minutes in all; no mark depends on them, and grading skips them. Nothing is downloaded.
+# Cells tagged `experiment` train and draw, two to three minutes in all; no mark depends on them. Nothing is downloaded.
 
 # %% setup
 import copy
@@ -1356,21 +1356,6 @@ born.assign(right=[row.place in row.says for row in born.itertuples()]).round(2)
 #   needs that. (d) It is sure of most answers, so they are right." Why: Each sentence is a misconception, and no number of the notebook is in it.
 
 # %% [markdown]
-# ## What others call it
-#
-# | here | elsewhere |
-# |---|---|
-# | groups that share keys and values | *grouped-query attention* (GQA); with one group *multi-query attention* (MQA) |
-# | the cache | *KV cache*; reading the prompt is the *prefill*, then comes *decoding* |
-# | rotary positions, their base | *RoPE*, `rope_theta` |
-# | two thirds of the width inside | `intermediate_size`, *MLP width* |
-# | a tied head | *weight tying*, `tie_word_embeddings` |
-# | a file of published numbers | *checkpoint*, *weights*; packed in few bits: *quantised* |
-# | marks for whose turn it is | *chat template* |
-# | to switch a head off | *ablation*, *zero ablation* |
-# | text written greedily | *greedy decoding*; all of it is *inference* |
-
-# %% [markdown]
 # ## What to remember
 #
 # - RMSNorm leaves the mean out. SwiGLU puts a gate in, at two thirds of the width. Heads that share keys and values leave less to keep while writing.
@@ -1380,6 +1365,20 @@ born.assign(right=[row.place in row.says for row in born.itertuples()]).round(2)
 # - An induction head looks at what followed the last occurrence. It needs a head in an earlier layer, appears suddenly, and is proven by switching it off.
 #
 # **Go further.** Build a second layer into the reader of section 1, train it again, and measure its induction scores during training. How two heads of two layers work together is taken apart in [Elhage et al. 2021](https://transformer-circuits.pub/2021/framework/index.html).
+
+# %% [markdown]
+# ## What others call it
+#
+# - **multi-query attention** (also *MQA*), **grouped-query attention** (also *GQA*): heads that share keys and values.
+# - **KV cache**: the keys and values that are kept while writing.
+# - **prefill, decoding**: reading the prompt in one pass, then one token at a time with the cache.
+# - **RoPE** (also *rotary position embedding*): rotary positions; their base is `rope_theta` in a file of settings.
+# - **weight tying**: a head that is the embedding once more; `tie_word_embeddings`.
+# - **safetensors, GGUF**: files of weights that hold no code; in the second they are as a rule *quantised* to a few bits.
+# - **chat template**: the marks for whose turn it is.
+# - **hallucination**: what is wrong, and written as fluently as what is right.
+# - **induction head**: a head that copies what followed the last occurrence.
+# - **ablation of a head** (also *zero ablation*): switching it off, to see what it was for.
 
 # %% experiment
 from tutor import progress

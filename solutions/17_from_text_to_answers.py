@@ -33,7 +33,7 @@
 # - give the logarithm of the probability of a whole answer;
 # - write the loss of DPO, say what its reference and its $\beta$ do, and see when a model is over-optimised.
 #
-# **Time**: about 2 h 30 min. **Before this**: notebooks 04 (a new head) and 06 (perplexity, writing, seeds).
+# **Time**: about 2 h 15 min. **Before this**: notebooks 04 (a new head) and 06 (perplexity, writing, seeds).
 #
 # | exercise | what it asks | points |
 # |---|---|---|
@@ -45,7 +45,7 @@
 # | *essay* `tuned_essay` | what does a tuned model know? | 3 |
 # | **total** | | **20** |
 #
-# Cells tagged `experiment` train and draw, about a minute in all; no mark depends on them, and grading skips them.
+# Cells tagged `experiment` train and draw, about a minute in all; no mark depends on them.
 
 # %% setup
 import copy
@@ -77,10 +77,12 @@ from helpers.diagrams import Diagram
 
 picture = Diagram(4.2, 2.45)
 for place, word in enumerate(["<sos>", "un livre", "à", "éviter", "<eos>"]):
-    picture.box(f"token {place}", (0.45 + 0.82 * place, 0.45), word, "part" if place >= 3 else "data", width=0.74)
+    kind = "part" if place >= 3 else "data"
+    picture.box(f"token {place}", (0.45 + 0.82 * place, 0.45), word, kind, width=0.74)
 for place in range(4):
     x, scored = 0.45 + 0.82 * place, place >= 2  # the next token belongs to the answer
-    picture.box(f"logits {place}", (x, 1.3), f"logits {place}", "attention" if scored else "data", width=0.74)
+    kind = "attention" if scored else "data"
+    picture.box(f"logits {place}", (x, 1.3), f"logits {place}", kind, width=0.74)
     picture.arrow(f"token {place}", f"logits {place}")
     if scored:
         picture.box(f"loss {place}", (x + 0.4, 2.15), f"loss of {place + 1}", "loss", width=0.78)
@@ -89,9 +91,9 @@ for place in range(4):
 picture.note((1.27, 0.1), "prompt: places 0 to 2", ha="center")
 picture.note((3.32, 0.1), "answer: start 3, length 5", ha="center")
 picture.show(
-    "Five tokens, of which the first three are the prompt and the last two the answer. Above each token but the "
-    "last stand its logits. Only those at places 2 and 3 are scored: they are compared with the tokens "
-    "at places 3 and 4."
+    "Five tokens, of which the first three are the prompt and the last two the answer. Above each "
+    "token but the last stand its logits. Only those at places 2 and 3 are scored: they are compared "
+    "with the tokens at places 3 and 4."
 )
 
 # %% [markdown]
@@ -189,7 +191,7 @@ def stack(pairs: list[tuple[list[int], int]]) -> tuple[Tensor, Tensor, Tensor]:
 # %% experiment
 @torch.no_grad()
 def answers_of(model: LanguageModel, texts: list[str], most: int = 6) -> list[str]:
-    """Returns what the model writes after each review and the question, the most probable word each time."""
+    """Returns what the model writes after each review and the question, word by word."""
     written = [""] * len(texts)
     for _ in range(most):
         logits = next_logits(model, [f"{t} {QUESTION} {w}" for t, w in zip(texts, written)])
@@ -286,7 +288,8 @@ for name, whole_text in (("whole text", True), ("answer only", False)):
     rows[name] = [(*judge_answers(model), perplexity_on_reviews(model)) for model in tuned]
 for name, runs in rows.items():
     form, right, perplexity = ([run[column] for run in runs] for column in range(3))
-    print(f"{name:12} in form {min(form):4.0%} to {max(form):4.0%}, right {min(right):.1%} to {max(right):.1%}, "
+    print(f"{name:12} in form {min(form):4.0%} to {max(form):4.0%}, "
+          f"right {min(right):.1%} to {max(right):.1%}, "
           f"perplexity on reviews {min(perplexity):.2f} to {max(perplexity):.2f}")
 
 # %% [markdown]
@@ -425,7 +428,8 @@ start = torch.zeros(4, requires_grad=True)
 for beta in (0.1, 0.5, 2.0):
     loss = preference_loss(start, torch.zeros(4), torch.zeros(4), torch.zeros(4), beta)
     [gradient] = torch.autograd.grad(loss, start)
-    print(f"beta {beta}: loss {loss:.3f}, gradient of each of 4 chosen answers {gradient[0]:+.4f} = -beta / 2 / 4")
+    print(f"beta {beta}: loss {loss:.3f}, gradient of each of 4 chosen answers",
+          f"{gradient[0]:+.4f} = -beta / 2 / 4")
 
 # %% [markdown]
 # Now the wish. Each run trains a copy of the base on the pairs, three passes; then it writes after 200 beginnings that it has not seen. We measure three things: the **reward**; how far the model has gone from the reference, as the mean log-ratio of what it writes itself (this is the *Kullback-Leibler divergence*, KL, in nats for each answer); and the **perplexity on real reviews**, good and bad: what is left of the language model.
@@ -439,8 +443,8 @@ new_prompts = beginnings(corpus.valid["text"], 200)
 
 def log_probability(model: LanguageModel, tokens: Tensor) -> Tensor:
     """Returns the logarithm of the probability of the answers in texts `(b, LENGTH)`, `(b,)`."""
-    count = len(tokens)
-    return answer_log_probability(model(tokens), tokens, torch.full((count,), START), torch.full((count,), LENGTH))
+    starts, lengths = (torch.full((len(tokens),), place) for place in (START, LENGTH))
+    return answer_log_probability(model(tokens), tokens, starts, lengths)
 
 
 with torch.no_grad():
@@ -492,14 +496,15 @@ pd.DataFrame({
 # %% experiment
 figure, (left, right) = plots.panels(2, width=3.6, height=3.2)
 for number, (name, runs) in enumerate(found.items()):
-    look = {"color": plots.COLOURS[number], "marker": plots.MARKERS[number], "linestyle": "none", "label": name}
-    left.plot([run["KL"] for run in runs], [run["reward"] for run in runs], **look)
-    right.plot([run["KL"] for run in runs], [run["perplexity"] for run in runs], **look)
+    look = {"color": plots.COLOURS[number], "marker": plots.MARKERS[number], "linestyle": "none"}
+    left.plot([run["KL"] for run in runs], [run["reward"] for run in runs], label=name, **look)
+    right.plot([run["KL"] for run in runs], [run["perplexity"] for run in runs], label=name, **look)
 left.set(title="What was wished for", xlabel="distance from the reference (KL, nats)", ylabel="reward")
 right.set(title="What it costs", xlabel="distance from the reference (KL, nats)",
           ylabel="perplexity on reviews", ylim=(0, None))
 right.legend(fontsize=7, loc="lower right")
-middle = {name: {key: sum(run[key] for run in runs) / len(runs) for key in runs[0]} for name, runs in found.items()}
+middle = {name: {key: sum(run[key] for run in runs) / len(runs) for key in runs[0]}
+          for name, runs in found.items()}
 plots.show(figure, "Reward and perplexity against the distance from the reference. " + " ".join(
     f"{name}: KL {mean['KL']:.1f}, reward {mean['reward']:.2f}, perplexity {mean['perplexity']:.2f}."
     for name, mean in middle.items()))
@@ -520,11 +525,10 @@ from ipywidgets import IntSlider, interact
 def show_texts(choice: int) -> None:
     """Prints what one of the models writes after three beginnings; 0 is the reference."""
     name = ["reference", *BETAS][choice]
-    model = base if choice == 0 else models[name][0]
-    answers = write(model, new_prompts[:3], seed=1)
+    answers = write(base if choice == 0 else models[name][0], new_prompts[:3], seed=1)
     print(name)
-    for count, text in zip(reward(answers), answers):
-        print(f"{count:+.0f}  {vocabulary.decode(text[:START].tolist())} | {vocabulary.decode(text[START:].tolist())}")
+    for count, text in zip(reward(answers), answers.tolist()):
+        print(f"{count:+.0f}  {vocabulary.decode(text[:START])} | {vocabulary.decode(text[START:])}")
 
 
 slider = IntSlider(value=4, min=0, max=4, description="model", continuous_update=False)
@@ -566,16 +570,18 @@ show_texts(4)
 # - **DPO** wants the chosen answer to gain on the rejected one, compared with a reference. $\beta$ holds the model close to it.
 # - A reward is a measure of the wish, not the wish. Look at what it does not count: the distance from the reference, the perplexity on other texts, and the texts.
 #
-# **What others call it**
-#
-# - *prompt*, *zero-shot*, *few-shot*: the text that asks; without, and with, examples in it. Learning from examples in the prompt is *in-context learning*.
-# - *instruction tuning*, *supervised fine-tuning*, SFT: training on prompts with answers.
-# - *alignment*: making a model do what is wanted. *RLHF*, reinforcement learning from human feedback, trains a *reward model* on preferences and then the language model on its rewards ([Ouyang et al. 2022](https://arxiv.org/abs/2203.02155)); DPO needs neither.
-# - *policy*: the model that learns. *Reference*: what it began as.
-# - *KL penalty*: what holds the policy close to the reference.
-# - *reward hacking*, *over-optimisation*: a high reward for what nobody wanted ([Gao et al. 2022](https://arxiv.org/abs/2210.10760)).
-#
 # **Go further.** Take a reward of your own: few repeated words, or sentences of ten words. Then give `prefer` twice the passes, and look where the reward goes, and where the French. And ask with examples: put two reviews with their answers before the question. This model, which has read single reviews of at most 80 words, does not learn from them; a large one does ([Brown et al. 2020](https://arxiv.org/abs/2005.14165)).
+
+# %% [markdown]
+# ## What others call it
+#
+# - **zero-shot, few-shot**: a prompt without, and with, examples in it. Learning from examples in the prompt is *in-context learning*.
+# - **instruction tuning** (also *supervised fine-tuning*, *SFT*): training on prompts with answers.
+# - **alignment**: making a model do what is wanted.
+# - **RLHF**: reinforcement learning from human feedback. It trains a *reward model* on preferences and then the language model on its rewards ([Ouyang et al. 2022](https://arxiv.org/abs/2203.02155)); DPO needs neither.
+# - **policy, reference**: the model that learns, and what it began as.
+# - **KL penalty**: what holds the policy close to the reference.
+# - **reward hacking** (also *over-optimisation*): a high reward for what nobody wanted ([Gao et al. 2022](https://arxiv.org/abs/2210.10760)).
 
 # %% experiment
 from tutor import progress

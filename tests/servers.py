@@ -1,18 +1,30 @@
 """A server on this machine that stands in for the network, and serves well or badly."""
 
 import http.server
+import re
+from pathlib import Path
 
 
 class Server(http.server.SimpleHTTPRequestHandler):
-    """Serves a folder, well or badly, and counts what it was asked."""
+    """Serves a folder, well or badly, and counts what it was asked.
+
+    With the fault "breaks" the first answer ends in its middle, and those that follow are whole: parts of a file where
+    they were asked for or, with "breaks, knows no ranges", all of it. With "breaks, changes" the first half is of
+    another file of the same length.
+    """
 
     fault = ""
     asked: list[str] = []  # noqa: RUF012 - one list for all requests of a test
+    ranges: list[str] = []  # noqa: RUF012 - the part that each asked for, "" for all
 
     def do_GET(self) -> None:
         type(self).asked.append(self.path)
+        type(self).ranges.append(self.headers.get("Range", ""))
         if not self.fault:
             super().do_GET()
+            return
+        if self.fault.startswith("breaks"):
+            self._serve_and_break()
             return
         if self.fault == "missing":
             self.send_error(404)
@@ -21,6 +33,22 @@ class Server(http.server.SimpleHTTPRequestHandler):
         self.send_header("Content-Length", "1000")
         self.end_headers()
         self.wfile.write(b"x" * (1000 if self.fault == "damaged" else 500))
+
+    def _serve_and_break(self) -> None:
+        first, content = len(self.asked) == 1, Path(self.translate_path(self.path)).read_bytes()
+        if first and "changes" in self.fault:
+            content = bytes(len(content))
+        told = re.fullmatch(r"bytes=(\d+)-", self.ranges[-1])
+        start = int(told[1]) if told and "no ranges" not in self.fault else 0
+        if start >= len(content):
+            self.send_error(416)
+            return
+        self.send_response(206 if start else 200)
+        if start:
+            self.send_header("Content-Range", f"bytes {start}-{len(content) - 1}/{len(content)}")
+        self.send_header("Content-Length", str(len(content) - start))
+        self.end_headers()
+        self.wfile.write(content[start : len(content) // 2 if first else None])
 
     def log_message(self, *_: object) -> None:
         pass

@@ -18,7 +18,7 @@ from typing import Any
 import nbformat
 from nbformat import NotebookNode
 
-from grading.authoring import syllabus
+from grading.authoring import glossary, syllabus
 from grading.authoring.source import BuildError, Cell, grade_id, read, validate
 from grading.definitions import catalogue
 from grading.folder.course import ROOT, Course
@@ -268,9 +268,10 @@ def _examples_file(notebook: str, exercise: str) -> Path:
 
 
 def common_products() -> dict[Path, str]:
-    """Returns what is made of the heads of all sources, as files and their content."""
+    """Returns what is made of the heads of all sources, and of their last sections, as files and their content."""
     readme = (ROOT / "README.md").read_text(encoding="utf-8")
     made = {ROOT / name: content for name, content in syllabus.made(sources(), readme).items()}
+    made[ROOT / "docs" / "glossary.md"] = glossary.page(sources())
     folder = ROOT / "tutor" / "check_examples"
     told = {"experiments": _experiments(), "hints": _hints(), "notebooks": _notebooks()}
     return made | {folder / f"{name}.json": content for name, content in told.items()}
@@ -334,7 +335,7 @@ def agrees(file: Path, content: str) -> bool:
 
 
 def build(selected: Iterable[str] = (), *, say: Callable[[str], object] = print) -> None:
-    """Makes the notebooks, their `tutor/check_examples/`, the syllabus and README's table; says what has changed.
+    """Makes the notebooks, their `tutor/check_examples/`, syllabus, glossary and README's table; says what has changed.
 
     Raises:
         BuildError: when a source is not as it must be; files already made stay whole.

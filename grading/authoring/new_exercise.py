@@ -18,7 +18,7 @@ DEFINITION = '''"""Exercise NAME of notebook NN."""
 from grading.definitions.definition import Definition
 from tutor.checking.answers import Question
 
-exercise = Definition()
+exercise = Definition(minutes=5, difficulty=1)
 
 
 @exercise.reference

@@ -12,7 +12,8 @@ two words what the cell is:
     # %% measured                 an experiment with times, whose output no test compares
 
 The points of exercises and essays stand in the table at the beginning, for the reader; those of an exercise must be
-what its stages add up to.
+what its stages add up to. Minutes and difficulty stand in an exercise's definition: they are added to the table, with
+their sum, and to the text in front of the exercise.
 """
 
 from __future__ import annotations
@@ -36,6 +37,8 @@ from grading.notebooks.cells import END_SOLUTION as END
 
 WORDS = {"setup", "experiment", "interactive", "measured"}
 KEYS = {"exercise", "essay"}
+HEAD = 4  # the first cells, in one of which the table of points stands
+MINUTES_PER_POINT = {"check": 5, "essay": 8}  # of an exercise whose definition says no minutes, and of essays
 
 
 class BuildError(CourseError):
@@ -54,6 +57,8 @@ class Cell:
     source: str
     language: str  # "markdown" or "code"
     line: int
+    minutes: float = 0  # what the answer takes, of a check cell or an essay
+    difficulty: int = 0  # 1 to 3, 0 where nothing is said
 
 
 def read(path: Path) -> list[Cell]:
@@ -69,19 +74,64 @@ def read(path: Path) -> list[Cell]:
         raise BuildError(f"{path.name}: text before the first marker `# %%`; put it into a cell of its own.")
     cells = [_cell(path, cell, line) for cell, line in zip(notebook.cells, lines, strict=True)]
     table = _table(cells)
-    return [part for cell in cells for part in _with_points(cell, table)]
+    return _with_effort([part for cell in cells for part in _with_points(path.stem, cell, table)])
 
 
-def _with_points(cell: Cell, table: Mapping[str, float]) -> Iterator[Cell]:
+def _with_points(notebook: str, cell: Cell, table: Mapping[str, float]) -> Iterator[Cell]:
     """Yields a cell, and behind an exercise its check cell; points are those of the table, 0 where it has none."""
     points = table.get(cell.name, 0.0)
-    yield replace(cell, points=points) if cell.kind == "essay" else cell
+    essay = replace(cell, points=points, minutes=points * MINUTES_PER_POINT["essay"])
+    yield essay if cell.kind == "essay" else cell
     if cell.kind == "exercise":
-        yield Cell("check", cell.name, points, f"check({cell.name})", "code", cell.line)
+        told = catalogue.effort(notebook, cell.name) or (round(points * MINUTES_PER_POINT["check"]), 0)
+        yield Cell("check", cell.name, points, f"check({cell.name})", "code", cell.line, *told)
+
+
+def _with_effort(cells: Sequence[Cell]) -> list[Cell]:
+    """Returns the cells with what exercises take: in the table of the head, and as the last line before each."""
+    answers = {one.name: one for one in cells if one.kind in ("check", "essay")}
+    found: list[Cell] = []
+    for number, cell in enumerate(cells):
+        if cell.kind == "exercise" and (difficulty := answers[cell.name].difficulty):
+            told = f"*About {answers[cell.name].minutes:g} minutes, difficulty {dots(difficulty)}.*"
+            if found and found[-1].kind == "prose":
+                found[-1] = replace(found[-1], source=f"{found[-1].source}\n\n{told}")
+            else:
+                found.append(Cell("prose", "", None, told, "markdown", cell.line))
+        in_head = number < HEAD and cell.kind == "prose"
+        found.append(replace(cell, source=_with_minutes(cell.source, answers)) if in_head else cell)
+    return found
+
+
+def dots(difficulty: int) -> str:
+    """Returns a difficulty from 1 to 3 as dots, such as "●●○"; "" for 0."""
+    return "●" * difficulty + "○" * (3 - difficulty) if difficulty else ""
+
+
+def _with_minutes(text: str, answers: Mapping[str, Cell]) -> str:
+    """Returns a text in whose table of points there are two columns more, minutes and difficulty."""
+    lines, inside = [], False
+    for line in text.split("\n"):
+        inside = line.startswith("|") and (inside or re.search(r"\|\s*points\s*\|\s*$", line) is not None)
+        name = re.match(r"\|[^|]*`(\w+)", line)
+        answer = answers.get(name.group(1)) if name else None
+        if not inside:
+            added = None
+        elif answer:
+            added = f"{answer.minutes:g} | {dots(answer.difficulty)}"
+        elif "**total**" in line:
+            added = f"**{math.fsum(one.minutes for one in answers.values()):g}** | "
+        else:
+            added = "---|---" if re.match(r"\|\s*-", line) else "minutes | difficulty" if "points" in line else " | "
+        before, _, last = line.rstrip().removesuffix("|").rpartition("|")
+        lines.append(
+            line if added is None else f"{before}|{added}|{last}|" if "---" in added else f"{before}| {added} |{last}|"
+        )
+    return "\n".join(lines)
 
 
 def _head(cells: Sequence[Cell]) -> str:
-    return "\n".join(cell.source for cell in cells[:4] if cell.language == "markdown")
+    return "\n".join(cell.source for cell in cells[:HEAD] if cell.language == "markdown")
 
 
 def _table(cells: Sequence[Cell]) -> dict[str, float]:

@@ -31,7 +31,6 @@ COLOURS = {
 # compare, so we count with less. This and the other rates are estimates: replace them by what a class reports.
 WORDS_PER_MINUTE = 130
 LINES_PER_MINUTE = 20  # of the code that is given
-MINUTES_PER_POINT = {"check": 5, "essay": 8}
 SIX = ("01", "03", "04", "06", "07", "11")  # for those who have no time for all
 QUARTER = 15  # minutes: heads tell the time in quarters of an hour, and may be one off
 
@@ -121,13 +120,13 @@ def pace(cells: Sequence[source.Cell], running: int = 0) -> float:
     """Returns the minutes that a student takes for a notebook: to read it, to answer it, and to wait for its cells.
 
     Args:
-        cells: of its source; rubrics and solutions are not read by students, and count by their points.
+        cells: of its source; rubrics and solutions are not read by students, and count by the minutes of their answers.
         running: minutes that its cells take.
     """
     words = sum(len(cell.source.split()) for cell in cells if cell.kind == "prose")
     given = [cell for cell in cells if cell.language == "code" and cell.kind not in ("exercise", "check")]
     lines = sum(bool(line.strip()) for cell in given for line in cell.source.splitlines())
-    answers = sum((cell.points or 0) * MINUTES_PER_POINT.get(cell.kind, 0) for cell in cells)
+    answers = sum(cell.minutes for cell in cells)
     return words / WORDS_PER_MINUTE + lines / LINES_PER_MINUTE + answers + running
 
 
@@ -239,9 +238,10 @@ def syllabus(known: Mapping[str, Head]) -> str:
         f"**With six notebooks only?** {', '.join(SIX)}: about {shorter:.0f} hours.",
         "",
         f"**How are the times counted?** {WORDS_PER_MINUTE} words and {LINES_PER_MINUTE} lines of given code a minute, "
-        f"{MINUTES_PER_POINT['check']} minutes for each point of an exercise and {MINUTES_PER_POINT['essay']} of an "
-        "essay, and what the cells take on two cores. These rates are estimates of ours. For comparison: most adults "
-        "read 175 to 300 words of plain English a minute, and fewer in a second language "
+        "the minutes that stand before each exercise, "
+        f"{source.MINUTES_PER_POINT['essay']} for each point of an essay, and what the cells take on two cores. All of "
+        "these are estimates of ours. For comparison: most adults read 175 to 300 words of plain English a minute, and "
+        "fewer in a second language "
         "([Brysbaert 2019](https://doi.org/10.1016/j.jml.2019.104047)).",
     ]
     for number, one in known.items():

@@ -2,12 +2,21 @@
 
 from __future__ import annotations
 
+import ast
 import re
 from pathlib import Path
+from typing import NamedTuple
 
 from grading.folder.course import Course
 
 FOLDER = Path(__file__).parents[1] / "exercises"
+
+
+class Effort(NamedTuple):
+    """What an exercise takes a student: minutes, and a difficulty from 1 to 3."""
+
+    minutes: int
+    difficulty: int
 
 
 def notebooks() -> list[str]:
@@ -36,3 +45,15 @@ def names(notebook: str) -> list[str]:
 def definitions(notebook: str) -> list[Path]:
     """Returns the files that define a notebook's exercises: while none of them changes, its marks do not either."""
     return sorted([*FOLDER.glob("*.py"), *(FOLDER / notebook).glob("*.py")])
+
+
+def effort(notebook: str, name: str) -> Effort | None:
+    """Returns what the definition of an exercise says that it takes, None where it says nothing or there is none."""
+    path = FOLDER / notebook / f"{name}.py"
+    tree = ast.parse(path.read_text(encoding="utf-8") if path.is_file() else "")
+    for call in ast.walk(tree):
+        if isinstance(call, ast.Call) and isinstance(call.func, ast.Name) and call.func.id == "Definition":
+            said = {part.arg: part.value.value for part in call.keywords if isinstance(part.value, ast.Constant)}
+            if said.get("minutes") and said.get("difficulty"):
+                return Effort(int(str(said["minutes"])), int(str(said["difficulty"])))
+    return None

@@ -86,6 +86,9 @@ class Definition:
     """Collects the parts of one exercise, in the order in which the file says them.
 
     Args:
+        minutes: what it takes a student, a guess that a class corrects; 0 where nothing is said.
+        difficulty: 1 (one idea, a line or two), 2 (several demands at once) or 3 (a plan is needed); 0 where nothing is
+            said. The build shows both in front of the exercise and in the table at the notebook's head.
         exceptions: see `Exercise`.
         trains: see `Exercise`.
 
@@ -96,7 +99,14 @@ class Definition:
         large: see `Exercise`.
     """
 
-    def __init__(self, *, exceptions: tuple[str, ...] = (), trains: bool = False) -> None:
+    def __init__(
+        self, *, minutes: int = 0, difficulty: int = 0, exceptions: tuple[str, ...] = (), trains: bool = False
+    ) -> None:
+        if minutes < 0 or difficulty not in (0, 1, 2, 3):
+            raise ExerciseError(
+                f"minutes={minutes!r}, difficulty={difficulty!r}: expected some minutes and a difficulty of 1 to 3."
+            )
+        self.minutes, self.difficulty = minutes, difficulty
         self.references: list[Callable[..., Any]] = []
         self.stages: list[Stage] = []
         self.mistakes: list[Mistake] = []

@@ -92,7 +92,7 @@ def _run_sphinx(source: Path, made: Path, parsed: Path) -> None:
 
 
 def _write_sources(course: Course, folder: Path) -> None:
-    """Writes a page for each notebook, and the first page, from the syllabus."""
+    """Writes a page for each notebook, the glossary, and the first page, from the syllabus."""
     folder.mkdir(parents=True)
     settings = "".join(f"{name} = {value!r}\n" for name, value in SETTINGS.items())
     (folder / "conf.py").write_text(settings, encoding="utf-8")
@@ -108,7 +108,13 @@ def _write_sources(course: Course, folder: Path) -> None:
     syllabus = syllabus.replace(" `make build` makes this page from the first cells of the notebooks.", "", 1)
     for name in names:  # the heading of each notebook leads to its page
         syllabus = re.sub(rf"^## ({name[:2]} · .*)$", rf"## [\1]({name}.ipynb)", syllabus, flags=re.MULTILINE)
-    tree = "\n".join(["", "```{toctree}", ":hidden:", "", *names, "```", ""])
+    glossary = (docs / "glossary.md").read_text(encoding="utf-8").replace(" `make build` makes this page.", "", 1)
+    numbers = {name[:2]: name for name in names}  # the number behind a line leads to its notebook
+    glossary = re.sub(
+        r" \((\d\d)\)$", lambda found: f" ([{found[1]}]({numbers[found[1]]}.ipynb))", glossary, flags=re.M
+    )
+    (folder / "glossary.md").write_text(glossary, encoding="utf-8")
+    tree = "\n".join(["", "```{toctree}", ":hidden:", "", *names, "glossary", "```", ""])
     (folder / "index.md").write_text(syllabus + tree, encoding="utf-8")
 
 

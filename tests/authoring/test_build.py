@@ -1,6 +1,7 @@
 """The build: what it makes, what it refuses, and that nothing leaks into what students get."""
 
 import dataclasses
+import itertools
 import json
 import os
 import re
@@ -138,6 +139,38 @@ def test_a_check_cell_is_added_behind_its_exercise_with_the_points_of_the_table(
     assert (added.kind, added.name, added.points, added.source) == ("check", "wasted_scores", 2, "check(wasted_scores)")
 
 
+def test_what_an_exercise_takes_stands_before_it_and_in_the_table_which_sums_it(tmp_path: Path) -> None:
+    text = whole().replace(
+        '\n# %% exercise="wasted_scores"', '\n# %% [markdown]\n# Count.\n\n# %% exercise="wasted_scores"'
+    )
+    text = text.replace("| **14**", "| **16**").replace("# | **total**", "# | *essay* `why` | why | 2 |\n# | **total**")
+    cells = source.read(written(tmp_path, text + '\n# %% [markdown] essay="why"\n# A rubric.\n'))
+    texts = [one.source for one, after in itertools.pairwise(cells) if after.name == "wasted_scores"]
+    assert texts[0] == "Count.\n\n*About 8 minutes, difficulty ●○○.*"
+    (before,) = (
+        one for one, after in itertools.pairwise(cells) if (after.kind, after.name) == ("exercise", "padding_mask")
+    )
+    assert (before.kind, before.source) == ("prose", "*About 8 minutes, difficulty ●○○.*")  # behind a check cell
+    assert [line for line in cells[0].source.splitlines() if line.startswith("|")] == [
+        "| exercise | what | minutes | difficulty | points |",
+        "|---|---|---|---|---|",
+        "| `causal_mask` | the mask | 8 | ●○○ | 3 |",
+        "| `attention_weights` | weights | 8 | ●○○ | 3 |",
+        "| `wasted_scores` | formula | 8 | ●○○ | 2 |",
+        "| `future_influence` | bool | 15 | ●●○ | 3 |",
+        "| `padding_mask` | padding | 8 | ●○○ | 3 |",
+        "| *essay* `why` | why | 16 |  | 2 |",
+        "| **total** | | **63** |  | **16** |",
+    ]
+
+
+def test_an_exercise_that_says_no_minutes_counts_by_its_points(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(source.catalogue, "effort", lambda notebook, name: None)
+    cells = source.read(written(tmp_path, whole()))
+    assert "| `wasted_scores` | formula | 10 |  | 2 |" in cells[0].source
+    assert not any("difficulty ●" in cell.source for cell in cells)
+
+
 def test_an_exercise_without_a_row_in_the_table_is_refused(tmp_path: Path) -> None:
     text = whole().replace("| `padding_mask` | padding | 3 |\n# ", "")
     assert "the table in the head gives 'padding_mask' no points; expected a number above 0" in refused(tmp_path, text)
@@ -191,7 +224,8 @@ def test_points_must_be_a_number_above_zero(tmp_path: Path, points: str) -> None
 @pytest.fixture
 def copy(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
     """A copy of the course's sources, and of what is made of notebook 01 and of all heads."""
-    made = [build.ROOT / name for name in ("README.md", "docs/syllabus.md", "docs/images/path.svg", "pyproject.toml")]
+    made = [build.ROOT / name for name in ("README.md", "docs/syllabus.md", "docs/glossary.md", "pyproject.toml")]
+    made += [build.ROOT / "docs/images/path.svg"]
     made += [build.ROOT / f"tutor/check_examples/{name}.json" for name in ("experiments", "hints", "notebooks")]
     made += [build.ROOT / "nbgrader_config.py", *build.sources(), *build.ROOT.glob("*/01_causal_mask/*.ipynb")]
     for path in [*made, *build.ROOT.glob("tutor/check_examples/01_causal_mask/*")]:
@@ -213,7 +247,7 @@ def test_a_drift_is_named(copy: Path, capsys: pytest.CaptureFixture[str]) -> Non
     examples.write_text(json.dumps(kept))
     examples.with_name("padding_mask.json").write_text('{"cut off')
     examples.with_name("causal_task.json").write_text("{}")
-    (copy / "README.md").write_text((copy / "README.md").read_text().replace("| 1 h 45 | 16 |", "| 1 h 45 | 17 |"))
+    (copy / "README.md").write_text((copy / "README.md").read_text().replace(" | 16 |", " | 17 |", 1))
     assert main(["build", "01", "--check"]) == 1
     folder, defined = "tutor/check_examples/01_causal_mask", "grading/exercises/01_causal_mask"
     assert capsys.readouterr().out.splitlines() == [
@@ -268,7 +302,7 @@ def test_the_build_writes_what_differs_and_nothing_else(copy: Path, monkeypatch:
         ("# # 01 · The causal mask", "# # The causal mask", "its first cell lacks a part"),
         ("#     row: 0", "#     row: 0\n#     running: long", "'running': 'long'"),
         ("#     questions:", f"#     questions:\n#       - {'x' * 31}?", "has room for 31 signs; got 32"),
-        ("about 1 h 45 min", "about 20 min", "its head says '20 min', but at a student's pace"),
+        ("about 1 h 30 min", "about 20 min", "its head says '20 min', but at a student's pace"),
     ],
 )
 def test_a_head_that_says_too_little_is_refused(copy: Path, old: str, new: str, said: str) -> None:
@@ -282,17 +316,15 @@ def test_a_head_that_says_too_little_is_refused(copy: Path, old: str, new: str, 
 
 
 def test_a_students_pace_counts_what_students_read_and_answer() -> None:
-    def cell(kind: str, text: str, points: float | None = None) -> source.Cell:
-        return source.Cell(
-            kind, "", points, text, "code" if kind in ("experiment", "exercise", "check") else "markdown", 1
-        )
+    def cell(kind: str, text: str, minutes: float = 0) -> source.Cell:
+        language = "code" if kind in ("experiment", "exercise", "check") else "markdown"
+        return source.Cell(kind, "", None, text, language, 1, minutes)
 
     words, lines = syllabus.WORDS_PER_MINUTE, syllabus.LINES_PER_MINUTE
     assert syllabus.pace([cell("prose", "word " * 3 * words)]) == pytest.approx(3)
     assert syllabus.pace([cell("experiment", "x = 1\n\n" * 2 * lines)], running=4) == pytest.approx(2 + 4)
-    unread = [cell("exercise", "a solution\n" * 99), cell("check", "check(f)", 3), cell("essay", "a rubric " * 99, 2)]
-    rates = syllabus.MINUTES_PER_POINT
-    assert syllabus.pace(unread) == pytest.approx(3 * rates["check"] + 2 * rates["essay"])
+    unread = [cell("exercise", "a solution\n" * 99), cell("check", "check(f)", 9), cell("essay", "a rubric " * 99, 16)]
+    assert syllabus.pace(unread) == pytest.approx(9 + 16)
     assert [syllabus.in_quarters(minutes) for minutes in (2, 14, 58, 66, 111, 181)] == [
         "5 min", "15 min", "1 h", "1 h", "1 h 45 min", "3 h",
     ]  # fmt: skip
@@ -308,6 +340,7 @@ def test_a_readme_without_its_markers_is_refused(copy: Path) -> None:
 def test_a_new_notebook_takes_its_place_by_its_head_alone(copy: Path) -> None:
     text = (copy / "solutions/12_hyperparameter_sweep.py").read_text(encoding="utf-8").replace("# # 12 ·", "# # 77 ·")
     text = text.replace('builds_on: ["11", "05"]', 'builds_on: ["12"]').replace("#     row: 2", "#     row: 7")
+    text = re.sub(r"^# - \*\*(?=.*: )", "# - **another ", text, flags=re.MULTILINE)  # a glossary has each word once
     (copy / "solutions/77_after_the_sweep.py").write_text(text, encoding="utf-8")
     made = {path.name: content for path, content in build.common_products().items()}
     assert "12 after 11 and 05; 14 and 77 after 12." in made["syllabus.md"]

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import hashlib
 import re
 import shutil
 import subprocess
@@ -18,6 +19,8 @@ from deploy.environment import SHARED
 from grading.authoring import build, release, source
 from grading.definitions import catalogue
 from grading.folder.course import ROOT
+from helpers.weight_fetching import REAL
+from helpers.weights import TINY
 
 STEMS = [path.stem for path in build.sources()]
 PARTS = {"", ".gguf", ".json", ".pt", ".py", ".safetensors", ".tsv", ".txt", ".typed"}
@@ -135,6 +138,14 @@ def test_no_solution_no_reference_and_no_hidden_question_is_in_them(made: tuple[
             defined = (ROOT / "grading" / "exercises" / stem / f"{name}.py").read_text("utf-8")
             drawn = [line.strip() for line in defined.splitlines() if "rng." in line and len(line.strip()) > 40]
             assert not [line for line in drawn if any(line in text for text in told.values())], (stem, name)
+
+
+def test_no_model_that_was_fetched_is_in_them(made: tuple[Path, Path]) -> None:
+    held = {name: content for name, content in files(made[1]) if name.endswith((".safetensors", ".gguf"))}
+    assert {PurePosixPath(name).parent.name for name in held} == set(TINY)
+    assert sum(map(len, held.values())) < 2_000_000
+    fetched = {part.sha256 for real in REAL.values() for part in real.parts} | {real.sha256 for real in REAL.values()}
+    assert not fetched & {hashlib.sha256(content).hexdigest() for _, content in files(made[1])}
 
 
 @pytest.mark.all

@@ -27,7 +27,7 @@ def serve(monkeypatch: pytest.MonkeyPatch, cache: Path) -> Iterator[Callable[...
     running = []
 
     def start(folder: Path | None = None, fault: str = "") -> type[Server]:
-        handler = type("Handler", (Server,), {"fault": fault, "asked": []})
+        handler = type("Handler", (Server,), {"fault": fault, "asked": [], "ranges": []})
         made = partial(handler, directory=str(folder or cache))
         server = http.server.ThreadingHTTPServer(("127.0.0.1", 0), made)
         threading.Thread(target=server.serve_forever, daemon=True).start()

@@ -1,6 +1,7 @@
 """What `helpers` does on a device that is not the processor; `test_stand_in_device.py` runs it in its own process.
 
 COURSE_DEVICE=standin pytest tests/helpers/on_stand_in_device.py
+COURSE_DEVICE=cuda pytest tests/helpers/on_stand_in_device.py       # on a machine with a GPU, in float32
 """
 
 from __future__ import annotations
@@ -20,6 +21,7 @@ import torch
 from torch import Tensor, nn
 from torch.nn import functional as F
 
+from helpers import device as device_module
 from helpers import plots
 from helpers.batches import Batch, Batches, for_answers, for_classifier, for_language_model, for_translation
 from helpers.corpora import Split, load
@@ -36,13 +38,23 @@ from helpers.models import (
 from helpers.training import evaluate, predict, schedule, train
 from helpers.vocabulary import Vocabulary
 from tests.helpers import stand_in_device
-from tests.helpers.notebooks_on_device import ROOT, run_notebook
 from tutor.checking import plain
 
-if os.environ.get(SETTING) != stand_in_device.NAME:
-    pytest.skip(f"runs where {SETTING} is {stand_in_device.NAME}", allow_module_level=True)
+if os.environ.get(SETTING, "cpu") == "cpu":
+    pytest.skip(f"runs where {SETTING} is {stand_in_device.NAME}, or names a GPU", allow_module_level=True)
 
-DEVICE, CPU = stand_in_device.install(), torch.device("cpu")
+STANDS_IN = os.environ[SETTING] == stand_in_device.NAME
+DEVICE, CPU = stand_in_device.install() if STANDS_IN else choose_device(), torch.device("cpu")
+ROOT = Path(__file__).resolve().parents[2]
+about_the_stand_in = pytest.mark.skipif(not STANDS_IN, reason="says what the stand-in device is and refuses")
+
+
+@pytest.fixture(autouse=True)
+def in_float32(monkeypatch: pytest.MonkeyPatch) -> None:
+    """The numbers of the processor are float32, also where bfloat16 would pay."""
+    monkeypatch.setattr(device_module, "bf16_pays", lambda device: False)
+
+
 TOKENS = torch.tensor([[1, 5, 6, 7], [1, 8, 0, 0]])  # (b, n), padded with 0
 LENGTHS = torch.tensor([4, 2])
 SMALL = {"d_model": 8, "n_layers": 2, "n_heads": 2, "dropout": 0.0}
@@ -109,6 +121,7 @@ WRONG: dict[str, Callable[[Tensor], Any]] = {
 }
 
 
+@about_the_stand_in
 @pytest.mark.parametrize("fault", WRONG)
 def test_code_that_mixes_devices_fails(fault: str) -> None:
     with pytest.raises((RuntimeError, TypeError), match=r"same device|to numpy|device type for generator"):
@@ -162,6 +175,7 @@ def test_the_device_has_random_numbers_of_its_own() -> None:
 # The course's helpers.
 
 
+@about_the_stand_in
 def test_the_setting_names_the_device() -> None:
     assert choose_device() == DEVICE
     assert explain_device(DEVICE) == (
@@ -384,4 +398,6 @@ LIGHT = ("00_start_here", "01_causal_mask", "05_parameter_counts")
 
 @pytest.mark.parametrize("notebook", LIGHT)
 def test_a_light_notebook_runs(notebook: str) -> None:
+    from tests.helpers.notebooks_on_device import run_notebook  # it needs what builds the notebooks
+
     run_notebook(ROOT / "solutions" / f"{notebook}.py")

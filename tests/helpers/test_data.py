@@ -238,6 +238,10 @@ def test_other_real_corpora(serve: Callable[..., type[Server]], mirror: Path) ->
     captions = load("multi30k_en_fr")
     assert [len(captions[part]) for part in ("train", "valid", "test")] == [29_000, 1014, 1000]
     assert captions.test["fr"][0] == "Un homme avec un chapeau orange regardant quelque chose."
+    sentences = load("sst2")
+    assert [len(sentences[part]) for part in ("train", "valid", "test")] == [6920, 872, 1821]
+    assert [sum(sentences[part]["label"]) for part in ("train", "valid", "test")] == [3610, 444, 909]
+    assert sentences.train["text"][1] == "apparently reassembled from the cutting room floor of any given daytime soap"
     people = load("birthplaces")
     assert [len(people[part]) for part in ("train", "valid", "texts")] == [2000, 500, 2937]
     assert people.train["answer"][0] == "Lebanon"

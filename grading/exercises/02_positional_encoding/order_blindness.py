@@ -13,7 +13,7 @@ from tutor.checking.answers import Question
 from tutor.checking.building import build
 from tutor.checking.plain import Model
 
-exercise = Definition()
+exercise = Definition(minutes=10, difficulty=1)
 
 
 @exercise.reference

@@ -16,7 +16,7 @@ from tutor.checking.answers import Question
 
 from ._common import _numbers, _speeds
 
-exercise = Definition()
+exercise = Definition(minutes=25, difficulty=3)
 
 
 @exercise.reference

@@ -38,7 +38,7 @@ from ._common import (
     _with,
 )
 
-exercise = Definition()
+exercise = Definition(minutes=20, difficulty=2)
 
 
 @exercise.reference

@@ -36,7 +36,7 @@ from ._common import (
     _with,
 )
 
-exercise = Definition()
+exercise = Definition(minutes=15, difficulty=2)
 exercise.reference(EncoderLayer)
 
 

@@ -32,7 +32,7 @@ from ._common import (
     split_heads,
 )
 
-exercise = Definition()
+exercise = Definition(minutes=20, difficulty=2)
 exercise.reference(MultiHeadAttention)
 
 

@@ -10,7 +10,7 @@ from tutor.checking.answers import Question
 D, A = sympy.symbols("D A", positive=True, integer=True)
 
 
-exercise = Definition()
+exercise = Definition(minutes=8, difficulty=1)
 
 
 @exercise.reference

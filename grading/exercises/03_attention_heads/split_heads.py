@@ -11,7 +11,7 @@ from tutor.checking.answers import Question
 from ._common import _counted, _split_reshaped, split_heads
 
 # A tensor filled head by head is no mistake: it need not stay in double precision.
-exercise = Definition(trains=True, exceptions=("double precision stays double precision",))
+exercise = Definition(minutes=12, difficulty=2, trains=True, exceptions=("double precision stays double precision",))
 exercise.reference(split_heads)
 
 

@@ -11,7 +11,7 @@ from tutor.checking.answers import Question
 Shapes = dict[str, tuple[int, ...]]
 
 
-exercise = Definition()
+exercise = Definition(minutes=12, difficulty=1)
 
 
 @exercise.reference

@@ -16,7 +16,7 @@ from tutor.checking.plain import Model
 
 from ._common import THEN, _classifier, _classifier_with_head, _other_options
 
-exercise = Definition()
+exercise = Definition(minutes=5, difficulty=1)
 
 
 @exercise.reference

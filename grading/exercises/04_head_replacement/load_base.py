@@ -21,7 +21,7 @@ from ._common import THEN, _base, _classifier, _language_model, _other_options
 Weights = dict[str, Tensor]
 
 
-exercise = Definition()
+exercise = Definition(minutes=30, difficulty=3)
 
 
 @exercise.reference

@@ -20,7 +20,7 @@ from tutor.checking.plain import Model
 
 from ._common import OTHER_OPTIONS, THEN, _classifier_with_head, _language_model
 
-exercise = Definition()
+exercise = Definition(minutes=20, difficulty=3)
 
 
 @exercise.reference

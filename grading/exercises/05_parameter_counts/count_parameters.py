@@ -26,7 +26,7 @@ from ._common import (
     count_parameters,
 )
 
-exercise = Definition()
+exercise = Definition(minutes=12, difficulty=1)
 exercise.reference(count_parameters)
 
 

@@ -9,7 +9,7 @@ from tutor.checking.answers import Question
 
 from ._common import A, M, V, _formula
 
-exercise = Definition()
+exercise = Definition(minutes=15, difficulty=2)
 
 
 @exercise.reference

@@ -25,7 +25,7 @@ from ._common import (
     _whole_model_mistakes,
 )
 
-exercise = Definition()
+exercise = Definition(minutes=10, difficulty=1)
 
 
 @exercise.reference

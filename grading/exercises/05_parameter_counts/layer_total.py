@@ -22,7 +22,7 @@ from ._common import (
     layer_total,
 )
 
-exercise = Definition()
+exercise = Definition(minutes=10, difficulty=1)
 exercise.reference(layer_total)
 
 

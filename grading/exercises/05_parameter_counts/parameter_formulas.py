@@ -17,7 +17,7 @@ LAYER = "base.layers.0"
 PROJECTIONS = ("query", "key", "value", "output")
 
 
-exercise = Definition()
+exercise = Definition(minutes=30, difficulty=2)
 
 
 @exercise.reference

@@ -25,7 +25,7 @@ RIGHT: dict[str, Expr] = {
 }
 
 
-exercise = Definition()
+exercise = Definition(minutes=30, difficulty=2)
 
 
 @exercise.reference

@@ -22,7 +22,7 @@ from ._common import (
     count_parameters,
 )
 
-exercise = Definition()
+exercise = Definition(minutes=12, difficulty=2)
 
 
 @exercise.reference

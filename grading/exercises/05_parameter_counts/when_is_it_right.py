@@ -10,7 +10,7 @@ from tutor.checking.answers import Question
 
 from ._common import BLOCK, NO_BIASES, ONE_NORM, A, D, layer_total
 
-exercise = Definition()
+exercise = Definition(minutes=25, difficulty=3)
 
 
 @exercise.reference

@@ -14,7 +14,7 @@ from grading.definitions.definition import Definition
 from grading.exercises.draws import Draw, both, seed_from
 from tutor.checking.answers import Question
 
-exercise = Definition()
+exercise = Definition(minutes=12, difficulty=2)
 
 
 @exercise.reference

@@ -20,7 +20,7 @@ from tutor.checking.plain import Model
 
 from ._common import WORDS, _language_model, _wanted
 
-exercise = Definition()
+exercise = Definition(minutes=20, difficulty=2)
 
 
 @exercise.reference

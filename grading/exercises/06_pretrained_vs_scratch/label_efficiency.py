@@ -12,7 +12,7 @@ from tutor.checking.answers import Question
 
 from ._common import WAYS, Record
 
-exercise = Definition()
+exercise = Definition(minutes=10, difficulty=1)
 
 
 @exercise.reference

@@ -12,7 +12,7 @@ from grading.definitions.definition import Definition
 from grading.exercises.draws import Draw, both, seed_from
 from tutor.checking.answers import Question
 
-exercise = Definition()
+exercise = Definition(minutes=10, difficulty=1)
 
 
 @exercise.reference

@@ -15,7 +15,7 @@ from tutor.checking.building import build
 
 from ._common import SPECIALS, _model, _sentence
 
-exercise = Definition()
+exercise = Definition(minutes=15, difficulty=2)
 
 
 @exercise.reference

@@ -20,7 +20,7 @@ from ._common import SPECIALS
 Pair = tuple[Tensor, Tensor]
 
 
-exercise = Definition()
+exercise = Definition(minutes=35, difficulty=3)
 
 
 @exercise.reference

@@ -20,7 +20,7 @@ from tutor.checking.answers import Question
 
 from ._common import SPECIALS, _model, _sentence
 
-exercise = Definition(trains=True)
+exercise = Definition(minutes=20, difficulty=2, trains=True)
 
 
 @exercise.reference

@@ -14,7 +14,7 @@ from tutor.checking.answers import Question
 
 from ._common import SPECIALS, V, _model, _sentence
 
-exercise = Definition()
+exercise = Definition(minutes=12, difficulty=2)
 
 
 @exercise.reference

@@ -14,7 +14,7 @@ from tutor.checking.answers import Question
 
 from ._common import _generator, _of_seed, _orthonormal, _places
 
-exercise = Definition()
+exercise = Definition(minutes=8, difficulty=1)
 
 
 @exercise.reference

@@ -11,7 +11,7 @@ s = sympy.Symbol("s", real=True)  # not positive: solve() would drop the solutio
 n = sympy.Symbol("n", positive=True, integer=True)
 
 
-exercise = Definition()
+exercise = Definition(minutes=10, difficulty=1)
 
 
 @exercise.reference

@@ -21,7 +21,7 @@ TURNED = torch.tensor([[0.6, 0.8, 0.0], [-0.8, 0.6, 0.0], [0.0, 0.0, 1.0]])
 SLIGHTLY_TURNED = torch.tensor([[0.99998, 0.006, 0.0], [-0.006, 0.99998, 0.0], [0.0, 0.0, 1.0]])
 
 
-exercise = Definition()
+exercise = Definition(minutes=10, difficulty=1)
 
 
 @exercise.reference

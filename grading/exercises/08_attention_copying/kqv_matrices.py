@@ -14,7 +14,7 @@ from tutor.checking.answers import Question
 
 from ._common import _generator, _orthonormal
 
-exercise = Definition()
+exercise = Definition(minutes=25, difficulty=3)
 
 
 @exercise.reference

@@ -24,7 +24,7 @@ def _coefficients(first: Any, second: Any, third: Any) -> dict[str, Any]:
     }
 
 
-exercise = Definition()
+exercise = Definition(minutes=15, difficulty=2)
 
 
 @exercise.reference

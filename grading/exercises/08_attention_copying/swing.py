@@ -14,7 +14,7 @@ from tutor.checking.answers import Question
 
 from ._common import _generator, _noisy, _orthonormal, _two
 
-exercise = Definition()
+exercise = Definition(minutes=20, difficulty=2)
 
 
 @exercise.reference

@@ -14,7 +14,7 @@ from tutor.checking.answers import Question
 
 from ._common import _generator, _of_seed, _orthonormal, _sizes, _two
 
-exercise = Definition()
+exercise = Definition(minutes=12, difficulty=2)
 
 
 @exercise.reference

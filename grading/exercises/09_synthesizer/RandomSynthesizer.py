@@ -20,7 +20,7 @@ from ._common import (
     split_heads,
 )
 
-exercise = Definition()
+exercise = Definition(minutes=12, difficulty=2)
 
 
 @exercise.reference

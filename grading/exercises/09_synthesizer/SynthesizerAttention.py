@@ -21,7 +21,7 @@ from ._common import (
     split_heads,
 )
 
-exercise = Definition()
+exercise = Definition(minutes=30, difficulty=3)
 exercise.reference(SynthesizerAttention)
 
 

@@ -22,7 +22,7 @@ KNOWN: dict[str, Known] = {
 }
 
 
-exercise = Definition()
+exercise = Definition(minutes=30, difficulty=3)
 
 
 @exercise.reference

@@ -16,7 +16,7 @@ D, A, N, L = sympy.symbols("D A N L", positive=True, integer=True)
 LINEAR = D**2 + D
 
 
-exercise = Definition()
+exercise = Definition(minutes=20, difficulty=2)
 
 
 @exercise.reference

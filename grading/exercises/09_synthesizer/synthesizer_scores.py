@@ -15,7 +15,7 @@ from tutor.checking.answers import Question
 
 from ._common import _numbers, with_a_zero_token
 
-exercise = Definition()
+exercise = Definition(minutes=12, difficulty=1)
 
 
 @exercise.reference

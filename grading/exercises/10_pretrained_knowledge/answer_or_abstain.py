@@ -37,7 +37,7 @@ def _outcome(part: Part, threshold: float) -> tuple[float, float]:
     return len(answered) / len(part[1]), answered.count(False) / max(1, len(answered))
 
 
-exercise = Definition()
+exercise = Definition(minutes=25, difficulty=3)
 
 
 @exercise.reference

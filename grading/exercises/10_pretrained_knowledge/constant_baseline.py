@@ -14,7 +14,7 @@ from tutor.checking.answers import Question
 Pair = tuple[str, str]
 
 
-exercise = Definition()
+exercise = Definition(minutes=8, difficulty=1)
 
 
 @exercise.reference

@@ -39,7 +39,7 @@ def _moved(kept: Tensor, start: int, length: int, block: int, order: str = "pmsm
     return torch.tensor([*whole, *[fill] * (block + 1 - len(whole))][: block + 1])
 
 
-exercise = Definition()
+exercise = Definition(minutes=40, difficulty=3)
 
 
 @exercise.reference

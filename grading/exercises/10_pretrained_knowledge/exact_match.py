@@ -42,7 +42,7 @@ def _exact(model: Any, question: list[int], wanted: list[int]) -> bool:
     return all(_said(model, question, wanted))
 
 
-exercise = Definition()
+exercise = Definition(minutes=25, difficulty=2)
 
 
 @exercise.reference

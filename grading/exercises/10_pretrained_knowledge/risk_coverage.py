@@ -14,7 +14,7 @@ from tutor.checking.answers import Question
 
 from ._common import Part, _people, risk_coverage
 
-exercise = Definition()
+exercise = Definition(minutes=10, difficulty=1)
 exercise.reference(risk_coverage)
 
 

@@ -27,7 +27,7 @@ def _hide(lengths: Tensor, size: int) -> Tensor:
     return torch.zeros(padded.shape).masked_fill(padded, -INF)[:, None, None]
 
 
-exercise = Definition()
+exercise = Definition(minutes=20, difficulty=2)
 
 
 @exercise.reference

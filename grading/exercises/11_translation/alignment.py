@@ -26,7 +26,7 @@ def _maps(model: Any, source: list[int], read: list[int], part: str = "cross_att
     return torch.stack([context.maps[getattr(layer, part)][0] for layer in model.decoder.layers])
 
 
-exercise = Definition()
+exercise = Definition(minutes=20, difficulty=2)
 
 
 @exercise.reference

@@ -65,7 +65,7 @@ def _best(found: list[tuple[list[int], float]], keep_eos: bool = False) -> tuple
     return (_to_eos(tokens) if keep_eos else _words(tokens)), score
 
 
-exercise = Definition()
+exercise = Definition(minutes=50, difficulty=3)
 
 
 @exercise.reference

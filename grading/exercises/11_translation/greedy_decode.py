@@ -46,7 +46,7 @@ def _decode(
     return written[:, 1:]
 
 
-exercise = Definition()
+exercise = Definition(minutes=20, difficulty=2)
 
 
 @exercise.reference

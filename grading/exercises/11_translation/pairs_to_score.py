@@ -11,7 +11,7 @@ from tutor.checking.answers import Question
 Pairs = list[tuple[str, str]]
 
 
-exercise = Definition()
+exercise = Definition(minutes=5, difficulty=1)
 
 
 @exercise.reference

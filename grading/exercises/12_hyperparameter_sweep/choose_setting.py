@@ -25,7 +25,7 @@ def _standard_error(row: Row) -> float:
     return float(statistics.stdev(row["dev_bleu"]) / math.sqrt(len(row["dev_bleu"])))
 
 
-exercise = Definition()
+exercise = Definition(minutes=15, difficulty=2)
 
 
 @exercise.reference

@@ -14,7 +14,7 @@ from tutor.checking.answers import Question
 Losses = list[float]
 
 
-exercise = Definition()
+exercise = Definition(minutes=15, difficulty=2)
 
 
 @exercise.reference

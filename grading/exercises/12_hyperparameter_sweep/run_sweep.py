@@ -21,7 +21,7 @@ Train = Callable[[Row], Row]
 Save = Callable[[Table], None]
 
 
-exercise = Definition()
+exercise = Definition(minutes=30, difficulty=3)
 
 
 @exercise.reference

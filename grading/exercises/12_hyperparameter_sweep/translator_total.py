@@ -17,7 +17,7 @@ S, V, D, M, A = sympy.symbols("S V D M A", positive=True, integer=True)
 ENCODER_LAYER, DECODER_LAYER = 6 * D**2 + 10 * D, 10 * D**2 + 16 * D
 
 
-exercise = Definition()
+exercise = Definition(minutes=15, difficulty=2)
 
 
 @exercise.reference

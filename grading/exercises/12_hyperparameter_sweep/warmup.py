@@ -9,7 +9,7 @@ from grading.definitions.definition import Definition
 from grading.exercises.draws import Draw, both
 from tutor.checking.answers import Question
 
-exercise = Definition()
+exercise = Definition(minutes=5, difficulty=1)
 
 
 @exercise.reference

@@ -16,7 +16,7 @@ from tutor.checking.answers import Question
 
 from ._common import numbers
 
-exercise = Definition()
+exercise = Definition(minutes=20, difficulty=2)
 
 
 @exercise.reference

@@ -14,7 +14,7 @@ from tutor.checking.answers import Question
 D, A, L, W = sympy.symbols("D A L W", positive=True, integer=True)
 
 
-exercise = Definition()
+exercise = Definition(minutes=25, difficulty=2)
 
 
 @exercise.reference

@@ -7,7 +7,7 @@ import math
 from grading.definitions.definition import Definition
 from tutor.checking.answers import Question
 
-exercise = Definition()
+exercise = Definition(minutes=8, difficulty=1)
 
 
 @exercise.reference

@@ -13,7 +13,7 @@ from tutor.checking.answers import Question
 INF = float("inf")
 
 
-exercise = Definition()
+exercise = Definition(minutes=8, difficulty=1)
 
 
 @exercise.reference

@@ -17,7 +17,7 @@ from tutor.checking.plain import Model
 
 from ._common import numbers
 
-exercise = Definition(trains=True)
+exercise = Definition(minutes=20, difficulty=2, trains=True)
 
 
 @exercise.reference

@@ -33,7 +33,7 @@ class Layer(nn.Module):
         return found
 
 
-exercise = Definition()
+exercise = Definition(minutes=25, difficulty=2)
 
 
 @exercise.reference

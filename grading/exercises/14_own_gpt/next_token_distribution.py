@@ -15,7 +15,7 @@ from tutor.checking.answers import Question
 
 from ._common import _telling
 
-exercise = Definition()
+exercise = Definition(minutes=20, difficulty=2)
 
 
 @exercise.reference

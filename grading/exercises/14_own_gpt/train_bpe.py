@@ -15,7 +15,7 @@ from tutor.checking.answers import Question
 
 from ._common import Answers, Pair, _bytes, _differ, _first_met, _largest, _learn, _telling, _text, _words, split_words
 
-exercise = Definition()
+exercise = Definition(minutes=30, difficulty=3)
 
 
 @exercise.reference

@@ -15,7 +15,7 @@ from tutor.checking.answers import Question
 
 from ._common import LoRALinear, _numbers, _with
 
-exercise = Definition()
+exercise = Definition(minutes=30, difficulty=2)
 exercise.reference(LoRALinear)
 
 Build = dict[str, Any]

@@ -19,7 +19,7 @@ from ._common import THEN, LoRALinear, _classifier, _few, _numbers
 Names = tuple[str, ...]
 
 
-exercise = Definition()
+exercise = Definition(minutes=30, difficulty=3)
 
 
 @exercise.reference

@@ -15,7 +15,7 @@ from tutor.checking.plain import Model
 
 from ._common import _classifier, _few
 
-exercise = Definition()
+exercise = Definition(minutes=25, difficulty=2)
 
 
 @exercise.reference

@@ -16,7 +16,7 @@ from tutor.checking.answers import Question
 
 from ._common import Projections, RMSNorm, SwiGLU, _numbers, _tokens, attend, causal_mask, merge_heads, split_heads
 
-exercise = Definition()
+exercise = Definition(minutes=45, difficulty=3)
 Pair = tuple[Tensor, Tensor]
 Kept = list[Pair]
 

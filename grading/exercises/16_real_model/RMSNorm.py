@@ -14,7 +14,7 @@ from tutor.checking.answers import Question
 
 from ._common import RMSNorm, _numbers, _with
 
-exercise = Definition()
+exercise = Definition(minutes=5, difficulty=1)
 
 
 exercise.reference(RMSNorm)

@@ -17,7 +17,7 @@ from tutor.checking.answers import Question
 
 from ._common import SwiGLU, _numbers, _with
 
-exercise = Definition()
+exercise = Definition(minutes=10, difficulty=1)
 
 
 exercise.reference(SwiGLU)

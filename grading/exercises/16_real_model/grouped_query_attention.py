@@ -24,7 +24,7 @@ def _attention(query: Tensor, key: Tensor, value: Tensor, mask: Tensor | None = 
     return torch.softmax(scores if mask is None else scores + mask, dim=-1) @ value
 
 
-exercise = Definition(trains=True)
+exercise = Definition(minutes=15, difficulty=2, trains=True)
 
 
 @exercise.reference

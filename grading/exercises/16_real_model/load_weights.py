@@ -18,7 +18,7 @@ from tutor.checking.plain import Model
 
 from ._common import _numbers
 
-exercise = Definition()
+exercise = Definition(minutes=25, difficulty=2)
 Tensors = dict[str, Tensor]
 Names = dict[str, str]
 

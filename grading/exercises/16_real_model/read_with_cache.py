@@ -20,7 +20,7 @@ from ._common import _numbers, _tokens, attend, causal_mask, merge_heads, split_
 Kept = list[tuple[Tensor, Tensor]]
 
 
-exercise = Definition()
+exercise = Definition(minutes=25, difficulty=3)
 
 
 @exercise.reference

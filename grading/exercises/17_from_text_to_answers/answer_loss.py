@@ -11,7 +11,7 @@ from grading.exercises.draws import fixed
 
 from ._common import LARGE, batch, log_probabilities, long_text, one, places, several
 
-exercise = Definition(trains=True)
+exercise = Definition(minutes=20, difficulty=2, trains=True)
 
 
 @exercise.reference

@@ -12,7 +12,7 @@ from grading.definitions.definition import Definition
 from grading.exercises.draws import fixed, seed_from
 from tutor.checking.answers import Question
 
-exercise = Definition(trains=True)
+exercise = Definition(minutes=20, difficulty=2, trains=True)
 
 
 @exercise.reference

@@ -11,7 +11,7 @@ from grading.definitions.definition import Definition
 from grading.exercises.draws import fixed, seed_from
 from tutor.checking.answers import Question
 
-exercise = Definition()
+exercise = Definition(minutes=15, difficulty=2)
 
 
 @exercise.reference
