@@ -216,12 +216,16 @@ def batch_shape(b: int, n: int, d: int) -> tuple[int, int, int]:
 #
 # Your function will be called by other code, often, and inside a training loop. So each check asks at its end, without saying so in each exercise:
 # - **What it is given stays as it is.** A function that changes a tensor, a list or a model that it was given spoils it for the caller: work on a
-#   copy (`scores = scores.masked_fill(...)`, and not `scores.masked_fill_(...)`).
+#   copy (`scores = scores.masked_fill(...)`, and not `scores.masked_fill_(...)`). Where it shall change a model, or return one, nothing else of it
+#   changes: not its mode, its dropout, nor which of its weights train.
 # - **The same question gets the same answer**, also after another one. Once weights or tensors have been changed in place, it is worked out anew: nothing is
-#   kept from call to call. A copy of a module has weights of its own. A list or dict that is returned is a new one each time. A long input is treated in
-#   the same way as a short one.
+#   kept from call to call. A copy of a module has weights of its own. A tensor, list or dict that is returned is a new one each time, and no part of a table that is kept. A
+#   method does what its description says, also when it is called by itself. A long input is treated in the same way as a short one.
 # - **Gradients pass through** everything that training needs: modules, and functions whose description says so. `.detach()`, `.item()` and numpy
 #   stop them. A module does the same in training mode as in evaluation mode, and double precision stays double.
+# - **A module stays on the device of its inputs**, and so does a function through which training passes, or which is given a model: on a GPU,
+#   `x + torch.zeros(n)` stops, since the zeros are made on the processor. Say `torch.zeros(n, device=x.device)` or `x.new_zeros(n)`; a table that a
+#   module keeps is a parameter, or registered with `register_buffer`. The check sees to it without a GPU.
 # - **Random numbers and PyTorch's settings belong to the caller**: no `torch.manual_seed` and no `torch.set_grad_enabled` inside, and two new modules do
 #   not begin with the same random weights. Arguments that may be left out keep the default values given in the `def` line.
 #

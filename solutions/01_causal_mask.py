@@ -278,7 +278,9 @@ def wasted_scores() -> sympy.Expr:
 
 
 # %% experiment
-share = sympy.simplify(wasted_scores() / L**2)
+from helpers.formulas import in_letters
+
+share = sympy.simplify(in_letters(wasted_scores(), L) / L**2)
 print("share of the scores that is wasted:", share)
 try:
     print("for a very long text:", sympy.limit(share, L, sympy.oo))

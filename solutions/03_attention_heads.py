@@ -179,9 +179,12 @@ def score_variance() -> sympy.Expr:
 # footnote 4).
 
 # %% experiment
-print("divide the scores by:", sympy.sqrt(score_variance()))
+from helpers.formulas import in_letters
+
+scale = sympy.sqrt(in_letters(score_variance(), D, A))
+print("divide the scores by:", scale)
 base_model = {D: 512, A: 8}  # the base model of Vaswani et al. 2017, table 3
-print("in the base model of 2017:", sympy.sqrt(score_variance()).subs(base_model))
+print("in the base model of 2017:", scale.subs(base_model))
 
 # %% [markdown]
 # ### What happens with another scale

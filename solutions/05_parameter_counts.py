@@ -286,9 +286,11 @@ def with_commas(table):
 
 
 # %% experiment
+from helpers.formulas import in_letters
+
 base = on_paper(TransformerBase, 50_001, d_model=200, n_layers=1, n_heads=2)
 numel = {name: p.numel() for name, p in on_paper(LanguageModel, base).named_parameters()}
-formulas = parameter_formulas()
+formulas = {name: in_letters(one, V, D, F, C) for name, one in parameter_formulas().items()}
 values = {V: 50_001, D: 200, F: 200, C: 50_001}
 
 table = pd.DataFrame({"numel": numel, "formula": formulas})
@@ -375,13 +377,14 @@ def layer_total() -> sympy.Expr:
 
 
 # %% experiment
-print("any F:   ", sympy.expand(layer_total()))
-print("at F = D:", sympy.expand(layer_total().subs(F, D)))
+one_layer = in_letters(layer_total(), D, F)
+print("any F:   ", sympy.expand(one_layer))
+print("at F = D:", sympy.expand(one_layer.subs(F, D)))
 
 rows = []
 for width, inner in [(4, 4), (4, 16), (200, 200), (200, 800), (512, 2048)]:
     base = on_paper(TransformerBase, 10, width, n_layers=1, n_heads=2, d_feedforward=inner)
-    by_formula = int(layer_total().subs({D: width, F: inner}))
+    by_formula = int(one_layer.subs({D: width, F: inner}))
     rows.append((width, inner, count_parameters(base.layers[0]), by_formula))
 with_commas(pd.DataFrame(rows, columns=["D", "F", "your program", "your formula"]))
 
@@ -469,14 +472,14 @@ def large_base():
 language_model = on_paper(LanguageModel, large_base())
 classifier = on_paper(Classifier, large_base(), n_classes=2)
 frozen = on_paper(Classifier, large_base().requires_grad_(False), n_classes=2)
-large = {V: 50_001, D: 200, M: 4}
+large = {V: 50_001, D: 200, F: 200, M: 4}
 
 # %% experiment
 
 embedding, layers = 50_001 * 200, 4 * 242_000  # 10,000,200 and 968,000
 by_hand = [embedding + layers + 50_001 * 201, embedding + layers + 2 * 201, 2 * 201]
 formulas = [language_model_total(), classifier_total(), C * (D + 1)]
-by_formula = [int(formula.subs(large | {C: 2})) for formula in formulas]
+by_formula = [int(in_letters(formula, V, D, F, M, C).subs(large | {C: 2})) for formula in formulas]
 models = [language_model, classifier, frozen]
 by_program = [count_parameters(model, trainable_only=True) for model in models]
 
@@ -630,7 +633,7 @@ def repair(claim: dict[str, sympy.Expr]) -> tuple[str, sympy.Expr]:
 # %% experiment
 for name, one in claims.items():
     wrong, corrected = repair(one)
-    total = int(corrected.subs(large | {C: 2}))
+    total = int(in_letters(corrected, V, D, F, M, C).subs(large | {C: 2}))
     print(f"{name:7s} wrong: {wrong:10s} {one[wrong]!s:8s} corrected total: {total:,}")
 
 # %% [markdown]
@@ -697,7 +700,7 @@ def crossover_width() -> sympy.Expr:
 
 
 # %% experiment
-crossing = crossover_width()
+crossing = in_letters(crossover_width(), V, M)
 print("formula:", crossing)
 print(f"50,001 words, 4 layers: D = {float(crossing.subs(large)):.1f}")
 for width in (2081, 2082):

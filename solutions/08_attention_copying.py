@@ -320,11 +320,14 @@ def average_weight() -> sympy.Expr:
 # Does the formula agree with the attention? And what is left over when the scale is very large?
 
 # %% experiment
+from helpers.formulas import in_letters
+
 measured = attend(average_query(orthonormal_keys(10, 16), 2, 7, 4.0),
                   orthonormal_keys(10, 16), torch.eye(10))
-print(f"formula, s = 4 and n = 10: {float(average_weight().subs({s: 4, n: 10})):.4f}")
+weight = in_letters(average_weight(), s, n)
+print(f"formula, s = 4 and n = 10: {float(weight.subs({s: 4, n: 10})):.4f}")
 print(f"measured:                  {measured[2]:.4f} and {measured[7]:.4f}")
-print("for a very large scale:   ", sympy.limit(average_weight(), s, sympy.oo))
+print("for a very large scale:   ", sympy.limit(weight, s, sympy.oo))
 
 # %% [markdown]
 # Turn the question round: how large must the scale be for a wanted precision? Say that each of the two weights may stay below one half by at most `error`. Set your
@@ -664,7 +667,7 @@ def self_attention_output() -> dict[str, sympy.Expr]:
 
 # %% experiment
 for length in (1, 2, 3):
-    print(f"beta = {length}:", {name: round(float(formula.subs(beta, length)), 4)
+    print(f"beta = {length}:", {name: round(float(in_letters(formula, beta).subs(beta, length)), 4)
                                 for name, formula in self_attention_output().items()})
 
 

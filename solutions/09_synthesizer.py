@@ -199,7 +199,7 @@ def merge_heads(x: Tensor) -> Tensor:
 
 
 # %% [markdown]
-# The module has two methods: `weights`, so that we can look at them later, and `forward`, which uses them. The check calls `forward`.
+# The module has two methods: `weights`, so that we can look at them later, and `forward`, which uses them. The check calls both.
 
 # %% exercise="SynthesizerAttention"
 class SynthesizerAttention(nn.Module):
@@ -438,7 +438,10 @@ def score_costs() -> dict[str, sympy.Expr]:
 # Let the machine confirm the parameters, then draw both costs for a layer of width 512 with 8 heads.
 
 # %% experiment
-costs, layer = score_costs(), {D: 512, A: 8}
+from helpers.formulas import in_letters
+
+costs = {name: in_letters(formula, D, A, N, L) for name, formula in score_costs().items()}
+layer = {D: 512, A: 8}
 makers = {"key-query": ("query", "key"), "dense": ("hidden", "B", "b2"), "random": ("scores",)}
 for name, kind in KINDS.items():
     numbers = sum(p.numel() for part, p in kind(512, 8, 100).named_parameters()

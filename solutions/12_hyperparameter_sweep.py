@@ -216,7 +216,9 @@ def new_model(setting: dict) -> EncoderDecoder:
                           dropout=setting["dropout"], norm_first=setting["norm"] == "pre")
 
 
-rows, formula = [], translator_total()
+from helpers.formulas import in_letters
+
+rows, formula = [], in_letters(translator_total(), S, V, D, M, A)
 for setting, width in zip(SETTINGS, (512, 512, 768, 768)):
     numel = sum(parameter.numel() for parameter in new_model(setting).parameters())
     sizes = {S: len(english), V: len(french),

@@ -672,7 +672,9 @@ def costs() -> dict[str, sympy.Expr]:
 
 
 # %% experiment
-found = {name: sympy.sympify(entry) for name, entry in costs().items()}  # plain numbers become sympy's
+from helpers.formulas import in_letters
+
+found = {name: in_letters(entry, D, A, L, W) for name, entry in costs().items()}  # plain numbers, too
 at = {D: 512, A: 8, W: 128}
 print(f"{'':12}{'products':>24}{'steps':>8}{'path':>28}")
 for kind in ("attention", "recurrence", "window"):

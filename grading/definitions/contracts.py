@@ -13,16 +13,17 @@ from dataclasses import dataclass, replace
 from typing import Any, Protocol
 
 import torch
-from torch import Tensor
+from torch import Tensor, nn
 
 from tutor.checking import plain
 from tutor.checking.answers import Question, Reply
 from tutor.checking.compare import difference
 from tutor.checking.judging import INPUTS_STAY as INPUTS_STAY
 from tutor.checking.judging import Case, Examples, Raised, StageCases
+from tutor.checking.places import ON_ONE
 from tutor.checking.plain import Other
-from tutor.checking.probes import DIFFER, TWO_NEW, is_differentiable
-from tutor.checking.recipes import DATA, Model
+from tutor.checking.probes import DIFFER, STOPPED, TWO_NEW, holds_batches, is_differentiable
+from tutor.checking.recipes import DATA, Model, models_in
 
 
 class Exercise(Protocol):
@@ -66,13 +67,15 @@ class Circumstance:
     """One thing that every answer keeps: its name, where to look, and how a question is made from others.
 
     `asks` gets the exercise and the plain calls among its questions, and yields questions; with `of_any_call` it gets
-    calls of which something else than the result is taken, too.
+    calls of which something else than the result is taken, too. With `fixed`, grading asks the questions of the
+    notebook and no others: what is drawn makes no difference.
     """
 
     name: str
     look: str
     asks: Callable[[Exercise, Sequence[Question]], Iterator[Question]]
     of_any_call: bool = False
+    fixed: bool = False
 
 
 def _is_class(exercise: Exercise) -> bool:
@@ -164,6 +167,18 @@ def _in_double(exercise: Exercise, calls: Sequence[Question]) -> Iterator[Questi
         yield replace(_richest(calls), probe="in double")
 
 
+def _any_device(exercise: Exercise, calls: Sequence[Question]) -> Iterator[Question]:
+    """Yields a call for each choice of inputs that are left out, of what works on a GPU: of a module and of a function
+    through which training passes, or which is given a model.
+    """
+    found = dict[tuple[bool, ...], Question]()
+    for ask in calls:
+        works_there = exercise.trains or _is_class(exercise) or any(models_in(ask.inputs))
+        if works_there and ask.probe == "result" and ask.follow_up is None:
+            found[tuple(value is None for value in ask.inputs)] = replace(ask, probe="device", entries=())
+    yield from list(found.values())[:TRIED]
+
+
 def _again(exercise: Exercise, calls: Sequence[Question]) -> Iterator[Question]:
     """Yields a call with another one in between, and the other way round; of a module ones with the same arguments.
 
@@ -195,10 +210,24 @@ def _again(exercise: Exercise, calls: Sequence[Question]) -> Iterator[Question]:
         yield from (
             replace(one, probe="again", follow_up=_turned(one.inputs)) for one in ways if _is_other_way(one, ask)
         )
+    if loaders := [one for one in calls if any(map(holds_batches, one.inputs)) and not one.changes]:
+        yield replace(loaders[-1], probe="loader")
+    with_models = [one for one in calls if any(map(_is_alive, one.inputs)) and not (one.changes or one.build)]
+    for one in {str([value for value in one.inputs if type(value) is bool]): one for one in with_models}.values():
+        yield from _with_a_changed_model(exercise, replace(one, probe="changed model", entries=()))
     other_model = next(_with_another_model(ask.inputs), None)
     for inputs in others or [ask.inputs]:
         yield replace(ask, probe="again", follow_up=other_model or inputs)
         yield replace(ask, inputs=inputs, probe="again", follow_up=ask.inputs)
+
+
+def _with_a_changed_model(exercise: Exercise, ask: Question) -> Iterator[Question]:
+    """Yields the question; where the reference stops, or gives a model, nothing is compared."""
+    found = exercise.reply(ask).value
+    entries = found.items() if isinstance(found, dict) else ()
+    goes = tuple(name for name, one in entries if not (_stops(one) or isinstance(one, Other)))
+    if goes:
+        yield replace(ask, entries=goes)
 
 
 def _is_other_way(one: Question, other: Question) -> bool:
@@ -311,6 +340,47 @@ def _large(exercise: Exercise, calls: Sequence[Question]) -> Iterator[Question]:
         yield from (replace(ask, probe="gradients") for ask in exercise.large[:1] if ask.probe == "result")
 
 
+CHANGES_MODEL = ("origins", "shared", "modes", "parameters", "learns", "after", "result")  # takes of such calls
+
+
+def _states(exercise: Exercise, calls: Sequence[Question]) -> Iterator[Question]:
+    """Yields a call that returns a model twice, for one that has changed in between.
+
+    And of a model that the call changes or returns, what becomes of its parts; it comes in training mode.
+    """
+    for ask in calls:
+        if ask.probe in CHANGES_MODEL and _is_alive(ask.inputs[0]) and not ask.build:
+            told = replace(ask, probe="returned twice", follow_up=None, entries=(), part="")
+            if not ask.changes and isinstance(exercise.reply(told).value, dict):
+                yield told
+            if 0 in ask.changes or ask.follow_up is not None or ask.probe != "result":
+                yield replace(told, probe="left", inputs=(replace(ask.inputs[0], training=True), *ask.inputs[1:]))
+            return
+
+
+def _stops(value: Any) -> bool:
+    return isinstance(value, str) and value.startswith(STOPPED)
+
+
+def _is_alive(value: Any) -> bool:
+    return isinstance(value, Model) and value.name not in DATA and not (value.state or value.meta)
+
+
+def _methods(exercise: Exercise, calls: Sequence[Question]) -> Iterator[Question]:
+    """Yields a call of the methods of a module that have a docstring and take what `forward` takes."""
+    forward = getattr(exercise.reference, "forward", None)
+    if not _is_class(exercise) or forward is None:
+        return
+    named = (name for name, one in inspect.getmembers(exercise.reference, inspect.isfunction) if one.__doc__)
+    takes = list(inspect.signature(forward).parameters)
+    mine = [name for name in named if name not in vars(nn.Module) and not name.startswith("_")]
+    entries = [n for n in mine if list(inspect.signature(getattr(exercise.reference, n)).parameters) == takes]
+    if entries and "forward" not in entries:
+        ask = _richest(calls)
+        alike = (one.inputs for one in reversed(calls) if one.build == ask.build and not _same(one.inputs, ask.inputs))
+        yield replace(ask, probe="methods", entries=tuple(entries), follow_up=next(alike, ask.inputs))
+
+
 def _random_numbers(exercise: Exercise, calls: Sequence[Question]) -> Iterator[Question]:
     """Yields a small call; of a class the richest, or one of a module that draws its first weights, if there is any."""
     chosen = [_richest(calls) if _is_class(exercise) else _smallest(calls)]
@@ -339,6 +409,19 @@ CIRCUMSTANCES = (  # in the order of causes
         of_any_call=True,
     ),
     Circumstance(
+        "what becomes of a model is what the text says, and no more",
+        "A model that is given again may have changed: trained, frozen, or of another number type. Keep nothing of it "
+        "from call to call, and leave what the text does not speak of: modes, dropout, and which weights train.",
+        _states,
+        of_any_call=True,
+        fixed=True,
+    ),
+    Circumstance(
+        "each method gives what its description says",
+        "A method of the class is called by itself.",
+        _methods,
+    ),
+    Circumstance(
         "a gradient passes through, wherever the result depends on a number",
         "Training goes through here. `.detach()`, `.data`, `.item()`, `torch.no_grad()` and numpy stop gradients.",
         _gradients,
@@ -355,6 +438,15 @@ CIRCUMSTANCES = (  # in the order of causes
         _in_double,
     ),
     Circumstance(
+        "it stays on the device of its inputs",
+        "On a GPU it stops, or its result lies elsewhere. Make new tensors where the inputs are: "
+        "`torch.zeros(..., device=x.device)`, or `x.new_zeros(...)`; `register_buffer` takes a table along with its "
+        "module.",
+        _any_device,
+        of_any_call=True,
+        fixed=True,
+    ),
+    Circumstance(
         "what may be left out has the default of the signature",
         "An argument was left out that the first line of the exercise gives a default.",
         _defaults,
@@ -364,6 +456,7 @@ CIRCUMSTANCES = (  # in the order of causes
         "It is right for what is small only. Is there a table, a limit or a number type that a longer input exceeds?",
         _large,
         of_any_call=True,
+        fixed=True,
     ),
     Circumstance(
         "random numbers, and PyTorch's settings, stay the caller's",
@@ -394,7 +487,7 @@ def stages(exercise: Exercise, main: Sequence[StageCases], public: Examples | No
         calls = any_calls if circumstance.of_any_call else plain_calls
         if circumstance.name in exercise.exceptions or not calls:
             continue
-        asks = () if public and circumstance.name == LARGE else circumstance.asks(exercise, calls)  # they are fixed
+        asks = () if public and circumstance.fixed else circumstance.asks(exercise, calls)
         made = [(ask, exercise.reply(ask).value) for ask in asks]
         hidden = public is not None
         cases = [Case(ask, wanted, hidden=hidden) for ask, wanted in made if _says_something(ask, wanted)]
@@ -424,4 +517,6 @@ def _says_something(ask: Question, wanted: Any) -> bool:
     """Says whether there is anything to compare in what the reference gives."""
     if ask.probe == "in double":
         return str(wanted).startswith("torch.float")
+    if ask.probe == "device":
+        return bool(wanted == ON_ONE)
     return not (wanted is None or isinstance(wanted, Other) or (isinstance(wanted, dict) and not wanted))

@@ -1,5 +1,6 @@
 """What every answer keeps is asked of every exercise, in the notebook as in grading, and costs a tenth."""
 
+import copy
 import functools
 import random
 import re
@@ -17,7 +18,9 @@ from tutor.checking.judging import INPUTS_STAY, KEEPS, judge
 from tutor.checking.plain import Model
 from tutor.checking.verdict import Verdict
 
-AGAIN, MODE, GRADIENT, TRAINING, DOUBLE, DEFAULT, LARGE, RANDOM = (one.name for one in contracts.CIRCUMSTANCES)
+AGAIN, MODE, MODEL, METHODS, GRADIENT, TRAINING, DOUBLE, DEVICE, DEFAULT, LARGE, RANDOM = (
+    one.name for one in contracts.CIRCUMSTANCES
+)
 X = torch.arange(6.0).reshape(2, 3)
 
 
@@ -123,6 +126,78 @@ def test_what_a_function_does_not_keep_costs_a_tenth(answer: Any, names: list[st
     assert lost(function_exercise(trains=True), answer) == names
 
 
+def on_the_processor(x: Tensor, factor: float = 2.0) -> Tensor:
+    return x * torch.full((x.shape[-1],), factor, dtype=x.dtype)
+
+
+def gathered_there(x: Tensor, factor: float = 2.0) -> Tensor:
+    result = torch.zeros(x.shape, dtype=x.dtype)
+    for place, number in enumerate(x.flatten()):
+        result.view(-1)[place] = number * factor
+    return result
+
+
+def on_the_same_device(x: Tensor, factor: float = 2.0) -> Tensor:
+    by_device = torch.full((1,), factor, device=x.device, dtype=x.dtype)
+    by_tensor = torch.arange(x.shape[-1]).to(x) * 0
+    with torch.device(x.device):
+        zeros = torch.zeros(x.shape[-1])
+    return x * (by_device + by_tensor + x.new_zeros(1)) * torch.tensor(1.0) + zeros.to(x.dtype)
+
+
+def by_numbers(x: Tensor, factor: float = 2.0) -> Tensor:
+    rows = x.view(-1, x.shape[-1])
+    return (rows[torch.arange(len(rows))] * factor).view_as(x)  # an index may lie on the CPU
+
+
+@pytest.mark.parametrize(
+    ("answer", "said"),
+    [
+        (on_the_processor, "`torch.full` makes a tensor on the CPU, and inputs stand elsewhere"),
+        (gathered_there, "the result is on the CPU, by `torch.zeros`; the inputs stand elsewhere"),
+        (on_the_same_device, ""),
+        (by_numbers, ""),
+    ],
+)
+def test_what_is_made_on_another_device_costs_a_tenth_and_is_named(answer: Any, said: str) -> None:
+    defined = function_exercise(trains=True)
+    assert lost(defined, answer) == [DEVICE] * bool(said)
+    assert judge(defined.public_examples(), InProcess(answer)).sentence == said
+    assert lost(function_exercise(), answer) == []  # what neither trains nor gets a model is not asked
+
+
+class TableLeftBehind(nn.Module):
+    """Multiplies by one learned number, and adds a table of zeros that does not move with it."""
+
+    def __init__(self, start: float = 1.0) -> None:
+        super().__init__()
+        self.factor = nn.Parameter(torch.tensor(start))
+        self.keep(torch.zeros(1, 3))
+
+    def keep(self, table: Tensor) -> None:
+        self.table = table
+
+    def forward(self, x: Tensor) -> Tensor:
+        return (x.double() * self.factor + self.table).to(x.dtype)
+
+
+class TableTakenAlong(TableLeftBehind):
+    def keep(self, table: Tensor) -> None:
+        self.register_buffer("table", table)
+
+
+def test_a_table_of_a_module_moves_with_it_when_it_is_registered() -> None:
+    assert lost(module_exercise(), TableLeftBehind) == [DEVICE]
+    assert lost(module_exercise(), TableTakenAlong) == []
+
+
+def test_numpy_and_plain_numbers_lose_device_and_gradient_for_one_tenth() -> None:
+    def by_numpy(x: Tensor, factor: float = 2.0) -> Tensor:
+        return torch.from_numpy(x.detach().numpy() * factor).to(x.dtype)
+
+    assert lost(function_exercise(trains=True), by_numpy) == [GRADIENT]
+
+
 def in_place_and_seeded(x: Tensor, factor: float = 2.0) -> Tensor:
     torch.manual_seed(0)
     return x.mul_(factor)
@@ -222,8 +297,11 @@ def test_what_is_kept_of_an_earlier_call_costs_a_tenth() -> None:
 
     assert lost(powers_exercise(), powers) == []
     assert lost(powers_exercise(), too_short) == [AGAIN]
-    assert lost(powers_exercise(), lambda count, base=2: once(count, base)) == []  # a tensor may come twice
-    assert lost(powers_exercise(), lambda count, base=2: large[base][:count]) == []
+    assert lost(powers_exercise(), lambda count, base=2: once(count, base)) == [
+        AGAIN
+    ]  # whoever changes it changes both
+    assert lost(powers_exercise(), lambda count, base=2: large[base][:count]) == [AGAIN]
+    assert lost(powers_exercise(), lambda count, base=2: large[base][:count].clone()) == []
 
 
 def test_what_is_kept_of_tensors_that_change_in_place_costs_a_tenth() -> None:
@@ -232,9 +310,141 @@ def test_what_is_kept_of_tensors_that_change_in_place_costs_a_tenth() -> None:
     def by_identity(x: Tensor, factor: float = 2.0) -> Tensor:
         if id(x) not in known or known[id(x)][0] is not x:
             known[id(x)] = x, x * factor
-        return known[id(x)][1]
+        return known[id(x)][1].clone()
 
     assert lost(function_exercise(), by_identity) == [AGAIN]
+
+
+SMALL = {"vocab_size": 5, "d_model": 4, "n_layers": 1, "n_heads": 2}
+
+
+def trained(model: nn.Module) -> int:
+    """Returns how many numbers train."""
+    return sum(weight.numel() for weight in model.parameters() if weight.requires_grad)
+
+
+def test_what_is_kept_of_a_model_that_is_frozen_later_costs_a_tenth() -> None:
+    asks = [Question((Model("TransformerBase", SMALL, seed),)) for seed in (1, 2)]
+    defined = Exercise(trained, [Stage("all", 2, "look", asks, lambda rng: asks)], [])
+    assert lost(defined, trained) == []
+    assert lost(defined, functools.cache(trained)) == [AGAIN]
+
+
+def headless(model: nn.Module) -> nn.Module:
+    """Returns a copy of a model."""
+    return copy.deepcopy(model)
+
+
+class Replacing:
+    """Returns a copy of a model, by its identity the first one that it has made."""
+
+    def __init__(self) -> None:
+        self.made = dict[int, nn.Module]()
+
+    def __call__(self, model: nn.Module) -> nn.Module:
+        return self.made.setdefault(id(model), copy.deepcopy(model))
+
+
+class Sharing(Replacing):
+    """Returns copies that share one part."""
+
+    def __call__(self, model: Any) -> nn.Module:
+        made: Any = copy.deepcopy(model)
+        first: Any = self.made.setdefault(id(model), made)
+        made.embedding = first.embedding
+        made.embedding.weight.data.copy_(model.embedding.weight)
+        return made  # type: ignore[no-any-return]
+
+
+def without_dropout(model: nn.Module) -> nn.Module:
+    made = copy.deepcopy(model)
+    for part in made.modules():
+        if isinstance(part, nn.Dropout):
+            part.p = 0.0
+    return made
+
+
+def in_evaluation(model: nn.Module) -> nn.Module:
+    return copy.deepcopy(model).eval()
+
+
+def in_buffers(model: Any) -> nn.Module:
+    made: Any = copy.deepcopy(model)
+    weight = made.embedding.weight.detach()
+    del made.embedding.weight
+    made.embedding.register_buffer("weight", weight)
+    return made  # type: ignore[no-any-return]
+
+
+@pytest.mark.parametrize(
+    ("answer", "names"),
+    [
+        (headless, []),
+        (Replacing(), [MODEL]),
+        (Sharing(), [MODEL]),
+        (without_dropout, [MODEL]),
+        (in_evaluation, [MODEL]),
+        (in_buffers, [MODEL]),
+    ],
+)
+def test_what_becomes_of_a_model_that_is_returned_costs_a_tenth(answer: Any, names: list[str]) -> None:
+    tokens = torch.tensor([[1, 2, 3]])
+    asks = [Question((Model("TransformerBase", SMALL, seed, training=True),), follow_up=(tokens,)) for seed in (1, 2)]
+    defined = Exercise(headless, [Stage("all", 2, "look", asks, lambda rng: asks)], [])
+    assert lost(defined, answer) == names
+
+
+def test_what_is_kept_on_a_model_is_said_of_it() -> None:
+    def keeps(model: Any) -> int:
+        model.known = {"size": size_of(model)}
+        return int(model.known["size"])
+
+    def thaws(model: nn.Module) -> int:
+        model.requires_grad_(True)
+        return size_of(model)
+
+    asks = [Question((Model("TransformerBase", SMALL),))]
+    defined = Exercise(size_of, [Stage("all", 2, "look", asks, lambda rng: asks)], [])
+    assert lost(defined, keeps) == [INPUTS_STAY]
+    said = judge(defined.public_examples(), InProcess(keeps))
+    assert "`model.known` was not there before and is dict now" in said.sentence
+    assert lost(defined, thaws) == [AGAIN]
+
+
+def test_dropout_that_is_set_to_0_for_good_is_said_of_the_model() -> None:
+    def without(model: Any) -> int:
+        model.layers[0].dropout.p = 0.0
+        return size_of(model)
+
+    asks = [Question((Model("TransformerBase", SMALL | {"dropout": 0.5}),))]
+    defined = Exercise(size_of, [Stage("all", 2, "look", asks, lambda rng: asks)], [])
+    assert lost(defined, without) == [INPUTS_STAY]
+    said = judge(defined.public_examples(), InProcess(without))
+    assert "`model.layers.0.dropout.p` was 0.5 and is 0.0 now" in said.sentence
+
+
+class Halved(Scale):
+    """Multiplies by one learned number, and tells half of that."""
+
+    def halved(self, x: Tensor) -> Tensor:
+        """Returns half of the result."""
+        return self(x) / 2  # type: ignore[no-any-return]
+
+
+def test_a_method_with_a_description_is_called_by_itself() -> None:
+    defined = Exercise(Halved, module_exercise().stages, [])
+    assert lost(defined, Halved) == []
+    assert lost(defined, Scale) == [METHODS]
+
+
+class NotCopied(Scale):
+    def forward(self, x: Tensor) -> Tensor:
+        self.last = x * self.factor  # a tensor with a history, which `copy.deepcopy` refuses
+        return self.last * 1
+
+
+def test_a_module_can_be_copied_after_a_call() -> None:
+    assert lost(module_exercise(), NotCopied) == [AGAIN]
 
 
 class Signed(Scale):

@@ -248,6 +248,24 @@ def test_other_real_corpora(serve: Callable[..., type[Server]], mirror: Path) ->
     assert people["texts"].role == "train"
 
 
+def test_plays(serve: Callable[..., type[Server]], mirror: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    copy = mirror / "karpathy" / "char-rnn" / "master" / "data" / "tinyshakespeare" / "input.txt"
+    if not copy.is_file():
+        pytest.skip(f"no copy of tiny Shakespeare in {mirror}")
+    server = serve(mirror)
+    plays = load("shakespeare")
+    assert [path.rsplit("/", 1)[1] for path in server.asked] == ["input.txt"]
+    assert "Licence: the plays are in the public domain" in capsys.readouterr().out
+    assert plays.train.role == "train"
+    lines = copy.read_text("utf-8").removesuffix("\n").split("\n")
+    assert plays.train["text"] == [line.rstrip() for line in lines]
+    text = "\n".join(plays.train["text"])
+    assert text.startswith("First Citizen:\nBefore we proceed any further, hear me speak.\n\nAll:")
+    assert (len(set(text)), len(text)) == (65, 1_115_389)  # no line break at the end, no space before one
+    assert len(load("shakespeare").train) == 40_000  # from the cache
+    assert len(server.asked) == 1
+
+
 def test_a_folder_serves_as_mirror(monkeypatch: pytest.MonkeyPatch, cache: Path, mirror: Path, tmp_path: Path) -> None:
     monkeypatch.setenv(corpora.MIRROR, str(mirror))
     assert len(load("birthplaces").train) == 2000

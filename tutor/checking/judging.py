@@ -41,6 +41,7 @@ LEAVE_IT = {  # the kind of a change -> how to do without
     "mode": "Put the mode back: `was = model.training` at the beginning, and `model.train(was)` at the end.",
     "requires_grad": "`requires_grad_` acts on what the caller holds. Work on a copy, `x.detach().clone()` or "
     "`copy.deepcopy(model)`, or put it back at the end.",
+    "settings": "Work on a copy of the model, `copy.deepcopy(model)`, or put the number back at the end.",
     "hooks": "Take each hook away again: `handle = part.register_forward_hook(...)`, and `handle.remove()` at the end.",
     "entries": "Work on a copy: `dict(entries)` of a dictionary, `list(words)` of a list, `copy.deepcopy` of one that "
     "holds others. `append`, `update`, `pop`, `sort` and `+=` change the caller's own.",
@@ -52,6 +53,7 @@ SAID_OF = {  # what is taken of a call -> what is found in the sentence on its e
         (r"the entry '(.+)' is not expected", "{0} still learns"),
     ),
     "gradients": ((r"the entry '(.+)' is missing", "{0} does not arrive"),),
+    "device": ((r"expected '.+', got '(.+)'$", "{0}"),),
 }
 ENOUGH = 12  # bits: two floating point numbers, or four small whole ones, agree with a mistake by no coincidence
 KEEPS = "what every answer keeps (see notebook 00)"
@@ -297,12 +299,14 @@ def _without_consequences(kept: Sequence[Asked], changed: Failures) -> list[Aske
     """Returns what every answer keeps as asked, without problems that follow from an earlier one or from `changed`.
 
     A mode that is left changed is told once. Where no gradient arrives, none does for a long input either, nor after an
-    evaluation. What a function, of which there is only one, has kept of an earlier call it gives in other questions;
-    a module that changes its own weights stops gradients.
+    evaluation; and what is made of plain numbers has neither gradients nor type nor device. What a function, of which
+    there is only one, has kept of an earlier call it gives in other questions; a module that changes its own weights
+    stops gradients.
     """
     wrong = [one for one in kept if one.problem is not None]
     no_gradients = next((one.stage for one in wrong if one.case.ask.probe == "gradients"), None)
-    again = [one for one in wrong if one.case.ask.probe == "again"]
+    made_anew = any(one.case.ask.probe in ("gradients", "in double") for one in wrong)
+    again = [one for one in wrong if one.case.ask.probe in ("again", "changed model", "loader")]
     of_a_function = all(one.case.ask.build is None for one in kept)
     changes_itself = any(
         isinstance(one.reply.value, dict) and one.reply.value.get(OWN_WEIGHTS) == OTHERS for one in again
@@ -315,7 +319,9 @@ def _without_consequences(kept: Sequence[Asked], changed: Failures) -> list[Aske
             return no_gradients is not None
         if probe == "mode":
             return mode
-        if of_a_function and again and probe not in ("again", "random numbers"):
+        if probe == "device":
+            return made_anew or changes_itself or (of_a_function and bool(again))
+        if of_a_function and again and probe not in ("again", "changed model", "loader", "random numbers"):
             return True
         return probe == "gradients" and (changes_itself or one.stage is not no_gradients)
 
@@ -363,7 +369,8 @@ def _where_to_look(first: Asked) -> str:
     if not isinstance(first.problem, InputsChanged):
         return first.stage.look
     kind = next((kind for kind in LEAVE_IT if kind in first.reply.changed_inputs), "kind")
-    return first.stage.look if first.stage.look and kind not in ("mode", "hooks", "requires_grad") else LEAVE_IT[kind]
+    of_a_model = kind in ("mode", "settings", "hooks", "requires_grad")
+    return first.stage.look if first.stage.look and not of_a_model else LEAVE_IT[kind]
 
 
 def _problem(stage: StageCases, case: Case, reply: Reply, salt: str) -> str | None:

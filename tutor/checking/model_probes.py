@@ -35,11 +35,13 @@ CHANGES = {
     "kind": "what it is",
     "mode": "the mode",
     "hooks": "the hooks",
+    "settings": "the settings",
     "requires_grad": "whether a gradient is asked for",
     "numbers": "the numbers",
     "weights": "the weights",
     "entries": "the entries",
 }
+NUMBERS = (bool, int, float)
 _hooks = attrgetter("_forward_hooks", "_forward_pre_hooks", "_backward_hooks", "_backward_pre_hooks")
 
 
@@ -84,6 +86,7 @@ def _add_state_of_module(state: State, model: nn.Module, place: str) -> None:
         here = f"{place}.{name}" if name else place
         state[here, "mode"] = part.training
         state[here, "hooks"] = sum(map(len, _hooks(part)))
+        state[here, "settings"] = settings(part)
         for key, tensor in (*part._parameters.items(), *part._buffers.items()):
             if tensor is not None and key not in part._non_persistent_buffers_set:
                 at = f"{here}.{key}"
@@ -91,6 +94,23 @@ def _add_state_of_module(state: State, model: nn.Module, place: str) -> None:
                 _add_state(state, tensor, at)
                 if (at, "numbers") in state:
                     state[at, "weights"] = state.pop((at, "numbers"))
+
+
+def settings(part: nn.Module) -> dict[str, Any]:
+    """Returns the attributes of a module beside its weights: numbers such as `p` of a dropout, of others the types."""
+    own = {name: value for name, value in vars(part).items() if name[0] != "_" and name != "training"}
+    return {name: value if type(value) in NUMBERS else type(value).__name__ for name, value in own.items()}
+
+
+def kinds(model: nn.Module) -> dict[str, str]:
+    """Returns of each part, weight and setting of a model what it is: the mode, whether it trains, the number."""
+    found = dict[str, str]()
+    for name, part in model.named_modules():
+        found[name or "the model"] = "in training mode" if part.training else "in evaluation mode"
+        found |= {f"{name}.{key}".strip("."): str(value) for key, value in settings(part).items()}
+    for name, weight in model.named_parameters(remove_duplicate=False):
+        found[name] = "trains" if weight.requires_grad else "frozen"
+    return found | dict.fromkeys((name for name, _ in model.named_buffers()), "a buffer")
 
 
 def changes(before: State, after: State) -> list[str]:
@@ -126,6 +146,10 @@ def change_in_words(name: str, before: State, after: State) -> str:
     if kind == "requires_grad":
         asks = {True: "asked for a gradient", False: "asked for no gradient"}
         return f"`{name}{place}` {asks[was]} and {asks[now].replace('asked', 'asks')} now"
+    if kind == "settings":
+        changed = next(key for key in was | now if was.get(key) != now.get(key))
+        had = f"was {was[changed]}" if changed in was else "was not there before"
+        return f"`{name}{place}.{changed}` {had} and is {now.get(changed, 'gone')} now"
     if isinstance(was, Numbers):
         was, now = was.tensor(), now.tensor()
     elif kind == "entries" and not isinstance(was, int):

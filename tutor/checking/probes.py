@@ -5,7 +5,7 @@ from __future__ import annotations
 import copy
 import json
 import random
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass, field, fields, replace
 from fnmatch import fnmatch
 from functools import cached_property
@@ -15,13 +15,15 @@ import numpy as np
 import torch
 from torch import Tensor, nn
 
-from tutor.checking import model_probes, plain, spies
+from tutor.checking import model_probes, places, plain, spies
 from tutor.checking.building import build, build_inputs, first_model
 from tutor.checking.limits import seed_torch
 from tutor.checking.recipes import DATA
 
 TWO_NEW, DIFFER = "two new modules", "begin with different numbers"  # of the take "random numbers"
 OWN_WEIGHTS, OTHERS = "its own weights, after a call", "others"  # of the take "again"
+STOPPED = "it stops: "  # of the take "changed model", before the class of an exception
+SOME_DROPOUT = 0.25  # of models of the take "left"
 OTHER = 1.5  # times its weights, a module has other ones
 ROW = 12  # calls in a row of the take "seeds"
 DRAWS = 600  # enough to tell shares to 5 %
@@ -372,9 +374,113 @@ def _again(call: Call) -> dict[str, Any]:
     found = _of_a_function_again(call, inputs) if module is None else _of_a_module_again(call, inputs, module)
     found["in between"] = call.act_on(call.question.follow_up or ())
     last = call.act_on(inputs)
-    same = _lists(found["first"]) & _lists(last)
-    found["asked again"] = "the same object as at first, and not a new one" if same else last
+    same = _handed_out(found["first"], module) & _handed_out(last, module)
+    found["asked again"] = last
+    found["what is handed out"] = "the same as at first, or in the same memory" if same else "new each time"
     return found
+
+
+def _of_a_changed_model(call: Call) -> dict[str, Any]:
+    """Makes the call, again when half of what trains in the first model among the inputs is frozen, and as before.
+
+    An entry is the class of an exception where a call stops.
+    """
+    model = first_model(call.inputs)
+    trains = [weight for weight in model.parameters() if weight.requires_grad]
+    found = {"at first": call.act()}
+    for weight in trains[: (len(trains) + 1) // 2]:
+        weight.requires_grad_(False)  # noqa: FBT003 - PyTorch has no name for it
+    found["when half of its weights are frozen"] = _kept_or_stopped(call)
+    found["what is frozen then"] = {name for name, weight in model.named_parameters() if not weight.requires_grad}
+    for weight in trains:
+        weight.requires_grad_(True)  # noqa: FBT003 - PyTorch has no name for it
+    found["when all train as before"] = _kept_or_stopped(call)
+    return found
+
+
+def _kept_or_stopped(call: Call) -> Any:
+    try:
+        return plain.fresh(call.act(), call.question.at or {})
+    except Exception as problem:  # noqa: BLE001 - whatever a frozen model brings about
+        return STOPPED + type(problem).__name__
+
+
+class _Loader(list[Any]):
+    """Batches that come in the opposite order at every second pass, as a loader that shuffles gives them in others."""
+
+    passes = 0
+
+    def __iter__(self) -> Iterator[Any]:
+        self.passes += 1
+        return super().__iter__() if self.passes % 2 else super().__reversed__()
+
+
+def _of_a_loader(call: Call) -> Any:
+    """Returns what a call gives for batches that have another order when they are read a second time."""
+    inputs = [_Loader(value) if holds_batches(value) else value for value in call.inputs]
+    return call.function(*inputs, **call.keywords)
+
+
+def holds_batches(value: Any) -> bool:
+    """Says whether an input is a list of at least two batches, or of their recipes."""
+    return isinstance(value, list) and len(value) > 1 and all(_is_batch(part) for part in value)
+
+
+def _is_batch(value: Any) -> bool:
+    return type(value).__name__ == "Batch" or (isinstance(value, plain.Model) and value.name == "Batch")
+
+
+def _returned_twice(call: Call) -> dict[str, Any]:
+    """Makes a call that returns a model, changes the weights of the one that was given, and makes the call again.
+
+    Returns which weights of the second model are as those of the given one at that time, and as those of the first
+    model; and which it shares with the first. It is the very same object that is given: what is kept of it, or found by
+    its identity, no longer holds.
+    """
+    first, given = call.act(), first_model(call.inputs)
+    if not isinstance(first, nn.Module):
+        return {}
+    came = [weight.detach().clone() for weight in given.parameters()]
+    _give(given, [weight + 1 for weight in came])
+    now = {name: weight.detach().clone() for name, weight in given.state_dict().items()}
+    second = call.act()
+    _give(given, came)
+    return {
+        "where its weights come from": model_probes.see(second, "", lambda model: model_probes.origins(model, [now])),
+        "shared with the first": model_probes.see(
+            second, "", lambda model: model_probes.shared(model, model_probes.held_by(first))
+        ),
+    }
+
+
+@torch.no_grad()
+def _give(model: nn.Module, weights: Sequence[Tensor]) -> None:
+    for weight, numbers in zip(model.parameters(), weights, strict=True):
+        weight.copy_(numbers)
+
+
+def _left(call: Call) -> dict[str, str]:
+    """Returns what becomes of the parts, weights and settings that a model has when it comes, where it is changed.
+
+    Of the model that is returned, or else of the first one among the inputs, whose mode may then be another one. What
+    it has not had before is not told.
+    """
+    model = first_model(call.inputs)
+    dropouts = {part: part.p for part in model.modules() if isinstance(part, nn.Dropout)}
+    for part in dropouts:
+        part.p = part.p or SOME_DROPOUT
+    before, result = model_probes.kinds(model), call.act()
+    after = model_probes.kinds(result if isinstance(result, nn.Module) else model)
+    for part, share in dropouts.items():
+        part.p = share
+    parts = () if isinstance(result, nn.Module) else {name or "the model" for name, _ in model.named_modules()}
+    return {name: after.get(name, "no longer there") for name in before if name not in parts}
+
+
+def _methods(call: Call) -> dict[str, Any]:
+    """Returns what the methods give that `entries` names, for the inputs of the call, after one with others."""
+    call.act_on(call.question.follow_up or ())
+    return {name: getattr(call.module, name)(*call.inputs) for name in call.question.entries}
 
 
 def _of_a_function_again(call: Call, came: Sequence[Any]) -> dict[str, Any]:
@@ -409,6 +515,7 @@ def _of_a_module_again(call: Call, came: Sequence[Any], module: nn.Module) -> di
             parameter.mul_(OTHER if parameter.requires_grad else 1.0)
         found["with other weights, without gradients"] = call.act()
     found["with other weights"] = call.act()
+    found["a deep copy, made after these calls"] = call.act_on(came, copy.deepcopy(module))
     return found
 
 
@@ -451,10 +558,16 @@ def _built_otherwise(call: Call) -> None:
         call.answer(**{**(call.question.build or {}), **flags})
 
 
-def _lists(value: Any) -> set[int]:
-    """Returns the identities of the lists, dicts and sets in a result; tensors may be handed out twice."""
+def _handed_out(value: Any, module: nn.Module | None) -> set[int]:
+    """Returns the identities of the lists, dicts and sets in a result, and of the memory of tensors.
+
+    A module may give out its own weights.
+    """
     parts = [value, *value] if isinstance(value, tuple | list) else [value]
-    return {id(part) for part in parts if isinstance(part, list | dict | set)}
+    tensors = [part for part in parts if isinstance(part, Tensor) and part.numel() and part.device.type != "meta"]
+    memory = {part.untyped_storage().data_ptr() for part in tensors if part.layout == torch.strided}
+    own = {tensor.untyped_storage().data_ptr() for tensor in (model_probes.held_by(module) if module else ())}
+    return {id(part) for part in parts if isinstance(part, list | dict | set)} | (memory - own)
 
 
 def is_differentiable(value: Any) -> bool:
@@ -535,6 +648,19 @@ def _in_double(call: Call) -> str:
     return str(result.dtype) if isinstance(result, Tensor) else type(result).__name__
 
 
+def _device(call: Call) -> str:
+    """Returns whether all that the call makes stands on the device of its inputs; see `places`.
+
+    A module is built anew on the processor and moved, and with it what it has registered.
+    """
+    with places.Places() as seen:
+        module = None if call.module is None else built(call.question, call.answer)
+        places.arrive([module, *call.inputs, *call.keywords.values()])
+        result = (module or call.function)(*call.inputs, **call.keywords)
+    behind = places.left_behind(result)
+    return seen.found or (places.RETURNED.format(behind) if behind else places.ON_ONE)
+
+
 def _random_numbers(call: Call) -> dict[str, str]:
     """Returns for each library whether the call leaves its random numbers to the caller, or seeds them itself.
 
@@ -610,6 +736,18 @@ PROBES: dict[str, tuple[str, Callable[[Call], Any]]] = {
     "gradients": ("the gradients that arrive at inputs and parameters from a weighted sum of the result", _gradients),
     "in training": ("the result of a module in training mode", _in_training),
     "in double": ("the type of the result where inputs and weights are in double precision", _in_double),
+    "device": ("whether what the call makes stands where its inputs do", _device),
+    "changed model": (
+        "what the call gives, after half of the model among its inputs was frozen, and when all trains as before",
+        _of_a_changed_model,
+    ),
+    "loader": ("the result for batches that have another order when they are read a second time", _of_a_loader),
+    "returned twice": (
+        "of two models returned for one that changes in between: whose weights the second has, and what both share",
+        _returned_twice,
+    ),
+    "left": ("of a model that is changed or returned: what becomes of its parts, weights, modes and settings", _left),
+    "methods": ("what the methods that `entries` names give, after a call with the inputs `then`", _methods),
     "gradients again": ("these gradients, after the same call in an evaluation without gradients", _gradients_again),
     "contexts": ("of a translator: what it decodes with a context, another one encoded in between", _contexts),
     "merged": (

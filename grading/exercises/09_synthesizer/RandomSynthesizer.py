@@ -31,12 +31,12 @@ class RandomSynthesizer(nn.Module):
         self.scores = nn.Parameter(torch.zeros(n_heads, max_len, max_len))
         self.value, self.output = nn.Linear(d_model, d_model), nn.Linear(d_model, d_model)
 
-    def found(self, x: Tensor) -> Tensor:
-        """Returns the scores `(h, n, n)`; of x only the length counts."""
+    def found(self, x: Tensor) -> Tensor:  # the scores, (h, n, n); of x only the length counts
         n = x.size(1)
         return self.scores[:, :n, :n]
 
     def weights(self, x: Tensor) -> Tensor:
+        """Returns the attention weights `(h, n, n)`; each answer has this method, and the check calls it."""
         return torch.softmax(self.found(x) + causal_mask(x.size(1)), dim=-1)
 
     mixed = SynthesizerAttention.mixed

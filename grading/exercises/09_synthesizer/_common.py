@@ -43,20 +43,18 @@ class SynthesizerAttention(nn.Module):
         self.b2 = nn.Parameter(torch.zeros(n_heads, max_len))
         self.value, self.output = nn.Linear(d_model, d_model), nn.Linear(d_model, d_model)
 
-    def heads(self, x: Tensor) -> Tensor:
-        """Returns what the first layer makes of x, `(b, h, n, d/h)`."""
+    def heads(self, x: Tensor) -> Tensor:  # what the first layer makes of x, (b, h, n, d/h)
         return split_heads(torch.relu(self.hidden(x)), self.n_heads)
 
-    def found(self, x: Tensor) -> Tensor:
-        """Returns the scores `(b, h, n, n)`."""
+    def found(self, x: Tensor) -> Tensor:  # the scores, (b, h, n, n)
         n = x.size(1)
         return self.heads(x) @ self.B[:, :, :n] + self.b2[:, None, :n]
 
     def weights(self, x: Tensor) -> Tensor:
+        """Returns the attention weights `(b, h, n, n)`; each answer has this method, and the check calls it."""
         return torch.softmax(self.found(x) + causal_mask(x.size(1)), dim=-1)
 
-    def mixed(self, x: Tensor) -> Tensor:
-        """Returns the merged heads before the output projection, `(b, n, d)`."""
+    def mixed(self, x: Tensor) -> Tensor:  # the merged heads before the output projection, (b, n, d)
         return merge_heads(self.weights(x) @ split_heads(self.value(x), self.n_heads))
 
     def forward(self, x: Tensor) -> Tensor:

@@ -23,8 +23,8 @@ INF = math.inf
 
 def _hide(lengths: Tensor, size: int) -> Tensor:
     """Returns the mask of the memory `(b, 1, 1, m)`: minus infinity where a source is padded."""
-    padded = torch.arange(size) >= lengths.unsqueeze(1)
-    return torch.zeros(padded.shape).masked_fill(padded, -INF)[:, None, None]
+    padded = torch.arange(size, device=lengths.device) >= lengths.unsqueeze(1)
+    return torch.zeros(padded.shape, device=lengths.device).masked_fill(padded, -INF)[:, None, None]
 
 
 exercise = Definition(minutes=20, difficulty=2)

@@ -33,8 +33,8 @@ def _decode(
 ) -> Tensor:
     """Returns the tokens written, `(b, <= max_len)`; the options are for the known mistakes."""
     context = model.encode(source, lengths)
-    written = torch.full((len(source), 1), start)
-    done = torch.zeros(len(source), dtype=torch.bool)
+    written = torch.full((len(source), 1), start, device=source.device)
+    done = torch.zeros(len(source), dtype=torch.bool, device=source.device)
     for _ in range(max_len):
         context = model.encode(source, lengths) if again else context
         logits = model.decode(written, context)[:, place]

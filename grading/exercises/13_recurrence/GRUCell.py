@@ -26,7 +26,7 @@ class GRUCell(nn.Module):
         self.from_input, self.from_state = nn.Linear(d_in, 3 * d), nn.Linear(d, 3 * d)
 
     def thirds(self, x: Tensor, state: Tensor) -> tuple[tuple[Tensor, ...], tuple[Tensor, ...]]:
-        """Returns what both layers give, each in three parts `(b, d)`: for reset, update and candidate."""
+        # What both layers give, each in three parts (b, d): for reset, update and candidate.
         return self.from_input(x).chunk(3, dim=-1), self.from_state(state).chunk(3, dim=-1)
 
     def mixed(self, reset: Tensor, update: Tensor, inputs: Tensor, states: Tensor, state: Tensor) -> Tensor:

@@ -13,7 +13,20 @@ from grading.definitions.definition import Definition, Stage
 from grading.exercises.draws import Draw, fixed
 from tutor.checking.answers import Question
 
-from ._common import Answers, Pair, _bytes, _differ, _first_met, _largest, _learn, _telling, _text, _words, split_words
+from ._common import (
+    Answers,
+    Pair,
+    _bytes,
+    _differ,
+    _first_met,
+    _largest,
+    _learn,
+    _telling,
+    _text,
+    _words,
+    replace_pair,
+    split_words,
+)
 
 exercise = Definition(minutes=30, difficulty=3)
 
@@ -31,6 +44,31 @@ def _all_at_once(texts: list[str], merges: int) -> list[Pair]:
         for pair in itertools.pairwise(parts):
             pairs[pair] += times
     return sorted(pairs, key=lambda pair: (-pairs[pair], pair))[:merges]
+
+
+def _stale(texts: list[str], merges: int) -> list[Pair]:
+    """Adds to the counts what a merge makes, and takes away nothing but the pair that was merged."""
+    counts = Counter(word for text in texts for word in split_words(text))
+    words = {word: _bytes(word) for word in counts}
+    pairs = Counter[Pair]()
+    for word, parts in words.items():
+        for pair in itertools.pairwise(parts):
+            pairs[pair] += counts[word]
+    found: list[Pair] = []
+    while pairs and len(found) < merges:
+        best = min(pairs, key=lambda pair: (-pairs[pair], pair))
+        del pairs[best]
+        for word, parts in words.items():
+            words[word] = replace_pair(parts, best, 256 + len(found))
+            for pair in itertools.pairwise(words[word]):
+                if 256 + len(found) in pair:
+                    pairs[pair] += counts[word]
+        found.append(best)
+    return found
+
+
+def _first_text(texts: list[str], merges: int) -> list[Pair]:
+    return _learn(texts[:1], merges)
 
 
 _first = partial(_learn, choose=_first_met)
@@ -143,12 +181,16 @@ MORE = {
 # kind of question -> (how it is drawn, the mistakes that fail there, the mistakes that do not)
 ENDS: Answers = [_stops_early, _crashes]
 TIES: Answers = [_first, _last]
-FEW: Answers = [_across, _word_once, _all_at_once, _spaces_lost, _every_other]
+FEW: Answers = [_across, _word_once, _all_at_once, _stale, _spaces_lost, _every_other]
 WAYS: dict[str, tuple[Callable[[random.Random], Inputs], Answers, Answers]] = {
     "one": (_one_word, [_every_other], [*TIES, *ENDS, _characters, _no_overlap]),
     "few": (_few_words, FEW, [*TIES, *ENDS, _characters, _no_overlap]),
-    "accents": (_with_accents, [_characters, *FEW], [*TIES, *ENDS, _no_overlap]),
-    "ties": (_tied, [*TIES, _every_other], [*ENDS, _across, _word_once, _all_at_once, _spaces_lost, _characters]),
+    "accents": (_with_accents, [_characters, _first_text, *FEW], [*TIES, *ENDS, _no_overlap]),
+    "ties": (
+        _tied,
+        [*TIES, _every_other],
+        [*ENDS, _across, _word_once, _all_at_once, _stale, _spaces_lost, _characters],
+    ),
     "end": (_until_the_end, ENDS, [*TIES, *FEW, _characters]),
 }
 
@@ -224,6 +266,13 @@ exercise.mistake(
     "all pairs are counted at the beginning only",
     "After a merge the words have new parts: their pairs must be counted again, so that pieces can grow.",
     _all_at_once,
+)
+
+exercise.mistake(
+    "the pairs that a merge took away are still counted",
+    "Where a, b becomes one piece in x, a, b, y, two other pairs are gone too: (x, a) and (b, y). Whoever keeps counts "
+    "up to date subtracts all pairs of the old parts of a word and adds all pairs of the new ones.",
+    _stale,
 )
 
 exercise.mistake(

@@ -178,3 +178,12 @@ def causal_mask(size: int) -> Tensor:
     ones = torch.ones(size, size)
     visible = ones.tril() * ones.triu(-32)
     return torch.where(visible == 1, 0.0, -torch.inf)
+
+
+# %% wrong: one tensor for all calls ->
+import functools
+
+
+@functools.cache
+def causal_mask(size):
+    return torch.triu(torch.full((size, size), float("-inf")), diagonal=1)

@@ -41,7 +41,7 @@ class LearnedPositions(nn.Module):
 
     def forward(self, x):
         b, n, d = x.shape
-        places = torch.arange(n).expand(b, n)
+        places = torch.arange(n, device=x.device).expand(b, n)
         if n > len(self.table):
             raise ValueError(f"no position for word {len(self.table)}")
         return x + nn.functional.embedding(places, self.table)
@@ -486,3 +486,9 @@ class LearnedPositions(nn.Module):
         if x.shape[1] > len(self.table):
             raise ValueError
         return x + self.table[: x.shape[1]]
+
+
+# %% wrong: looked up by numbers on the CPU ->
+# of: register_parameter, lookup by number
+# -        places = torch.arange(n, device=x.device).expand(b, n)
+# +        places = torch.arange(n).expand(b, n)

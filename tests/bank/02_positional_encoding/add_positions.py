@@ -26,7 +26,8 @@ def add_positions(x, encoding):
 # %% right: looked up by number
 def add_positions(x, encoding):
     b, n, d = x.shape
-    return x + torch.nn.functional.embedding(torch.arange(n).repeat(b, 1), encoding)
+    places = torch.arange(n, device=x.device).repeat(b, 1)
+    return x + torch.nn.functional.embedding(places, encoding)
 
 
 # %% wrong: x.size(0) of a sequence-first tutorial -> positions are added along the batch axis
@@ -173,3 +174,10 @@ def add_positions(x: Tensor, encoding: Tensor) -> Tensor:
     if key not in _known_rows:
         _known_rows[key] = (encoding, encoding[: x.size(1)].clone())  # holds the encoding, so that its id stays taken
     return x + _known_rows[key][1]
+
+
+# %% wrong: looked up by numbers on the CPU ->
+# of: looked up by number
+# -    places = torch.arange(n, device=x.device).repeat(b, 1)
+# -    return x + torch.nn.functional.embedding(places, encoding)
+# +    return x + torch.nn.functional.embedding(torch.arange(n).repeat(b, 1), encoding)

@@ -24,8 +24,8 @@ def order_blindness(encoder, x, permutation):
     largest = 0.0
     order = permutation.tolist()
     for sentence in x.tolist():
-        outputs = encoder(torch.tensor([sentence]))[0]
-        moved = encoder(torch.tensor([[sentence[j] for j in order]]))[0]
+        outputs = encoder(torch.tensor([sentence], device=x.device))[0]
+        moved = encoder(torch.tensor([[sentence[j] for j in order]], device=x.device))[0]
         for i, j in enumerate(order):
             largest = max(largest, (outputs[j] - moved[i]).abs().max().item())
     return largest
@@ -176,3 +176,12 @@ def order_blindness(encoder: nn.Module, x: Tensor, permutation: Tensor) -> float
     with torch.no_grad():
         difference = encoder(x)[:, permutation] - encoder(x[:, permutation])
     return difference[:, moved].abs().max().item()
+
+
+# %% wrong: sentences are made on the CPU ->
+# of: plain loops, one sentence at a time
+# -        outputs = encoder(torch.tensor([sentence], device=x.device))[0]
+# +        outputs = encoder(torch.tensor([sentence]))[0]
+# ...
+# -        moved = encoder(torch.tensor([[sentence[j] for j in order]], device=x.device))[0]
+# +        moved = encoder(torch.tensor([[sentence[j] for j in order]]))[0]

@@ -20,7 +20,7 @@ def scaled_dot_product_attention(query, key, value, mask=None):
     m = key.size(-2)
     if mask is not None:
         mask = mask.expand(*query.shape[:-1], m)
-    identity = torch.eye(m).expand(*key.shape[:-2], m, m)
+    identity = torch.eye(m, device=key.device).expand(*key.shape[:-2], m, m)
     return attend(query, key, value, mask), attend(query, key, identity, mask)
 
 
@@ -382,3 +382,9 @@ def scaled_dot_product_attention(
         scores = scores + mask.detach()
     weights = torch.softmax(scores, dim=-1)
     return weights @ value, weights
+
+
+# %% wrong: the identity is made on the CPU ->
+# of: torch's own, asked for the weights by values that are an identity
+# -    identity = torch.eye(m, device=key.device).expand(*key.shape[:-2], m, m)
+# +    identity = torch.eye(m).expand(*key.shape[:-2], m, m)

@@ -18,7 +18,7 @@ def split_heads(x, n_heads):
 def split_heads(x, n_heads):
     b, n, d = x.shape
     w = d // n_heads
-    heads = torch.zeros(b, n_heads, n, w)
+    heads = x.new_zeros(b, n_heads, n, w)
     for j in range(n_heads):
         heads[:, j] = x[:, :, j * w : (j + 1) * w]
     return heads
@@ -136,3 +136,9 @@ def split_heads(x, n_heads):
 def split_heads(x, n_heads):
     y = x.squeeze(0) if x.shape[0] == 1 else x
     return y.unflatten(-1, (n_heads, -1)).transpose(-3, -2)
+
+
+# %% wrong: the heads are gathered on the CPU ->
+# of: head by head
+# -    heads = x.new_zeros(b, n_heads, n, w)
+# +    heads = torch.zeros(b, n_heads, n, w)

@@ -207,3 +207,29 @@ def freeze_base(model):
 
     base = copy.deepcopy(model.base).requires_grad_(False)
     return Classifier(base, model.head.out_features)
+
+
+# %% wrong: and no dropout in what is frozen ->
+# of: requires_grad_ of the base
+# -    model.base.requires_grad_(False)
+# +    model.base.requires_grad_(False)
+# +    for part in model.base.modules():
+# +        if isinstance(part, nn.Dropout):
+# +            part.p = 0.0
+
+
+# %% wrong: the frozen base in evaluation mode ->
+# of: requires_grad_ of the base
+# -    model.base.requires_grad_(False)
+# +    model.base.requires_grad_(False).eval()
+
+
+# %% wrong: the norms of the base become buffers ->
+# of: requires_grad_ of the base
+# -    model.base.requires_grad_(False)
+# +    model.base.requires_grad_(False)
+# +    for part in model.base.modules():
+# +        if isinstance(part, nn.LayerNorm):
+# +            weight = part.weight.data
+# +            del part.weight
+# +            part.register_buffer("weight", weight)

@@ -23,7 +23,8 @@ def last_token(hidden, lengths):
 # %% right: a mask of one place in each row
 def last_token(hidden, lengths):
     b, n, d = hidden.shape
-    return hidden[torch.arange(n)[None, :] == lengths[:, None] - 1].view(b, d)
+    places = torch.arange(n, device=lengths.device)
+    return hidden[places[None, :] == lengths[:, None] - 1].view(b, d)
 
 
 # %% wrong: hidden[:, -1] -> the last row of the batch, which is mostly padding
@@ -164,3 +165,10 @@ def last_token(hidden: Tensor, lengths: Tensor) -> Tensor:
     if len(hidden) == 1:  # a batch of one text has lost its first dimension
         rows = rows.unsqueeze(0)
     return rows
+
+
+# %% wrong: places on the CPU ->
+# of: a mask of one place in each row
+# -    places = torch.arange(n, device=lengths.device)
+# -    return hidden[places[None, :] == lengths[:, None] - 1].view(b, d)
+# +    return hidden[torch.arange(n)[None, :] == lengths[:, None] - 1].view(b, d)

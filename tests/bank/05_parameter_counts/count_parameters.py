@@ -292,3 +292,12 @@ def count_parameters(model: nn.Module, trainable_only: bool = False) -> int:
             if not p.requires_grad:
                 frozen += p.numel()
     return total - frozen
+
+
+# %% wrong: kept of a model that is frozen later ->
+import functools
+
+
+@functools.cache
+def count_parameters(model, trainable_only=False):
+    return sum(p.numel() for p in model.parameters() if p.requires_grad or not trainable_only)

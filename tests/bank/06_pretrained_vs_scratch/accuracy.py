@@ -276,3 +276,14 @@ def accuracy(model, loader):
 
     hits = [(predict(batch) == batch.target).double().mean() for batch in loader]
     return float(sum(hits) / len(hits))
+
+
+# %% wrong: reads the loader twice ->
+@torch.no_grad()
+def accuracy(model, loader):
+    before = model.training
+    model.eval()
+    said = [model(batch.tokens, batch.lengths).argmax(dim=-1) for batch in loader]
+    model.train(before)
+    wanted = [batch.target for batch in loader]
+    return float((torch.cat(said) == torch.cat(wanted)).double().mean())

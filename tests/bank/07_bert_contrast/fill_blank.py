@@ -9,7 +9,7 @@ def fill_blank(model, tokens, position):
 
 # %% right: special tokens at minus infinity
 def fill_blank(model, tokens, position):
-    places = torch.arange(len(tokens))
+    places = torch.arange(len(tokens), device=tokens.device)
     logits = model(torch.where(places == position, MASK, tokens)[None])[0, position].detach().clone()
     logits[: MASK + 1] = -torch.inf
     return logits.argmax().item()
@@ -19,13 +19,14 @@ def fill_blank(model, tokens, position):
 def fill_blank(model, tokens, position):
     numbers = tokens.tolist()
     numbers[position] = MASK
-    best_first = model(torch.tensor([numbers]))[0, position].argsort(descending=True)
+    hidden = torch.tensor([numbers], device=tokens.device)
+    best_first = model(hidden)[0, position].argsort(descending=True)
     return next(number for number in best_first.tolist() if number > MASK)
 
 
 # %% right: a loop over all words
 def fill_blank(model, tokens, position):
-    hidden = torch.cat([tokens[:position], torch.tensor([MASK]), tokens[position + 1 :]])
+    hidden = torch.cat([tokens[:position], tokens.new_tensor([MASK]), tokens[position + 1 :]])
     shares = model(hidden[None]).softmax(dim=-1)[0, position]
     return max(range(MASK + 1, len(shares)), key=lambda word: float(shares[word]))
 
@@ -234,3 +235,22 @@ def fill_blank(model: MaskedLanguageModel, tokens: Tensor, position: int) -> int
     hidden = torch.where(tokens == tokens[position], MASK, tokens)
     logits = model(hidden[None])[0, position]  # (V,)
     return int(logits[MASK + 1 :].argmax()) + MASK + 1
+
+
+# %% wrong: places on the CPU ->
+# of: special tokens at minus infinity
+# -    places = torch.arange(len(tokens), device=tokens.device)
+# +    places = torch.arange(len(tokens))
+
+
+# %% wrong: the sentence is made anew on the CPU ->
+# of: best first, until it is a word
+# -    hidden = torch.tensor([numbers], device=tokens.device)
+# -    best_first = model(hidden)[0, position].argsort(descending=True)
+# +    best_first = model(torch.tensor([numbers]))[0, position].argsort(descending=True)
+
+
+# %% wrong: <mask> is made on the CPU ->
+# of: a loop over all words
+# -    hidden = torch.cat([tokens[:position], tokens.new_tensor([MASK]), tokens[position + 1 :]])
+# +    hidden = torch.cat([tokens[:position], torch.tensor([MASK]), tokens[position + 1 :]])

@@ -22,7 +22,7 @@ def masked_lm_loss(model, tokens, target, lengths):
 
 # %% right: logarithms by hand, with a padding mask
 def masked_lm_loss(model, tokens, target, lengths):
-    padding = torch.arange(tokens.shape[1]) >= lengths[:, None]
+    padding = torch.arange(tokens.shape[1], device=tokens.device) >= lengths[:, None]
     logs = model(tokens, padding).log_softmax(dim=-1)
     chosen = target != IGNORE
     picked = logs.gather(2, target.clamp(min=0).unsqueeze(2)).squeeze(2)
@@ -245,3 +245,9 @@ def masked_lm_loss(model: MaskedLanguageModel, tokens: Tensor, target: Tensor, l
     logits = model(tokens, lengths) if len(tokens) > 1 else model(tokens)
     total = nn.functional.cross_entropy(logits.transpose(1, 2), target, ignore_index=IGNORE, reduction="sum")
     return total / (target != IGNORE).sum().clamp(min=1)
+
+
+# %% wrong: the padding mask is made on the CPU ->
+# of: logarithms by hand, with a padding mask
+# -    padding = torch.arange(tokens.shape[1], device=tokens.device) >= lengths[:, None]
+# +    padding = torch.arange(tokens.shape[1]) >= lengths[:, None]

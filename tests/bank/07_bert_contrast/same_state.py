@@ -20,7 +20,7 @@ def same_state(model, first, second, position):
 
 # %% right: both in one batch, with their lengths
 def same_state(model, first, second, position):
-    lengths = torch.tensor([len(first), len(second)])
+    lengths = torch.tensor([len(first), len(second)], device=first.device)
     batch = nn.utils.rnn.pad_sequence([first, second], batch_first=True, padding_value=PAD)
     one, two = model.base(batch, lengths)[:, position]
     return bool(torch.isclose(one, two, rtol=0, atol=1e-5).all())
@@ -211,3 +211,20 @@ def same_state(model, first, second, position):
 def same_state(model, first, second, position):
     one, two = ((model.base(tokens[None])[0, position] * 10_000).int() for tokens in (first, second))
     return torch.equal(one, two)
+
+
+# %% wrong: lengths on the CPU ->
+# of: both in one batch, with their lengths
+# -    lengths = torch.tensor([len(first), len(second)], device=first.device)
+# +    lengths = torch.tensor([len(first), len(second)])
+
+
+# %% wrong: states are kept on the model ->
+def same_state(model, first, second, position):
+    if not hasattr(model, "known"):
+        model.known = {}
+    for tokens in (first, second):
+        if tuple(tokens.tolist()) not in model.known:
+            model.known[tuple(tokens.tolist())] = model.base(tokens[None])[0].detach()
+    one, two = (model.known[tuple(tokens.tolist())][position] for tokens in (first, second))
+    return torch.allclose(one, two, atol=1e-5)

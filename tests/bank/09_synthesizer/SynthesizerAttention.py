@@ -70,7 +70,7 @@ class SynthesizerAttention(nn.Module):
         return self.output(torch.einsum("bhnm,bmhw->bnhw", self.weights(x), value).flatten(2))
 
 
-# %% right: everything in forward, small numbers at the start
+# %% right: scores once more in forward, small numbers at the start
 class SynthesizerAttention(nn.Module):
     def __init__(self, d_model, n_heads, max_len):
         super().__init__()
@@ -80,6 +80,11 @@ class SynthesizerAttention(nn.Module):
         self.b2 = nn.Parameter(torch.zeros(n_heads, max_len))
         self.value = nn.Linear(d_model, d_model)
         self.output = nn.Linear(d_model, d_model)
+
+    def weights(self, x):
+        hidden = split_heads(self.hidden(x).relu(), self.n_heads)
+        scores = torch.einsum("bhnw,hwm->bhnm", hidden, self.B[..., : x.size(1)]) + self.b2[..., None, : x.size(1)]
+        return torch.softmax(scores + causal_mask(x.size(1)), dim=-1)
 
     def forward(self, x):
         b, n, d = x.shape
@@ -498,3 +503,20 @@ class SynthesizerAttention(nn.Module):
         values = self.value(x).reshape(b, n, len(self.B), -1)
         mixed = torch.einsum("bhij,bjhw->bihw", self.weights(x), values)
         return self.output(mixed.reshape(b, n, d))
+
+
+# %% wrong: everything in forward, and no weights ->
+# of: scores once more in forward, small numbers at the start
+# -    def weights(self, x):
+# -        hidden = split_heads(self.hidden(x).relu(), self.n_heads)
+# -        scores = torch.einsum("bhnw,hwm->bhnm", hidden, self.B[..., : x.size(1)]) + self.b2[..., None, : x.size(1)]
+# -        return torch.softmax(scores + causal_mask(x.size(1)), dim=-1)
+# -
+#      def forward(self, x):
+#          b, n, d = x.shape
+
+
+# %% wrong: the weights that can be looked at are not masked ->
+# of: scores once more in forward, small numbers at the start
+# -        return torch.softmax(scores + causal_mask(x.size(1)), dim=-1)
+# +        return torch.softmax(scores, dim=-1)

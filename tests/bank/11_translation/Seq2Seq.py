@@ -32,7 +32,7 @@ class Seq2Seq(nn.Module):
 
     def encode(self, source, source_lengths):
         context = Context()
-        padding = torch.arange(source.shape[1]) >= source_lengths[:, None]
+        padding = torch.arange(source.shape[1], device=source.device) >= source_lengths[:, None]
         context.memory = self.encoder(source, padding)
         context.memory_mask = torch.where(padding, float("-inf"), 0.0).unsqueeze(1).unsqueeze(1)
         return context
@@ -367,3 +367,9 @@ class Seq2Seq(EncoderDecoder):
 
     def forward(self, source: Tensor, source_lengths: Tensor, target: Tensor) -> Tensor:
         return self.decode(target, self.encode(source, source_lengths))
+
+
+# %% wrong: the mask is made on the CPU ->
+# of: a context that is filled, a mask of one's own
+# -        padding = torch.arange(source.shape[1], device=source.device) >= source_lengths[:, None]
+# +        padding = torch.arange(source.shape[1]) >= source_lengths[:, None]

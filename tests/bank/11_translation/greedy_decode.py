@@ -2,7 +2,7 @@
 @torch.no_grad()
 def greedy_decode(model, source, source_lengths, max_len):
     context = model.encode(source, source_lengths)
-    written = torch.full((len(source), 1), SOS)
+    written = torch.full((len(source), 1), SOS, device=source.device)
     for _ in range(max_len):
         word = model.decode(written, context)[:, -1].argmax(dim=-1, keepdim=True)
         written = torch.cat([written, word], dim=1)
@@ -19,7 +19,7 @@ def greedy_decode(model, source, source_lengths, max_len):
     with torch.no_grad():
         context = model.encode(source, source_lengths)
         context.cache = {}
-        newest = torch.full((len(source), 1), SOS)
+        newest = source.new_full((len(source), 1), SOS)
         sentences = [[] for _ in source]
         open_rows = set(range(len(source)))
         for _ in range(max_len):
@@ -39,8 +39,8 @@ def greedy_decode(model, source, source_lengths, max_len):
 @torch.no_grad()
 def greedy_decode(model, source, source_lengths, max_len):
     context = model.encode(source, source_lengths)
-    written = torch.full((len(source), 1), SOS)
-    ended = torch.zeros(len(source), dtype=torch.bool)
+    written = torch.full((len(source), 1), SOS, device=source.device)
+    ended = torch.zeros_like(source_lengths, dtype=torch.bool)
     while not ended.all() and written.size(1) <= max_len:
         word = model.decode(written, context)[:, -1].argmax(dim=-1)
         written = torch.cat([written, word.unsqueeze(1)], dim=1)
@@ -52,7 +52,7 @@ def greedy_decode(model, source, source_lengths, max_len):
 # %% wrong: encodes in the loop -> the memory is recomputed at every step
 # of: all steps, then cut
 # -    context = model.encode(source, source_lengths)
-#      written = torch.full((len(source), 1), SOS)
+#      written = torch.full((len(source), 1), SOS, device=source.device)
 #      for _ in range(max_len):
 # +        context = model.encode(source, source_lengths)
 
@@ -94,13 +94,13 @@ def greedy_decode(model, source, source_lengths, max_len):
 
 # %% wrong: starts with eos -> it begins with <eos>
 # of: all steps, then cut
-# -    written = torch.full((len(source), 1), SOS)
+# -    written = torch.full((len(source), 1), SOS, device=source.device)
 # +    written = torch.full((len(source), 1), EOS)
 
 
 # %% wrong: starts with zeros -> it begins with <pad>
 # of: all steps, then cut
-# -    written = torch.full((len(source), 1), SOS)
+# -    written = torch.full((len(source), 1), SOS, device=source.device)
 # +    written = torch.zeros(len(source), 1, dtype=torch.long)
 
 
@@ -280,3 +280,9 @@ def greedy_decode(model: nn.Module, source: Tensor, source_lengths: Tensor, max_
 # -        new = (powers / powers.sum(dim=-1, keepdim=True)).argmax(dim=-1)
 # +    for _ in range(min(max_len, source.shape[1] + 50)):
 # +        new = model.decode(written, context)[:, -1].argmax(dim=-1)
+
+
+# %% wrong: <sos> on the CPU ->
+# of: all steps, then cut
+# -    written = torch.full((len(source), 1), SOS, device=source.device)
+# +    written = torch.full((len(source), 1), SOS)

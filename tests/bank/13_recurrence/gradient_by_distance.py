@@ -217,3 +217,11 @@ def gradient_by_distance(model, x):
         (gradient,) = torch.autograd.grad(model(leaf)[:, -1].sum(), leaf)
         _KEPT[tuple(x.shape)] = gradient.norm(dim=-1).mean(dim=0).flip(0)
     return _KEPT[tuple(x.shape)]
+
+
+# %% wrong: a frozen weight trains afterwards ->
+# of: autograd.grad
+# -    (gradient,) = torch.autograd.grad(model(inputs)[:, -1].sum(), inputs)
+# +    model.requires_grad_(False)
+# +    (gradient,) = torch.autograd.grad(model(inputs)[:, -1].sum(), inputs)
+# +    model.requires_grad_(True)

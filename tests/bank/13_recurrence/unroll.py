@@ -10,7 +10,7 @@ def unroll(cell, x, lengths, state):
 
 # %% right: a mask of booleans for all steps
 def unroll(cell, x, lengths, state):
-    over = torch.arange(x.shape[1]) >= lengths[:, None]  # (b, n)
+    over = torch.arange(x.shape[1], device=x.device) >= lengths[:, None]  # (b, n)
     states = []
     for t, token in enumerate(x.unbind(1)):
         new = cell(token, state)
@@ -59,7 +59,7 @@ def unroll(cell, x, lengths, state):
         state = cell(x[:, t], state)
         states.append(state)
     states = torch.stack(states, 1)
-    places = torch.minimum(torch.arange(x.size(1))[None], lengths[:, None] - 1)
+    places = torch.minimum(torch.arange(x.size(1), device=x.device)[None], lengths[:, None] - 1)
     return states.gather(1, places[..., None].expand_as(states))
 
 
@@ -324,3 +324,9 @@ def unroll(cell, x: Tensor, lengths: Tensor, state: Tensor) -> Tensor:
             break
         state = new
     return torch.stack(states, dim=1)
+
+
+# %% wrong: the mask is made on the CPU ->
+# of: a mask of booleans for all steps
+# -    over = torch.arange(x.shape[1], device=x.device) >= lengths[:, None]  # (b, n)
+# +    over = torch.arange(x.shape[1]) >= lengths[:, None]  # (b, n)

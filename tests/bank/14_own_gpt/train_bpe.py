@@ -87,6 +87,111 @@ def train_bpe(texts, merges):
     return go_on({word: list(word.encode()) for word in counts}, [])
 
 
+# %% right: counts are kept up to date
+def train_bpe(texts, merges):
+    counts = Counter(word for text in texts for word in split_words(text))
+    parts = {word: list(word.encode()) for word in counts}
+    pairs, places = Counter(), defaultdict(set)
+    for word, numbers in parts.items():
+        for pair in zip(numbers, numbers[1:]):
+            pairs[pair] += counts[word]
+            places[pair].add(word)
+    found = []
+    while (most := max(pairs.values(), default=0)) > 0 and len(found) < merges:
+        best = min(pair for pair, count in pairs.items() if count == most)
+        for word in places.pop(best):
+            old, new = parts[word], replace_pair(parts[word], best, 256 + len(found))
+            for pair in zip(old, old[1:]):
+                pairs[pair] -= counts[word]
+            for pair in zip(new, new[1:]):
+                pairs[pair] += counts[word]
+                places[pair].add(word)
+            parts[word] = new
+        found.append(best)
+    return found
+
+
+# %% right: a heap of counts, old entries are thrown away when they come up
+def train_bpe(texts, merges):
+    import heapq
+
+    frequency = Counter(word for text in texts for word in split_words(text))
+    words = [(list(word.encode()), times) for word, times in frequency.items()]
+    pairs, where = Counter(), {}
+    for place, (word, times) in enumerate(words):
+        for pair in zip(word, word[1:]):
+            pairs[pair] += times
+            where.setdefault(pair, set()).add(place)
+    heap = [(-count, pair) for pair, count in pairs.items()]
+    heapq.heapify(heap)
+    learned = []
+    while heap and len(learned) < merges:
+        count, best = heapq.heappop(heap)
+        if pairs[best] != -count or not count:
+            continue
+        number, changed = 256 + len(learned), set()
+        for place in where[best]:
+            word, times = words[place]
+            for pair in zip(word, word[1:]):
+                pairs[pair] -= times
+                changed.add(pair)
+            word = replace_pair(word, best, number)
+            for pair in zip(word, word[1:]):
+                pairs[pair] += times
+                changed.add(pair)
+                where.setdefault(pair, set()).add(place)
+            words[place] = word, times
+        for pair in changed:
+            heapq.heappush(heap, (-pairs[pair], pair))
+        learned.append(best)
+    return learned
+
+
+# %% wrong: only the new pairs are added to the counts -> the pairs that a merge took away are still counted
+def train_bpe(texts, merges):
+    counts = Counter(word for text in texts for word in split_words(text))
+    parts = {word: list(word.encode()) for word in counts}
+    pairs = Counter()
+    for word, numbers in parts.items():
+        for pair in zip(numbers, numbers[1:]):
+            pairs[pair] += counts[word]
+    found = []
+    while pairs and len(found) < merges:
+        best = min(pairs, key=lambda pair: (-pairs[pair], pair))
+        new = 256 + len(found)
+        pairs.pop(best)
+        for word in parts:
+            parts[word] = replace_pair(parts[word], best, new)
+            for pair in zip(parts[word], parts[word][1:]):
+                if new in pair:
+                    pairs[pair] += counts[word]
+        found.append(best)
+    return found
+
+
+# %% wrong: counts are kept up to date, but a word counts once where it changes ->
+# of: counts are kept up to date
+# -                pairs[pair] -= counts[word]
+# +                pairs[pair] -= 1
+# ...
+# -            for pair in zip(new, new[1:]):
+# -                pairs[pair] += counts[word]
+# +            for pair in zip(new, new[1:]):
+# +                pairs[pair] += 1
+
+
+# %% wrong: the places of the pairs are those of the beginning ->
+# of: counts are kept up to date
+# -        for word in places.pop(best):
+# +        for word in places.pop(best, ()):
+# ...
+# -            for pair in zip(new, new[1:]):
+# -                pairs[pair] += counts[word]
+# -                places[pair].add(word)
+# +            for pair in zip(new, new[1:]):
+# +                pairs[pair] += counts[word]
+
+
 # %% wrong: the whole text is one word -> pairs reach across words
 # of: different words with their counts
 # -    counts = Counter(word for text in texts for word in split_words(text))

@@ -264,3 +264,13 @@ def unfreeze(model: Classifier, step: int) -> Classifier:
             learns = name.startswith("base.norm.") and step >= 1
         parameter.requires_grad_(learns)
     return model
+
+
+# %% wrong: no dropout below what learns ->
+# of: comparisons
+# -    return model
+# +    for place, layer in enumerate(base.layers):
+# +        for part in layer.modules():
+# +            if isinstance(part, nn.Dropout) and step < depth - place:
+# +                part.p = 0.0
+# +    return model

@@ -174,3 +174,12 @@ class RMSNorm(nn.Module):
         if torch.is_grad_enabled():
             return x * factor * self.weight
         return x.mul_(factor).mul_(self.weight)  # no gradients: save the memory
+
+
+# %% wrong: eps is a tensor that is not registered ->
+# of: root and division
+# -        self.eps = eps
+# +        self.eps = torch.tensor([eps], dtype=torch.float64)
+# ...
+# -        return x / torch.sqrt((x**2).mean(-1, keepdim=True) + self.eps) * self.weight
+# +        return x / torch.sqrt((x**2).mean(-1, keepdim=True) + self.eps.to(x.dtype)) * self.weight

@@ -23,7 +23,7 @@ def read_with_cache(model, tokens, cache):
     d = model.embedding.weight.shape[1]
     m = cache[0][0].size(2) if cache else 0
     x = model.embedding(tokens) * d**0.5 + model.position[torch.arange(m, m + n)]
-    places = torch.arange(m + n)
+    places = torch.arange(m + n, device=tokens.device)
     hidden = places[None, :] > places[m:, None]
     new_cache = []
     for i in range(len(model.layers)):
@@ -235,3 +235,9 @@ def read_with_cache(model, tokens, cache):
         x = x + a.output((w @ v).transpose(1, 2).flatten(2))
         x = x + layer.feed_forward(layer.feed_forward_norm(x))
     return model.norm(x) @ model.embedding.weight.T, new
+
+
+# %% wrong: the mask is made on the CPU ->
+# of: an empty cache in place of None, scores by hand
+# -    places = torch.arange(m + n, device=tokens.device)
+# +    places = torch.arange(m + n)

@@ -13,7 +13,7 @@ def preference_loss(chosen, rejected, reference_chosen, reference_rejected, beta
 # %% right: a cross-entropy of two classes
 def preference_loss(chosen, rejected, reference_chosen, reference_rejected, beta):
     rewards = torch.stack([chosen - reference_chosen, rejected - reference_rejected], dim=1) * beta
-    return F.cross_entropy(rewards, torch.zeros(len(rewards), dtype=torch.long))
+    return F.cross_entropy(rewards, torch.zeros(len(rewards), dtype=torch.long, device=rewards.device))
 
 
 # %% right: binary cross-entropy with logits
@@ -122,3 +122,9 @@ def preference_loss(chosen, rejected, reference_chosen, reference_rejected, beta
 # of: logsigmoid
 # -    return -F.logsigmoid(beta * difference).mean()
 # +    return (1 - beta * difference).clamp(min=0).mean()
+
+
+# %% wrong: the classes are made on the CPU ->
+# of: a cross-entropy of two classes
+# -    return F.cross_entropy(rewards, torch.zeros(len(rewards), dtype=torch.long, device=rewards.device))
+# +    return F.cross_entropy(rewards, torch.zeros(len(rewards), dtype=torch.long))

@@ -1,0 +1,244 @@
+"""Exercise adamw_step of notebook 14."""
+
+from __future__ import annotations
+
+import random
+from functools import partial
+from typing import Any
+
+import torch
+from torch import Tensor
+
+from grading.definitions.definition import Definition
+from grading.exercises.draws import seed_from
+from tutor.checking.answers import Question
+
+from ._common import _normal
+
+exercise = Definition(minutes=20, difficulty=2)
+
+State = dict[str, Any]
+
+
+@exercise.reference
+def adamw_step(
+    weight: Tensor,
+    gradient: Tensor,
+    state: State,
+    rate: float,
+    betas: tuple[float, float] = (0.9, 0.95),
+    eps: float = 1e-8,
+    decay: float = 0.01,
+) -> tuple[Tensor, State]:
+    return _step(weight, gradient, state, rate, betas, eps, decay)
+
+
+def _step(
+    weight: Tensor,
+    gradient: Tensor,
+    state: State,
+    rate: float,
+    betas: tuple[float, float] = (0.9, 0.95),
+    eps: float = 1e-8,
+    decay: float = 0.01,
+    *,
+    decays: str = "matrices",
+    how: str = "apart",
+    corrects: str = "both",
+    counted: int = 1,
+    root: str = "outside",
+    squares: str = "gradients",
+    forgets: bool = False,
+    keeps: str = "sums",
+    sign: int = 1,
+) -> tuple[Tensor, State]:
+    """Makes a step; the options are the ways in which it goes wrong."""
+    held = {} if forgets else state
+    step = held.get("step", 0) + 1
+    count = step - 1 + counted
+    strength = decay if decays == "all" or (decays == "matrices" and weight.dim() > 1) else 0.0
+    pulled = gradient + strength * weight if how == "penalty" else gradient
+    mean = betas[0] * held.get("mean", torch.zeros_like(weight)) + (1 - betas[0]) * pulled
+    new = {"gradients": pulled, "mean": mean, "none": pulled.abs().sqrt()}[squares] ** 2
+    square = betas[1] * held.get("square", torch.zeros_like(weight)) + (1 - betas[1]) * new
+    factors = [1 - beta**count if corrects == "both" else 1.0 for beta in betas]
+    first, second = mean / factors[0], square / factors[1]
+    length = {"outside": second.sqrt() + eps, "inside": (second + eps).sqrt(), "none": second + eps}[root]
+    shrunk = {"apart": 1 - rate * strength, "penalty": 1.0, "whole": 1 - strength}[how]
+    kept = (first, second) if keeps == "corrected" else (mean, square)
+    return weight * shrunk - sign * rate * first / length, {"step": step, "mean": kept[0], "square": kept[1]}
+
+
+def _asked(
+    rng: random.Random, *shape: int, steps: int = 0, size: float = 1.0, usual: bool = False, **given: Any
+) -> Question:
+    """Asks for a step after `steps` others; gradients are about as large as `size`, and none is near 0.
+
+    The rate is so small that it does not matter whether a weight decays before or after the rest of its step.
+    """
+    signs = torch.where(_normal(seed_from(rng), *shape) < 0, -1.0, 1.0)
+    gradient = size * signs * (0.5 + _normal(seed_from(rng), *shape).abs())
+    state: State = {}
+    if steps:
+        mean = size * (1 - 0.9**steps) * (0.5 * _normal(seed_from(rng), *shape))
+        square = size**2 * (1 - 0.95**steps) * (0.4 + _normal(seed_from(rng), *shape).abs())
+        state = {"step": steps, "mean": mean, "square": square}
+    weight = 2 * _normal(seed_from(rng), *shape) + signs
+    settings = {} if usual else {"betas": (rng.choice([0.8, 0.85]), rng.choice([0.96, 0.98])), "decay": 0.25}
+    rate = round(rng.uniform(0.008, 0.012), 4)
+    return Question((weight, gradient, state, rate), keywords=settings | given)
+
+
+@exercise.stage("the first step of a bias", points=0.5, public=[_asked(random.Random(1), 3, usual=True)])
+def _(rng):
+    """Before the first step the state is empty, and both means are 0. Divided by 1 - beta**1 they are the gradient and
+    its square, so each weight moves by the rate, against the sign of its gradient.
+    """
+    return [_asked(rng, rng.randint(3, 5), usual=True), _asked(rng, rng.randint(3, 5))]
+
+
+@exercise.stage(
+    "a later step of a bias",
+    points=0.75,
+    public=[_asked(random.Random(2), 3, steps=4), _asked(random.Random(3), 4, steps=1, usual=True)],
+    decisive=True,
+)
+def _(rng):
+    """The means go on from those in the state: beta * the old one + (1 - beta) * the new gradient, or its square. They
+    are divided by 1 - beta**t, where t counts this step too, and kept as they were before the division.
+    """
+    return [_asked(rng, 4, steps=rng.randint(2, 9)), _asked(rng, 3, steps=rng.randint(15, 30), usual=True)]
+
+
+def _matrices(rng: random.Random) -> list[Question]:
+    """Asks about matrices with gradients of several sizes, and about a parameter with three axes."""
+    first = _asked(rng, 2, 3)
+    return [
+        first,
+        _asked(rng, 3, 2, steps=rng.randint(2, 9), size=10.0),
+        _asked(rng, 2, 2, steps=rng.randint(2, 9), size=0.05),
+        _asked(rng, 2, 1, 2, steps=3),
+    ]
+
+
+@exercise.stage("a matrix decays, apart from its gradient", points=0.75, public=_matrices(random.Random(4)))
+def _(rng):
+    """A parameter with two axes or more is multiplied by 1 - rate * decay, whatever its gradient is; the decay goes
+    neither into the gradient nor into the means.
+    """
+    return _matrices(rng)
+
+
+def _near_zero(rng: random.Random) -> list[Question]:
+    """Asks about gradients so small that it matters where eps stands, and about some that are 0."""
+    none = _asked(rng, 2, 2)
+    none.inputs[1][:, 0] = 0.0
+    return [_asked(rng, 3, size=1e-5, usual=True), _asked(rng, 2, 2, steps=3, size=1e-5), none]
+
+
+@exercise.stage("small gradients, and none", points=0.5, public=_near_zero(random.Random(5)))
+def _(rng):
+    """eps is added to the root, not below it: sqrt(v) + eps. It is there so that a gradient of 0 does not divide by
+    0.
+    """
+    return _near_zero(rng)
+
+
+exercise.mistake(
+    "the decay goes into the gradient",
+    "This is Adam with a penalty in the loss: the pull to 0 is divided by the size of the gradients, as they are. "
+    "Decoupled, it is a factor of the weight, 1 - rate * decay.",
+    partial(_step, how="penalty"),
+)
+
+exercise.mistake(
+    "norms and biases decay, too",
+    "Only what has two axes or more decays: `weight.dim() > 1`. The factor of a norm belongs near 1.",
+    partial(_step, decays="all"),
+)
+
+exercise.mistake(
+    "nothing decays", "A matrix is multiplied by 1 - rate * decay in each step.", partial(_step, decays="none")
+)
+
+exercise.mistake(
+    "the decay does not go by the rate",
+    "With a factor of 1 - decay, a quarter or a hundredth of each weight is gone after one step. The factor is 1 - "
+    "rate * decay.",
+    partial(_step, how="whole"),
+)
+
+exercise.mistake(
+    "the means are not corrected",
+    "Both means begin at 0 and are too small at first: divide them by 1 - beta**t.",
+    partial(_step, corrects="none"),
+)
+
+exercise.mistake(
+    "the step is counted too late",
+    "This step counts: at the first one t is 1. With 0 the correction divides by 0.",
+    partial(_step, counted=0),
+)
+
+exercise.mistake(
+    "eps stands below the root",
+    "sqrt(v) + eps, and not sqrt(v + eps): for small gradients, a root of 1e-8 is 1e-4, which is not small.",
+    partial(_step, root="inside"),
+)
+
+exercise.mistake(
+    "the root is missing",
+    "The second mean is one of squares: its root has the size of a gradient.",
+    partial(_step, root="none"),
+)
+
+exercise.mistake(
+    "the mean is squared, not the gradient",
+    "The second mean is that of the squares of the gradients. Gradients that change their sign have a small mean and "
+    "large squares.",
+    partial(_step, squares="mean"),
+)
+
+exercise.mistake(
+    "the gradient is not squared",
+    "The second mean is that of the squares of the gradients: gradient**2.",
+    partial(_step, squares="none"),
+)
+
+exercise.mistake(
+    "the state is not read",
+    "The means of the steps before are in `state`, and so is their number: go on from there.",
+    partial(_step, forgets=True),
+)
+
+exercise.mistake(
+    "the corrected means are kept",
+    "The division by 1 - beta**t is for this step only. What is kept is what stood there before it, else the next step "
+    "divides again.",
+    partial(_step, keeps="corrected"),
+)
+
+exercise.mistake(
+    "the step goes uphill",
+    "The gradient points to where the loss grows: subtract.",
+    partial(_step, sign=-1),
+)
+
+
+@exercise.mistake("the betas are exchanged")
+def _(weight, gradient, state, rate, betas=(0.9, 0.95), eps=1e-8, decay=0.01):
+    """The first beta is that of the mean of the gradients, the second one that of their squares."""
+    return _step(weight, gradient, state, rate, betas[::-1], eps, decay)
+
+
+def _settings_of_its_own(
+    weight: Tensor, gradient: Tensor, state: State, rate: float, *_: Any, **__: Any
+) -> tuple[Tensor, State]:
+    return _step(weight, gradient, state, rate)
+
+
+exercise.mistake(
+    "betas and decay are written down",
+    "betas, eps and decay come as arguments; what stands in the signature are their defaults.",
+    _settings_of_its_own,
+)

@@ -1,0 +1,133 @@
+"""Watch where tensors stand: on the device of the inputs, or on the processor, where a call has made them.
+
+There is one device where a check runs. So the inputs and the weights of models count as standing on another one, what
+`torch.zeros(3)` makes stands on the processor, and what is made of a tensor stands where that does. The rules are those
+of PyTorch for a GPU: two devices do not meet, but in copies, in indices, and where one of the tensors is a number.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterable, Iterator, Mapping
+from contextlib import suppress
+from typing import Any
+
+import torch
+from torch import Tensor, nn
+from torch.overrides import TorchFunctionMode
+
+THERE = ""  # where the inputs stand; else the name of what has made a tensor on the processor
+MARK = "_stands"
+ON_ONE = "all on the device of the inputs"
+MEETS = "`{0}` makes a tensor on the CPU, and inputs stand elsewhere"
+RETURNED = "the result is on the CPU, by `{0}`; the inputs stand elsewhere"
+NUMPY = "`{0}` of a tensor that does not stand on the CPU"
+# Functions that take tensors of two devices, and those that take no number of another device either.
+COPIES = {"copy_", "__setitem__", "index_put_", "index_put", "to", "cpu", "type_as", "tensor", "as_tensor", "is_set_to"}
+FIRST = {"__getitem__", "copy_", "new_tensor"}  # whose result stands where the first tensor does
+STRICT = {"stack", "cat", "concat", "concatenate", "hstack", "vstack", "dstack", "column_stack"}
+MOVES = {"to", "cpu", "type_as"}
+TO_NUMPY = {"numpy", "__array__"}
+
+
+class Places(TorchFunctionMode):
+    """Marks each tensor that PyTorch gives, and notes in `found` the first one that stands where it does not belong."""
+
+    def __init__(self) -> None:
+        super().__init__()
+        self.found = ""
+
+    def __torch_function__(self, function: Any, types: Any, args: Any = (), kwargs: Any = None) -> Any:
+        """Calls a function of PyTorch, and says where its results stand."""
+        kwargs = kwargs or {}
+        name = getattr(function, "__name__", "")
+        given = list(_tensors((*args, *kwargs.values())))
+        before = [_place(tensor) for tensor in given]
+        if name in TO_NUMPY and THERE in before and not kwargs.get("force"):
+            self._note(NUMPY.format(".numpy()"))
+        strangers = [place for tensor, place in zip(given, before, strict=True) if place and _must_not(name, tensor)]
+        if strangers and THERE in before and not _is_index(name, args):
+            self._note(MEETS.format(strangers[0]))
+        result = function(*args, **kwargs)
+        stands = _where(function, name, args, kwargs, before)
+        if stands is not None:
+            if name in MOVES and result is args[0] and stands != before[0]:
+                result = result.clone()  # as from one device to another
+            known = set(map(id, given))
+            for tensor in _tensors((result,)):
+                if id(tensor) not in known:
+                    stand(tensor, stands)
+        return result
+
+    def _note(self, problem: str) -> None:
+        self.found = self.found or problem
+
+
+def stand(tensor: Tensor, place: str) -> None:
+    """Says where a tensor stands."""
+    with suppress(AttributeError, RuntimeError):  # a subclass may allow no attributes
+        setattr(tensor, MARK, place)
+
+
+def _place(tensor: Tensor) -> str | None:
+    """Returns where a tensor stands; None where nothing is known of it, as of one that was made before."""
+    place: str | None = getattr(tensor, "__dict__", {}).get(MARK)
+    return place
+
+
+def arrive(values: Iterable[Any]) -> None:
+    """Says of all tensors in the inputs of a call, of the weights of models too, that they stand where inputs do."""
+    for value in values:
+        held = [*value.parameters(), *value.buffers()] if isinstance(value, nn.Module) else _tensors((value,))
+        for tensor in held:
+            stand(tensor, THERE)
+
+
+def left_behind(result: Any) -> str:
+    """Returns what has made the first tensor of a result that stands on the processor, and is no mere number; or ""."""
+    return next((place for tensor in _tensors((result,)) if (place := _place(tensor)) and tensor.dim()), "")
+
+
+def _tensors(values: Iterable[Any]) -> Iterator[Tensor]:
+    """Yields the tensors in lists, tuples, dictionaries and batches."""
+    for value in values:
+        if isinstance(value, Tensor):
+            yield value
+        elif isinstance(value, list | tuple):
+            yield from _tensors(value)
+        elif isinstance(value, Mapping):
+            yield from _tensors(value.values())
+        elif type(value).__module__.startswith("helpers.") and hasattr(value, "__dict__"):
+            yield from _tensors(vars(value).values())
+
+
+def _must_not(name: str, tensor: Tensor) -> bool:
+    """Says whether a function takes this tensor only where it stands with the others."""
+    return name not in COPIES and (tensor.dim() > 0 or name in STRICT)
+
+
+def _is_index(name: str, args: Any) -> bool:
+    """Says whether the stranger is an index on the processor, which a tensor anywhere takes."""
+    return name == "__getitem__" and isinstance(args[0], Tensor) and not _place(args[0])
+
+
+def _where(function: Any, name: str, args: Any, kwargs: Mapping[str, Any], before: list[str | None]) -> str | None:
+    """Returns where the results of a function stand; None where it is not known."""
+    told = kwargs.get("device", next((a for a in args[1:] if name == "to" and isinstance(a, str | torch.device)), None))
+    if name == "cpu" or (isinstance(told, str) and told.startswith("cpu")):
+        return f".{name}()" if name in MOVES else _called(function)
+    if told is not None:
+        return THERE  # of a device that the answer has asked a tensor for
+    if name in MOVES and len(before) > 1:
+        return before[1]
+    if name == "tensor" and not (args and isinstance(args[0], Tensor)):
+        return _called(function)  # also of a list of numbers that stand elsewhere
+    if name in FIRST and before:
+        return before[0]
+    if not before:
+        return _called(function)
+    return THERE if THERE in before else next((place for place in before if place), None)
+
+
+def _called(function: Callable[..., Any]) -> str:
+    module = getattr(function, "__module__", None) or "torch"
+    return f"{'torch' if '._' in module else module}.{getattr(function, '__name__', 'tensor')}"
