@@ -24,8 +24,7 @@
 # A zip program makes a text smaller: what came before is only pointed at, and what is frequent gets a short code. A language model can do so, too: the better it guesses what comes next, the fewer bits are left to write. The program to compare with is `zlib`, which packs as most zip files are packed. In this notebook you build a language model
 # from nothing but torch, train it in a minute or two on one core of a laptop until it writes French that can be read, and see whether it needs less than `zlib` on the French reviews of this course. Eight parts are yours, from the tokenizer to the optimizer. What is given, you have met, or it is a few lines long.
 #
-# `helpers.models` stays shut, except once, for a comparison. What you make is small, and built nearly as GPT-2 was in 2019: pieces of words in place of words, learned positions, a pre-norm stack with a tied head (but a ReLU, where GPT-2 has a GELU). Beside it there are a training loop with warm-up and clipping, and sampling with top-k and top-p. The large models of today have exchanged some of these parts: you have met
-# rotary positions in notebook 02, and meet RMSNorm, SwiGLU, grouped heads and the cache with which they write in notebook 16.
+# `helpers.models` stays shut, except once, for a comparison. What you make is small, and built nearly as GPT-2 was in 2019: pieces of words in place of words, learned positions, a pre-norm stack with a tied head (but a ReLU, where GPT-2 has a GELU). Beside it there are a training loop with warm-up and clipping, and sampling with top-k and top-p. The newer parts of today's models come in notebook 16.
 #
 # **When you are done, you can**
 # - learn the pieces of a language from its bytes, and cut any text with them;

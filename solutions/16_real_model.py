@@ -1370,13 +1370,9 @@ born.assign(right=[row.place in row.says for row in born.itertuples()]).round(2)
 # ## What others call it
 #
 # - **multi-query attention** (also *MQA*), **grouped-query attention** (also *GQA*): heads that share keys and values.
-# - **KV cache**: the keys and values that are kept while writing.
 # - **prefill, decoding**: reading the prompt in one pass, then one token at a time with the cache.
-# - **RoPE** (also *rotary position embedding*): rotary positions; their base is `rope_theta` in a file of settings.
-# - **weight tying**: a head that is the embedding once more; `tie_word_embeddings`.
 # - **safetensors, GGUF**: files of weights that hold no code; in the second they are as a rule *quantised* to a few bits.
 # - **chat template**: the marks for whose turn it is.
-# - **hallucination**: what is wrong, and written as fluently as what is right.
 # - **induction head**: a head that copies what followed the last occurrence.
 # - **ablation of a head** (also *zero ablation*): switching it off, to see what it was for.
 
