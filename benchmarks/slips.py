@@ -2,31 +2,38 @@
 
     python -m benchmarks.slips 01                   # the first right answer to each exercise of notebook 01
     python -m benchmarks.slips 01 causal_mask --answers 3
+    python -m benchmarks.slips "" --every 20        # all notebooks, one slip of twenty
 
 The bank holds the wrong answers that somebody has thought of; here are a few dozen for each exercise of which nobody
 has. Prints a line for each slip that `check` calls right: with its marks if it loses any in grading, which must never
 be, and otherwise to be looked at. Most that get through do the same as before (`dim=1` for `dim=-1` of two axes); one
-that does not is a hole: put it into the bank.
+that does not is a hole: put it into the bank. Those are asked all combinations of the corners of the domain
+(`grading/definitions/corners.py`), with values that no student and no check has: where one gives another result there,
+it is marked, and counted in the table at the end.
 """
 
 import argparse
 import ast
 import difflib
+import itertools
+import random
 import sys
 import time
 from collections.abc import Iterator
-from dataclasses import replace
+from dataclasses import dataclass, replace
+from functools import cache
 
 from grading.authoring import bank
 from grading.definitions import catalogue, exercise
 from grading.definitions.exercise import Exercise
 from tutor.checking.answers import InProcess
 from tutor.checking.clock import TooSlow, time_limit
-from tutor.checking.judging import judge
+from tutor.checking.judging import Examples, judge
 from tutor.checking.verdict import Verdict
 
 SECONDS = 10.0  # for one answer, which may never end
 STUDENTS = ("ada", "blaise")
+ROUNDS = 2  # of all combinations of corners, asked of what gets through
 OPERATORS: dict[type[ast.operator], type[ast.operator]] = {
     ast.Add: ast.Sub,
     ast.Sub: ast.Add,
@@ -114,6 +121,21 @@ def with_a_slip(source: str) -> Iterator[str]:
                         yield text
 
 
+@dataclass
+class Count:
+    """How many slips were tried, how many got through, and of these gave another result on a corner of the domain."""
+
+    tried: int = 0
+    through: int = 0
+    changed: int = 0
+    lossy: bool = False  # whether one was called right and loses marks
+
+    def row(self, *names: str) -> str:
+        """Returns a row of the table."""
+        share = 100 * self.changed / max(1, self.tried)
+        return f"| {' | '.join(names)} | {self.tried:,} | {self.through:,} | {self.changed:,} | {share:.1f} % |"
+
+
 def verdicts(answer: bank.BankAnswer, defined: Exercise) -> list[Verdict]:
     """Returns what `check` says of an answer and, if it calls it right, how it is graded."""
     try:
@@ -121,33 +143,68 @@ def verdicts(answer: bank.BankAnswer, defined: Exercise) -> list[Verdict]:
             student = InProcess(bank.run(answer))
     except (Exception, TooSlow):  # noqa: BLE001 - whatever is wrong with it: it is seen at once
         return []
-    public = judge(defined.public_examples(), student, SECONDS)
+    public = judge(_without_mistakes(defined.check_examples()), student, SECONDS)
     if public.outcome != "right":
         return [public]
-    return [public, *(judge(defined.drawn_examples(one), student, SECONDS, hidden=True) for one in STUDENTS)]
+    return [
+        public,
+        *(judge(_without_mistakes(defined.variant(one)), student, SECONDS, hidden=True) for one in STUDENTS),
+    ]
 
 
-def examine(notebook: str, defined: Exercise, count: int) -> bool:
-    """Prints what gets through of the slips in some right answers; returns whether any is green and loses marks."""
-    start, tried, through, lossy = time.process_time(), 0, 0, False
+def _without_mistakes(examples: Examples) -> Examples:
+    """Returns examples that know of no mistakes: a name is not asked for here, and takes half of the time."""
+    stages = (replace(one, cases=tuple(replace(case, mistakes={}) for case in one.cases)) for one in examples.stages)
+    return replace(examples, stages=tuple(stages))
+
+
+def changes_a_corner(answer: bank.BankAnswer) -> bool:
+    """Says whether an answer gives another result than the reference on some combination of corners."""
+    student = InProcess(bank.run(answer))
+    asked = _all_corners(answer.notebook, answer.exercise)
+    return judge(asked, student, 10 * SECONDS, hidden=True).outcome != "right"
+
+
+@cache
+def _all_corners(notebook: str, name: str) -> Examples:
+    """Returns examples that ask every combination of corners, `ROUNDS` times with other values."""
+    defined = exercise.load_one(notebook, name)
+    examples = defined.variant("corners")
+    rng = random.Random(f"{defined.name}, all corners")
+    stages = []
+    for stage, told in zip(defined.stages, examples.stages, strict=False):
+        domain = [one for one in defined.domain if one.stage == stage.name]
+        asks = [ask for one in domain for _ in range(ROUNDS) for _, ask in one.every(rng)]
+        stages.append(replace(told, cases=(*told.cases, *defined.cases(stage, asks))))
+    return _without_mistakes(replace(examples, stages=(*stages, *examples.stages[len(stages) :])))
+
+
+def examine(notebook: str, defined: Exercise, count: int, every: int = 1) -> Count:
+    """Prints what gets through of the slips in some right answers, and counts them."""
+    start, counted = time.process_time(), Count()
     right = [one for one in bank.answers(notebook) if one.exercise == defined.name and one.right]
     for answer in right[:count]:
         plain = ast.unparse(ast.parse(answer.source)).splitlines()
-        for source in with_a_slip(answer.source):
-            tried += 1
+        for source in itertools.islice(with_a_slip(answer.source), 0, None, every):
+            counted.tried += 1
             _, *graded = verdicts(replace(answer, source=source), defined) or [None]
             if not graded:
                 continue
-            through += 1
+            counted.through += 1
             marks = {one.earned for one in graded if one} - {defined.points}
-            lossy |= bool(marks)
+            counted.lossy |= bool(marks)
+            other = changes_a_corner(replace(answer, source=source))
+            counted.changed += other
             changed = difflib.unified_diff(plain, source.splitlines(), n=0, lineterm="")
             lines = [line.strip("+- ") for line in changed if line[0] in "+-" and not line.startswith(("+++", "---"))]
-            print(f"  {f'green, but {marks}' if marks else 'full marks'}: {'  ->  '.join(lines)}", flush=True)
+            said = f"green, but {marks}" if marks else "full marks"
+            print(f"  {said}{', another result on a corner' if other else ''}: {'  ->  '.join(lines)}", flush=True)
     print(
-        f"{notebook} {defined.name}: {through} of {tried} get through, {time.process_time() - start:.0f} s", flush=True
+        f"{notebook} {defined.name}: {counted.through} of {counted.tried} get through, {counted.changed} of these give "
+        f"another result on a corner, {time.process_time() - start:.0f} s",
+        flush=True,
     )
-    return lossy
+    return counted
 
 
 def main() -> None:
@@ -156,13 +213,24 @@ def main() -> None:
     parser.add_argument("notebook", help="the start of a notebook's name: 01")
     parser.add_argument("exercise", nargs="?", default="", help="one exercise")
     parser.add_argument("--answers", type=int, default=1, help="how many right answers get slips")
+    parser.add_argument("--every", type=int, default=1, help="try one slip of so many")
     options = parser.parse_args()
-    lossy = False
+    rows, total = list[str](), Count()
     for notebook in catalogue.notebooks():
         for name in catalogue.names(notebook) if notebook.startswith(options.notebook) else ():
             if options.exercise in ("", name):
-                lossy |= examine(notebook, exercise.load_one(notebook, name), options.answers)
-    sys.exit(lossy)
+                one = examine(notebook, exercise.load_one(notebook, name), options.answers, options.every)
+                rows.append(one.row(notebook[:2], name))
+                total = Count(
+                    total.tried + one.tried,
+                    total.through + one.through,
+                    total.changed + one.changed,
+                    total.lossy or one.lossy,
+                )
+    print("\n| notebook | exercise | slips tried | get through | of these another result on a corner | of all |")
+    print("|---|---|---|---|---|---|")
+    print("\n".join([*rows, total.row("all", "")]))
+    sys.exit(total.lossy)
 
 
 if __name__ == "__main__":

@@ -210,7 +210,9 @@ def batch_shape(b: int, n: int, d: int) -> tuple[int, int, int]:
 # - You may run it as often as you like; only what you hand in counts. Your mark comes from the same questions and from *other* ones, drawn for
 #   you: an answer that fits only the examples will not do.
 # - Points are given by stage, so half an answer is worth handing in. The stage that an exercise is there for weighs most: an answer that fails
-#   it gets half of the points at most.
+#   it gets half of the points at most. A stage on what everybody knows, or on what is left alone, earns points only beside it.
+# - You may use what PyTorch has, and what `helpers` has, too, but for the one part that an exercise asks you to write: an answer that calls, say, the
+#   table of sinusoids in `helpers.models` where you are to write that table is no answer, and earns nothing. The check says so.
 #
 # ### What every answer keeps
 #

@@ -282,7 +282,8 @@ def run_sweep(settings: list[dict], train_one, finished: dict[str, dict], save) 
     """Trains what is not finished, saves after each training, and returns all rows.
 
     Args:
-        settings: dicts, each with a "name" of its own and more entries, such as "layers" and "dropout".
+        settings: dicts, each with a "name" of its own and more entries, such as "layers" and "dropout",
+            whose values may be numbers, texts, None or lists.
         train_one: function of a setting that returns its result, a dict. It may take hours.
         finished: name -> row, of earlier runs, maybe of other sweeps too. A row holds the entries
             of its setting and those of its result; it counts only if it has all entries
@@ -517,7 +518,7 @@ def diagnose(train_loss: list[float], dev_loss: list[float]) -> str:
     Args:
         train_loss, dev_loss: one mean loss for each epoch (nats per word), at least 3 epochs;
             a training loss may be NaN in any epoch but the first, a dev loss only in a run that
-            fails to train.
+            fails to train. Only the bound of 80 % may be met exactly.
 
     Example: diagnose([4.0, 2.0, 1.0], [4.1, 3.0, 3.5]) is "overfits".
     """

@@ -98,10 +98,19 @@ def _decode_examples(name: str, entry: dict[str, Any]) -> Examples:
             stage.get("measure", ""),
             stage.get("cost", 0.0),
             stage.get("decisive", False),
+            stage.get("weak", False),
         )
         for stage in entry["stages"]
     )
-    return Examples(name, entry["signature"], stages, entry["hints"], salt=name, kept=entry.get("kept", 0.0))
+    return Examples(
+        name,
+        entry["signature"],
+        stages,
+        entry["hints"],
+        salt=name,
+        kept=entry.get("kept", 0.0),
+        forbids=tuple(entry.get("forbids", ())),
+    )
 
 
 def check(answer: Any, name: str | None = None) -> Verdict | None:

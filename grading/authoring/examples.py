@@ -11,6 +11,7 @@ from grading.definitions.exercise import Exercise
 from tutor.checking import fingerprints, plain
 from tutor.checking.judging import Raised
 
+FURTHER = ("measure", "cost", "decisive", "weak")  # what is told of a stage where it is not left out
 TERMS = 100.0  # how large the terms of a trace are taken to be, where two are compared
 
 
@@ -39,7 +40,7 @@ def encode(exercise: Exercise) -> dict[str, Any]:
                 "points": cases.points,
                 "view": cases.view,
                 "tolerance": cases.tolerance,
-                **{name: getattr(cases, name) for name in ("measure", "cost", "decisive") if getattr(cases, name)},
+                **{name: getattr(cases, name) for name in FURTHER if getattr(cases, name)},
                 "cases": [
                     {
                         "ask": {name: _short(value, ASKED) for name, value in case.ask.encode().items()},
@@ -52,7 +53,7 @@ def encode(exercise: Exercise) -> dict[str, Any]:
             }
             for cases in made.stages
         ],
-    } | ({"kept": made.kept} if made.kept else {})
+    } | {name: value for name, value in (("kept", made.kept), ("forbids", list(made.forbids))) if value}
 
 
 ASKED, TOLD = 9, 7  # digits: a question is the same number as in grading; results are compared to five digits

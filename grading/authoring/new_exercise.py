@@ -40,6 +40,12 @@ def _(rng):
         yield Question((rng.randint(3, 9), rng.randint(12, 30)))
 
 
+# The domain of the arguments: every student is asked each value and each pair; a range stands for one of its numbers.
+@exercise.corners("several sentences", b=(1, 2, range(65, 80)), n=(0, 1, range(101, 110), range(1001, 1010)))
+def _(rng, b, n):
+    return Question((b, n))
+
+
 # A known mistake: a small wrong answer, recognised by its results, and the hint that it deserves.
 @exercise.mistake("the sum")
 def _(b, n):

@@ -209,7 +209,7 @@ class _Grading:
         """Returns the verdict on one answer. One that ends the process earns nothing; the others get a new process."""
         graded = self._graded
         if self._over():
-            return replace(examine(exercise, DeadAnswer(USED_UP), self._seed, 0.1), earned=0.0)
+            return self._never_asked(exercise, USED_UP)
         answer = self._run_cells().answer(exercise.name)
         before = answer.spent()
         try:
@@ -220,7 +220,7 @@ class _Grading:
             graded.dear = True
             self._patience.note(f"the replies to {exercise.name} cost too much to read")
             answer.dead = TOO_DEAR
-            verdict = examine(exercise, DeadAnswer(TOO_DEAR), self._seed, 0.1)
+            verdict = self._never_asked(exercise, TOO_DEAR)
         graded.spent[exercise.name] = answer.spent() - before
         if not (answer.dead or answer.out_of_step):
             return verdict
@@ -228,6 +228,10 @@ class _Grading:
         if answer.ended and not again:  # somebody else may have ended it, for want of memory perhaps
             return self._verdict(exercise, again=True)
         return replace(verdict, earned=0.0) if answer.dead else verdict
+
+    def _never_asked(self, exercise: Exercise, reason: str) -> Verdict:
+        """Returns the verdict on an answer that was not asked, or whose replies were not read: why, and no points."""
+        return replace(examine(exercise, DeadAnswer(reason), self._seed, 0.1), earned=0.0, sentence=reason)
 
     def _over(self) -> bool:
         """Says whether the time for this submission was used up."""

@@ -19,7 +19,7 @@ from tutor.checking import plain
 from tutor.checking.answers import Question, Reply
 from tutor.checking.compare import difference
 from tutor.checking.judging import INPUTS_STAY as INPUTS_STAY
-from tutor.checking.judging import Case, Examples, Raised, StageCases
+from tutor.checking.judging import NO_GRADIENT, Case, Examples, Raised, StageCases
 from tutor.checking.places import ON_ONE
 from tutor.checking.plain import Other
 from tutor.checking.probes import DIFFER, STOPPED, TWO_NEW, holds_batches, is_differentiable
@@ -423,7 +423,7 @@ CIRCUMSTANCES = (  # in the order of causes
     ),
     Circumstance(
         "a gradient passes through, wherever the result depends on a number",
-        "Training goes through here. `.detach()`, `.data`, `.item()`, `torch.no_grad()` and numpy stop gradients.",
+        NO_GRADIENT,
         _gradients,
     ),
     Circumstance(

@@ -10,6 +10,10 @@ def _(rng):
     '''What is 2 times 1? (where to look when the stage fails)'''
     return [Question((rng.randint(2, 9),))]
 
+@exercise.corners("small numbers", number=(0, -1, range(33, 40), range(1001, 1010)))
+def _(rng, number):
+    return Question((number,))
+
 @exercise.mistake("squared")
 def _(number):
     '''Add the number to itself. (the hint of the mistake)'''
@@ -27,6 +31,7 @@ from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass
 from typing import Any, TypeVar, overload
 
+from grading.definitions.corners import Corners
 from grading.folder.errors import CourseError
 from tutor.checking.answers import Question
 
@@ -91,16 +96,24 @@ class Definition:
             said. The build shows both in front of the exercise and in the table at the notebook's head.
         exceptions: see `Exercise`.
         trains: see `Exercise`.
+        forbids: see `Exercise`.
 
     Attributes:
         references: the right answer; there must be one.
         stages: those so far; others, made by a function, may be added to them.
         mistakes: in the same way.
         large: see `Exercise`.
+        domain: see `Exercise`.
     """
 
     def __init__(
-        self, *, minutes: int = 0, difficulty: int = 0, exceptions: tuple[str, ...] = (), trains: bool = False
+        self,
+        *,
+        minutes: int = 0,
+        difficulty: int = 0,
+        exceptions: tuple[str, ...] = (),
+        trains: bool = False,
+        forbids: tuple[str, ...] = (),
     ) -> None:
         if minutes < 0 or difficulty not in (0, 1, 2, 3):
             raise ExerciseError(
@@ -111,7 +124,8 @@ class Definition:
         self.stages: list[Stage] = []
         self.mistakes: list[Mistake] = []
         self.large: list[Question] = []
-        self.exceptions, self.trains = exceptions, trains
+        self.domain: list[Corners] = []
+        self.exceptions, self.trains, self.forbids = exceptions, trains, forbids
 
     def reference(self, answer: Answer) -> Answer:
         """Takes the right answer; its name is that of the exercise."""
@@ -153,6 +167,20 @@ class Definition:
                 Stage(name, points, look, asked, draw, view, tolerance, sealed, raises, measure, decisive)
             )
             return draw
+
+        return add
+
+    def corners(
+        self, stage: str, **dimensions: Sequence[Any]
+    ) -> Callable[[Callable[..., Question | None]], Callable[..., Question | None]]:
+        """Decorates the function that makes a question of a stage from a generator and one value for each dimension.
+
+        See `grading.definitions.corners`.
+        """
+
+        def add(question: Callable[..., Question | None]) -> Callable[..., Question | None]:
+            self.domain.append(Corners(stage, dimensions, question))
+            return question
 
         return add
 

@@ -8,18 +8,25 @@ from __future__ import annotations
 import importlib
 import inspect
 import random
-from collections.abc import Callable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from functools import cache, cached_property
+from itertools import chain
 from typing import Any, cast
 
+import torch
+from torch import Tensor
+
 from grading.definitions import catalogue, contracts, reading_time
+from grading.definitions.corners import Corners
 from grading.definitions.definition import Definition, ExerciseError, Mistake, Stage, hints_of
 from tutor.checking.answers import InProcess, Question, Reply
-from tutor.checking.judging import Case, Examples, Raised, StageCases, trace_of, words
+from tutor.checking.judging import Case, Examples, Raised, StageCases, is_right, trace_of, words
 from tutor.checking.measures import INPUTS_KEPT, measured
+from tutor.checking.probes import RESULTS
 
 MISTAKE_SECONDS = 5.0  # of a processor, for one reply of a known mistake; thousands of times what any of them needs
+TRIES = 8  # draws of a stage, among which one is looked for that asks for a result which is not known yet
 KEPT = 40  # drawn examples of one exercise in one process
 
 
@@ -30,7 +37,9 @@ class Exercise:
     Args:
         exceptions: names of `contracts.CIRCUMSTANCES` in which an answer need not do as the reference does.
         large: public questions with inputs that are long and cheap, asked of an answer that is right in all else.
+        domain: what its arguments may be, of which every student is asked the corners.
         trains: gradients must pass through a function's result; through that of a class of `nn.Module` they always do.
+        forbids: full names of parts of `helpers` that are what the exercise asks for: an answer that uses one is none.
         hints: what `hint(name)` shows, in Markdown, each one more than the last: a question that leads there, the idea
             with a small example, the first lines or the shape of each step; never the answer.
     """
@@ -40,7 +49,9 @@ class Exercise:
     mistakes: Sequence[Mistake]
     exceptions: tuple[str, ...] = field(default=(), kw_only=True)
     large: Sequence[Question] = field(default=(), kw_only=True)
+    domain: Sequence[Corners] = field(default=(), kw_only=True)
     trains: bool = field(default=False, kw_only=True)
+    forbids: tuple[str, ...] = field(default=(), kw_only=True)
     hints: tuple[str, ...] = field(default=(), kw_only=True)
 
     @classmethod
@@ -48,17 +59,22 @@ class Exercise:
         """Returns the exercise that a file defines.
 
         Raises:
-            ExerciseError: when the definition has not exactly one reference.
+            ExerciseError: when the definition has not exactly one reference, or corners of a stage that it has not.
         """
         if len(definition.references) != 1:
             raise ExerciseError(f"expected one reference, found {len(definition.references) or 'none'}.")
+        stages = [stage.name for stage in definition.stages]
+        if lost := [one.stage for one in definition.domain if one.stage not in stages]:
+            raise ExerciseError(f"corners are asked in the stage {lost[0]!r}; expected one of: {', '.join(stages)}.")
         return cls(
             definition.references[0],
             definition.stages,
             definition.mistakes,
             exceptions=definition.exceptions,
             large=definition.large,
+            domain=definition.domain,
             trains=definition.trains,
+            forbids=definition.forbids,
             hints=hints,
         )
 
@@ -90,14 +106,15 @@ class Exercise:
         """
         stages = []
         for stage, public in zip(self.stages, self._public.stages, strict=False):
-            further = self._cases(stage, self._drawn(stage, "check"))
+            further = self._of_check[stage.name]
             told = (replace(case, mistakes={}, traces=self._traces(public, case)) for case in further)
             stages.append(replace(public, cases=(*public.cases, *told)))
-        return replace(self._public, stages=(*stages, *self._public.stages[len(stages) :]))
+        kept = self._public.stages[len(stages) :]
+        return self._with_corners(replace(self._public, stages=(*stages, *kept)), "check", hidden=False)
 
     @cached_property
     def _public(self) -> Examples:
-        return self._examples([self._cases(stage, stage.public) for stage in self.stages])
+        return self._examples([self.cases(stage, stage.public) for stage in self.stages])
 
     def _traces(self, stage: StageCases, case: Case) -> dict[str, str | float] | None:
         """Returns what a further question tells of known mistakes: nothing where the results are formulas."""
@@ -128,18 +145,100 @@ class Exercise:
     def drawn_examples(self, seed: str) -> Examples:
         """Returns the examples for grading: the public ones, and fresh ones; the same seed draws the same.
 
-        The public ones are asked again so that no answer that the student's own check refuses passes here by luck.
+        The public ones are asked again so that no answer that the student's own check refuses passes here by luck. All
+        are asked in an order that the seed draws: the number of a call tells nothing of its stage.
         """
-        return self._examples(
+        drawn = self._examples(
             [
-                (*public.cases, *(replace(case, hidden=True) for case in self._cases(stage, self._drawn(stage, seed))))
+                (*public.cases, *(replace(case, hidden=True) for case in self._new_cases(stage, public, seed)))
                 for stage, public in zip(self.stages, self._public.stages, strict=False)
             ],
             self._public,
         )
+        return replace(self._with_corners(drawn, seed, hidden=True), order=f"{self.name}|{seed}")
 
-    def _drawn(self, stage: Stage, seed: str) -> Sequence[Question]:
-        return tuple(stage.draw(random.Random(f"{self.name}|{stage.name}|{seed}")))
+    def _with_corners(self, examples: Examples, seed: str, *, hidden: bool) -> Examples:
+        """Returns examples with the corners of the domain, of which nobody knows what mistakes make.
+
+        What every answer keeps is not asked of them: they are large, or far from what a gradient can be measured of.
+        """
+        stages = []
+        for number, stage in enumerate(examples.stages):
+            asks = [ask for one in self.domain if one.stage == stage.name for ask in self.corners(one, seed).values()]
+            wanted = [self._wanted(self.stages[number], ask) for ask in asks]
+            cases = [Case(*pair, hidden=hidden) for pair in zip(asks, wanted, strict=True)]
+            stages.append(replace(stage, cases=(*stage.cases, *cases)))
+        return replace(examples, stages=tuple(stages))
+
+    def corners(self, domain: Corners, seed: str) -> dict[tuple[tuple[str, int], ...], Question]:
+        """Returns the questions about the corners of a domain for one student, "check" being the check's, by corner."""
+        rng = random.Random(f"{self.name}|{self.domain.index(domain)}|{seed}")
+        return {tuple(corner.items()): ask for corner, ask in domain.drawn(rng)}
+
+    def _drawn(self, stage: Stage, seed: str) -> tuple[Case, ...]:
+        return self.cases(stage, tuple(stage.draw(random.Random(f"{self.name}|{stage.name}|{seed}"))))
+
+    # --- what is known, and what is not: no stage is passed by results that everybody can read -----------------------
+
+    @cached_property
+    def _of_check(self) -> dict[str, tuple[Case, ...]]:
+        """What a check asks of each stage, further than the public questions."""
+        return {stage.name: self._drawn(stage, "check") for stage in self.stages}
+
+    def _new_cases(self, stage: Stage, public: StageCases, seed: str) -> tuple[Case, ...]:
+        """Returns what a stage asks in grading; where it is not weak, something of which no check knows the result."""
+        drawn = self._drawn(stage, seed)
+        if public.weak:
+            return drawn
+        tries = chain([drawn], (self._drawn(stage, f"{seed}|{number}") for number in range(1, TRIES)))
+        return next((one for one in tries if self._ask_for_something_new(stage, one, self._known_of_check)), drawn)
+
+    @cached_property
+    def _weak(self) -> frozenset[str]:
+        """Names of the stages that can be passed without doing what the exercise asks.
+
+        Those whose questions have no other results than the public ones, whatever is drawn, or ones that are 0 or 1
+        everywhere; that take what the answer's own process says of a call.
+        """
+        return frozenset(stage.name for stage in self.stages if self._is_weak(stage))
+
+    def _is_weak(self, stage: Stage) -> bool:
+        drawn = self._of_check[stage.name]
+        if not any(case.ask.probe in RESULTS for case in drawn):
+            return True
+        tries = chain([drawn], (self._drawn(stage, f"check|{number}") for number in range(1, TRIES)))
+        return not any(self._ask_for_something_new(stage, cases, self._known_of_public) for cases in tries)
+
+    @cached_property
+    def _known_of_public(self) -> Sequence[tuple[Question, Reply]]:
+        return self._known_replies(ask for stage in self.stages if not stage.sealed for ask in stage.public)
+
+    @cached_property
+    def _known_of_check(self) -> Sequence[tuple[Question, Reply]]:
+        asked = (case.ask for stage in self.stages if not stage.sealed for case in self._of_check[stage.name])
+        return [*self._known_of_public, *self._known_replies(asked)]
+
+    def _known_replies(self, asked: Iterable[Question]) -> Sequence[tuple[Question, Reply]]:
+        return [(ask, self.reply(ask)) for ask in asked if ask.probe in RESULTS]
+
+    def _ask_for_something_new(
+        self, stage: Stage, cases: Sequence[Case], known: Sequence[tuple[Question, Reply]]
+    ) -> bool:
+        """Says whether a stage has a question to which no known reply is right, nor one that is 0 or 1 everywhere.
+
+        Where only the shape counts, it is enough that no known one has it.
+        """
+        asked = StageCases(stage.name, "", 0, stage.view, stage.tolerance, (), stage.measure)
+        for case in cases:
+            if case.ask.probe in RESULTS:
+                value = self.reply(case.ask).value if stage.measure else case.wanted
+                looks = isinstance(value, Tensor) and stage.view != "shape"
+                alike = (torch.full_like(value, number) for number in (0, 1) if looks)
+                replies = [reply for ask, reply in known if ask.probe == case.ask.probe]
+                replies += [Reply("value", tensor) for tensor in alike]
+                if not any(is_right(asked, case, measured(stage.measure, case.ask, one), self.name) for one in replies):
+                    return True
+        return False
 
     def variant(self, seed: str) -> Examples:
         """Returns the drawn examples, made when they are first asked for: a class meets the same few over and over."""
@@ -164,6 +263,7 @@ class Exercise:
                 mine,
                 stage.measure,
                 decisive=stage.decisive,
+                weak=stage.name in self._weak,
             )
             for stage, mine in zip(self.stages, cases, strict=True)
         ]
@@ -174,10 +274,12 @@ class Exercise:
             (*stages, *contracts.stages(self, stages, public)),
             {m.name: m.hint for m in self.mistakes},
             salt=self.name,
+            forbids=self.forbids,
             kept=0.0 if own_stage or contracts.INPUTS_STAY in self.exceptions else contracts.cost(self.points),
         )
 
-    def _cases(self, stage: Stage, asks: Sequence[Question]) -> tuple[Case, ...]:
+    def cases(self, stage: Stage, asks: Sequence[Question]) -> tuple[Case, ...]:
+        """Returns questions of a stage with what the reference replies, and what known mistakes do when looked at."""
         return tuple(Case(ask, self._wanted(stage, ask), _Results(self, ask, stage.measure)) for ask in asks)
 
     def reply(self, ask: Question) -> Reply:

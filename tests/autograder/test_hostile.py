@@ -337,6 +337,7 @@ def test_no_student_speaks_in_the_voice_of_the_examiner(graded: Ran) -> None:
         assert told is not None
         for text in (told.headline, told.hint, *(line.text for line in told.lines)):
             assert text.isprintable(), case.name
+            assert "hidden_size_" not in text, case.name
             before, feigned, _ = text.partition("FEIGNED")
             said = ("the answer said: '", "the result cannot be read: ", "an error called '", "got a ")
             assert not feigned or any(words in before for words in said), (case.name, text)

@@ -128,15 +128,15 @@ class AskedOnce(InProcess):
 class Replayed:
     """A known mistake that gives the replies which it gave when the examples were made, question by question."""
 
-    replies: list[Reply]
-    given: int = 0
+    replies: dict[str, Reply]
 
     def ask(self, question: Question, seconds: float) -> Reply:
-        """Returns the reply to the next question; with copies of its inputs a mistake was asked none."""
+        """Returns the reply to a question; with copies of its inputs a mistake was asked none."""
         if question.apart:
             return Reply("unreadable", error="it was not asked with copies of its inputs")
-        self.given += 1
-        return self.replies[self.given - 1]
+        if question.probe == "parts used":
+            return Reply("value", [])
+        return self.replies[_in_text(question)]
 
     def spent(self) -> float:
         """Returns no time: all questions have been asked before."""
@@ -144,18 +144,18 @@ class Replayed:
 
 
 @functools.lru_cache(maxsize=30)
-def _drawn(notebook: str, name: str, seed: str) -> tuple[Examples, dict[str, list[Reply]]]:
+def _drawn(notebook: str, name: str, seed: str) -> tuple[Examples, dict[str, dict[str, Reply]]]:
     """Returns the drawn examples with what each known mistake makes of each question, and its replies."""
 
-    def make() -> tuple[Examples, dict[str, list[Reply]]]:
+    def make() -> tuple[Examples, dict[str, dict[str, Reply]]]:
         examples = exercise.load(notebook)[name].variant(seed)
-        answers, stages = defaultdict[str, list[Reply]](list), []
+        answers, stages = defaultdict[str, dict[str, Reply]](dict), []
         for stage in examples.stages:
             cases = []
             for case in stage.cases:
                 cases.append(replace(case, mistakes=dict(case.mistakes)))
                 for one in case.mistakes:
-                    answers[one].append(case.mistakes.reply(one))
+                    answers[one][_in_text(case.sent)] = case.mistakes.reply(one)
             stages.append(replace(stage, cases=tuple(cases)))
         return replace(examples, stages=tuple(stages)), dict(answers)
 
@@ -165,6 +165,13 @@ def _drawn(notebook: str, name: str, seed: str) -> tuple[Examples, dict[str, lis
 def drawn(notebook: str, name: str, seed: str) -> Examples:
     """Returns the drawn examples of an exercise, with what each known mistake makes of each question."""
     return _drawn(notebook, name, seed)[0]
+
+
+def without_corners(examples: Examples) -> Examples:
+    """Returns examples without the corners of a domain, of which no known mistake is asked."""
+    known = [tuple(case for case in stage.cases if stage.cost or case.mistakes) for stage in examples.stages]
+    stages = [replace(stage, cases=mine) for stage, mine in zip(examples.stages, known, strict=True)]
+    return replace(examples, stages=tuple(stages))
 
 
 def known_mistake(notebook: str, name: str, seed: str, mistake: str) -> Replayed:

@@ -215,6 +215,36 @@ def test_two_faults_cost_two_tenths_and_what_follows_from_one_costs_nothing() ->
     assert lost(function_exercise(**long), in_place_and_cut_off) == [INPUTS_STAY, GRADIENT]
 
 
+class Residual(nn.Module):
+    def __init__(self, width: int) -> None:
+        super().__init__()
+        self.norm = nn.LayerNorm(width)
+        self.linear = nn.Linear(width, width)
+
+    def forward(self, x: Tensor) -> Tensor:
+        return x + self.linear(self.norm(x))
+
+
+class ResidualInPlace(Residual):
+    def forward(self, x: Tensor) -> Tensor:
+        x += self.linear(self.norm(x))  # autograd needs what is overwritten
+        return x
+
+
+def test_an_input_that_is_overwritten_costs_a_tenth_where_autograd_refuses_it_too() -> None:
+    silent = {"norm.weight": torch.ones(2), "norm.bias": torch.zeros(2)}
+    silent |= {"linear.weight": torch.zeros(2, 2), "linear.bias": torch.zeros(2)}
+    loud = silent | {"linear.weight": torch.tensor([[1.0, 2.0], [0.5, 1.0]])}
+    asks = [
+        Question((torch.tensor([[1.0, 3.0], [0.5, 2.0]]),), build={"width": 2}, weights=one) for one in (silent, loud)
+    ]
+    defined = Exercise(Residual, [Stage("all", 2, "look", asks, lambda rng: asks)], [])
+    assert lost(defined, ResidualInPlace) == [INPUTS_STAY]
+    said = judge(defined.public_examples(), InProcess(ResidualInPlace))
+    assert "`x[0, 0]` was 1 and is 1.9999" in said.sentence  # and not that it asks for a gradient now, which follows
+    assert "x = x + 1" in said.look
+
+
 def spoiled(change: Any) -> Verdict:
     """Returns what is said of an answer that changes a dictionary, a list, a tensor and a model."""
     shape = {"vocab_size": 5, "d_model": 4, "n_layers": 1, "n_heads": 2}
@@ -662,8 +692,12 @@ def test_every_exercise_has_a_stage_that_decides(notebook: str) -> None:
 
 
 def test_without_the_stage_that_decides_there_is_half_of_the_points() -> None:
-    asks = [Question((X, 2.0))]
-    shape = Stage("shape", 3, "look", asks, lambda rng: asks, view="shape")
-    values = Stage("values", 1, "look", asks, lambda rng: asks, decisive=True)
-    said = judge(Exercise(doubled, [shape, values], []).drawn_examples("ada"), InProcess(torch.add), hidden=True)
+    once = Stage("once", 3, "look", [Question((X, 1.0))], lambda rng: [Question((X + rng.random(), 1.0))])
+    often = Stage(
+        "often", 1, "look", [Question((X, 2.0))], lambda rng: [Question((X, rng.random() + 2))], decisive=True
+    )
+    said = judge(
+        Exercise(doubled, [once, often], []).drawn_examples("ada"), InProcess(lambda x, factor: x), hidden=True
+    )
+    assert said.stages[:2] == (("once", True), ("often", False))
     assert said.earned == 2

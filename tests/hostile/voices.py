@@ -56,8 +56,10 @@ CASES = [
     _made_up("made_up_value_that_cannot_be_read", "{'value': {'expression': ['Float', '1e999999']}}"),
     _made_up("made_up_value_of_no_kind", "{'value': {'unknown': 1}}"),
     _made_up("made_up_outcome", "{'outcome': 'right', 'earned': 3}"),
+    _made_up("made_up_late_tells_what_was_asked", "{'outcome': 'late', 'error': f'hidden_size_{size}'}"),
     # What a hidden question asks is carried out in the name of a class, a line, a kind of value.
     _tells("tells_by_a_class", "raise type(f'hidden_size_{size}', (Exception,), {})()"),
+    _tells("tells_what_it_was_asked_before", "_asked.append(size)\nraise type(f'hidden_size_{_asked}', (Exception,), {})()", "_asked = []"),
     _tells("tells_by_a_class_of_errors", "raise type(f'hidden_size_{size}', (ValueError,), {})()"),
     _tells("tells_by_a_base_class", "raise type('E', (type(f'hidden_size_{size}', (Exception,), {}),), {})()"),
     _tells("tells_by_the_name_of_a_module", "raise type(f'hidden_size_{size}', (Exception,), {'__module__': 'builtins'})()"),

@@ -19,6 +19,7 @@ import pytest
 from nbgrader.exchange.default import Exchange
 from traitlets.config import Config
 
+from grading.autograder.grade_submission import DeadAnswer, Graded, _Grading
 from grading.autograder.outcome import FAILED, GRADED, Outcome
 from grading.autograder.reporting import Log, summary, table
 from grading.autograder.seeds import FILE, VARIABLE, VARIANTS, secret_of, seed_of
@@ -206,17 +207,60 @@ def test_nothing_is_told_from_which_a_hidden_input_could_be_read(leak: str) -> N
     assert not any(str(1000 + int(told)) in everything for told in answer.told)
 
 
-def test_of_a_public_question_all_is_told_as_before() -> None:
+@pytest.mark.parametrize("leak", LEAKS)
+def test_nor_is_it_at_a_public_question_that_is_asked_after_hidden_ones(leak: str) -> None:
+    """What the answer has been asked before, also in other exercises, it could say there."""
+    reply, expected = LEAKS[leak]
+
     class Wrong:
         def ask(self, question: Question, seconds: float) -> Reply:
-            return _crash(("MyError", "ValueError"))("3")
+            return reply("3")
 
         def spent(self) -> float:
             return 0.0
 
     verdict = examine(exercise.load_one(NOTEBOOK, "causal_mask"), Wrong(), "ada")
-    assert "it stopped with MyError (line 7 of the cell: canary3)" in verdict.sentence
-    assert verdict.error_type == "MyError"
+    assert expected in verdict.sentence, verdict.sentence
+    everything = str(verdict.as_data()) + verdict._repr_html_() + verdict.error_type
+    assert "canary" not in everything
+    assert "line 7" not in everything
+    assert "1003" not in everything
+
+
+@pytest.mark.parametrize(
+    "told",
+    [
+        "the answer said: 'HIDDEN (tensor([[8.0, -0.5]]),)'",
+        "its process has ended after 5 s",
+        "it waits, and does nothing after 11 s",
+        "it has sent a message of 46 MB; at most 45 MB are read after 3 s",
+        "it was stopped after 3.7 s; is there a loop that never ends?",
+    ],
+)
+def test_what_is_late_has_one_sentence_in_a_mark(told: str) -> None:
+    class Late:
+        def ask(self, question: Question, seconds: float) -> Reply:
+            return Reply("late", error=told)
+
+        def spent(self) -> float:
+            return 0.0
+
+    verdict = examine(exercise.load_one(NOTEBOOK, "causal_mask"), Late(), "ada")
+    assert verdict.outcome == "late"
+    assert verdict.sentence.endswith("): it was stopped; is there a loop that never ends?")
+    assert not {"HIDDEN", "ended", "waits", "MB", "3.7"} & set(re.split(r"[^\w.]+", str(verdict.as_data())))
+
+
+def test_the_error_of_a_cell_is_told_from_before_the_questions_only() -> None:
+    """A process that takes the place of one which was asked may know more: the kernel counts, for example."""
+    running = object.__new__(_Grading)
+    running._graded = Graded()
+    running._note("causal_mask", "ValueError: as in the notebook")
+    running._graded.verdicts["attention_weights"] = examine(
+        exercise.load_one(NOTEBOOK, "attention_weights"), DeadAnswer("not asked"), "ada"
+    )
+    running._note("causal_mask", "ValueError: CHANNEL says 30")
+    assert running._graded.errors == {"causal_mask": "ValueError: as in the notebook"}
 
 
 # --- the examiner's voice ---------------------------------------------------------------------------------------------

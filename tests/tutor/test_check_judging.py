@@ -3,6 +3,7 @@
 import json
 import re
 from dataclasses import replace
+from functools import cache
 from typing import Any
 
 import numpy as np
@@ -17,6 +18,7 @@ from tests.tutor.checking import LANGUAGE_MODEL, number_exercise, right_mask, ve
 from tutor import checks
 from tutor.checking.answers import STUB, InProcess, Question
 from tutor.checking.judging import judge
+from tutor.checking.verdict import Verdict
 
 
 def test_right() -> None:
@@ -366,3 +368,85 @@ def test_pictures_of_a_module_are_named_for_its_inputs() -> None:
         Exercise(Twice, [Stage("all", 1, "look", asks, lambda rng: asks)], []).public_examples(), InProcess(Once)
     )
     assert [caption for caption, _ in said.pictures] == ["input 1", "wanted", "yours"]
+
+
+def judged(reference: Any, answer: Any, asks: list[Question], **settings: Any) -> Verdict:
+    """Returns what a check says of an answer to an exercise of one stage, which says to look at "the stage"."""
+    stage = Stage("all", 1, "the stage", asks, lambda rng: asks, **settings)
+    return judge(Exercise(reference, [stage], []).public_examples(), InProcess(answer))
+
+
+@pytest.mark.parametrize(
+    ("wanted", "given", "look"),
+    [
+        ({0, 1}, range(2), "`set(...)`"),
+        ([0, 1], torch.arange(2), "`.tolist()`"),
+        ((0, 1), range(2), "`tuple(...)`"),
+        ((0, 1), [0, 2], "the stage"),  # a list will do, its numbers are wrong
+        ([0, 1], None, "the stage"),
+        (1.0, "1.0", "the stage"),
+    ],
+)
+def test_advice_on_another_kind_says_how_to_make_the_wanted_one(wanted: Any, given: Any, look: str) -> None:
+    said = judged(lambda: wanted, lambda: given, [Question()])
+    assert said.outcome == "wrong"
+    assert look in said.look
+
+
+def test_advice_on_what_stops_is_about_that() -> None:
+    asks = [Question((LANGUAGE_MODEL, torch.tensor([[1, 4]])))]
+
+    def right(model: nn.Module, tokens: Tensor) -> Tensor:
+        return model(tokens)
+
+    misspelt = judged(right, lambda model, tokens: modell(tokens), asks)  # type: ignore[name-defined]  # noqa: F821
+    assert "bound nowhere" in misspelt.look
+    other_parts = judged(right, lambda model, tokens: model.embedding(tokens), asks)
+    assert other_parts.look.startswith("the stage")
+    assert "`check.given(1)`" in other_parts.look
+    beyond = judged(right, lambda model, tokens: tokens[7], asks)
+    assert beyond.look == "the stage"
+
+
+def test_advice_on_a_gradient_that_does_not_arrive_is_about_gradients() -> None:
+    asks = [Question((torch.tensor([1.0, 2.0]),), probe="gradients")]
+    said = judged(lambda x: 2 * x, lambda x: 2 * x.detach(), asks)
+    assert said.sentence == "a gradient of input 1 does not arrive"
+    assert "`.detach()`" in said.look
+    assert judged(lambda x: 2 * x, lambda x: 3 * x, asks).look == "the stage"
+
+
+def test_the_point_at_which_letters_are_looked_at_is_told_only_where_there_are_some_to_compare() -> None:
+    letter = sympy.Symbol("D", positive=True)
+    asks = [Question((letter,), at={"D": 200})]
+    assert "at D = 200" in judged(lambda d: 3 * d, lambda d: 2 * d, asks).call
+    assert "at D = 200" not in judged(lambda d: None, lambda d: 2 * d, asks).call
+
+
+def kept_by_shape() -> Any:
+    kept: dict[Any, Tensor] = {}
+    return lambda x: kept.setdefault(x.shape, 2 * x)
+
+
+@pytest.mark.parametrize(
+    ("reference", "answer", "question", "look"),
+    [
+        (
+            lambda size: list(range(size)),
+            cache(lambda size: list(range(size))),
+            Question((3,), probe="again", follow_up=(4,)),
+            "Make a new one",
+        ),
+        (
+            lambda x: 2 * x,
+            kept_by_shape(),
+            Question((torch.tensor([1.0, 2.0]),), probe="again", follow_up=(torch.tensor([1.0]),)),
+            "although the numbers are others",
+        ),
+        (lambda x: x + 1, lambda x: x, Question((3,), probe="again", follow_up=(4,)), "the stage"),
+    ],
+)
+def test_advice_on_what_is_kept_says_what_that_is(reference: Any, answer: Any, question: Question, look: str) -> None:
+    said = judged(reference, answer, [question])
+    assert look in said.look
+    assert ("what comes back is the same object" in said.sentence) is (look == "Make a new one")

@@ -472,9 +472,12 @@ def test_lengths_and_places_are_told() -> None:
         "mean length": "about 40 %",
         "length, where as much is kept": "varies",
         "length and place": "drawn apart",
+    }
+    at_the_ends = {
         "the content begins with the first number": "often",
         "the content ends with the last number": "often",
     }
+    assert spans_told("ends", first, last) == at_the_ends
     assert spans_told("content", [5, 6, 7, 8, 4, 4, 0, 0, 0])["content"] == "sometimes empty"
 
 
@@ -485,7 +488,7 @@ def test_how_often_a_span_is_the_first_or_the_last_is_told() -> None:
         ([middle] * 4 + [last], "seldom", "often"),
         ([middle] * 4 + [first], "often", "seldom"),
     ):
-        told = spans_told("content", *wholes)
+        told = spans_told("ends", *wholes)
         assert told["the content begins with the first number"] == at_first
         assert told["the content ends with the last number"] == at_last
 

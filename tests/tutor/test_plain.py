@@ -273,3 +273,11 @@ def test_a_formula_takes_the_time_of_the_answer() -> None:
     answer = InProcess(lambda: long)
     assert answer.ask(Question(at={"L": 3}), 0.3).outcome == "late"
     assert answer.spent() >= 0.3
+
+
+def test_equal_texts_are_other_objects_in_a_fresh_copy_as_they_are_behind_a_socket() -> None:
+    town = "Leeds"
+    behind_a_socket = plain.decode(json.loads(json.dumps(plain.encode([town, town]))))
+    for copied in (plain.fresh([town, town]), behind_a_socket):
+        assert copied == [town, town]
+        assert copied[0] is not copied[1]

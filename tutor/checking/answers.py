@@ -8,10 +8,11 @@ objects: inputs are fresh copies, and random state, gradient mode, warnings and 
 from __future__ import annotations
 
 import inspect
+import random
 import sys
 import time
 import traceback
-from collections.abc import Iterator, Mapping
+from collections.abc import Mapping
 from contextlib import AbstractContextManager, ExitStack, nullcontext
 from dataclasses import dataclass
 from io import StringIO
@@ -226,14 +227,24 @@ def _shortened(printed: StringIO) -> str:
     return printed.getvalue()[:500]
 
 
-def timed(answer: Answer, questions: list[Question], seconds: float) -> Iterator[Reply]:
-    """Yields the reply to each question; all of them together get `seconds`. After a late reply the rest are late."""
-    end, late = answer.spent() + seconds, False
-    for question in questions:
+def timed(answer: Answer, questions: list[Question], seconds: float, order: str = "") -> list[Reply]:
+    """Returns the reply to each question; all of them together get `seconds`. After a late reply the rest are late.
+
+    With `order`, a seed, they are asked in an order drawn from it, and what is late is the same: of those that would
+    come before a late one, all are asked; half of the time more is there for them.
+    """
+    numbers, replies = list(range(len(questions))), dict[int, Reply]()
+    if order:
+        random.Random(order).shuffle(numbers)
+    end, in_time = answer.spent() + seconds, len(questions)  # all before this one
+    for number in numbers:
         left = end - answer.spent()
-        if late or left <= 0:
-            yield Reply("late", error="the time for this exercise was used up")
+        if number >= in_time or left <= 0:
+            in_time = min(in_time, number)
             continue
-        reply = answer.ask(question, left)
-        late = reply.outcome == "late"
-        yield reply
+        replies[number] = reply = answer.ask(questions[number], left)
+        if reply.outcome == "late":
+            end += seconds / 2 if in_time == len(questions) else 0.0
+            in_time = number
+    used_up = Reply("late", error="the time for this exercise was used up")
+    return [replies[number] if number in replies and number <= in_time else used_up for number in range(len(questions))]

@@ -14,7 +14,7 @@ import torch
 from torch import Tensor
 
 from tutor.checking import plain
-from tutor.checking.answers import LATE, UNREADABLE, Answer, Question, Reply, timed
+from tutor.checking.answers import UNREADABLE, Answer, Question, Reply, timed
 from tutor.checking.calls import as_code, told
 from tutor.checking.compare import (
     FORGOTTEN,
@@ -26,7 +26,7 @@ from tutor.checking.compare import (
 from tutor.checking.fingerprints import trace
 from tutor.checking.measures import INPUTS_KEPT, MEASURES, SAYS_WHY, measured
 from tutor.checking.model_probes import CHANGES
-from tutor.checking.probes import OTHERS, OWN_WEIGHTS
+from tutor.checking.probes import OTHERS, OWN_WEIGHTS, SAME_OBJECT
 from tutor.checking.seals import Sealed as Sealed
 from tutor.checking.seals import sealed_problem
 from tutor.checking.verdict import Verdict
@@ -47,13 +47,57 @@ LEAVE_IT = {  # the kind of a change -> how to do without
     "holds others. `append`, `update`, `pop`, `sort` and `+=` change the caller's own.",
     "kind": "Work on a copy.",
 }
+STOPPED = "it was stopped; is there a loop that never ends?"  # all that a mark tells of a reply that is late
+OWN_PART = "the course's own part in place of an answer"
+NO_ANSWER = (
+    "it uses {}, which is what this exercise asks for: that is no answer, and earns nothing (see notebook 00). Write "
+    "it yourself; what PyTorch has may be used"
+)
+ONLY_BESIDE = "of what is passed, stages that many wrong answers pass, too, earn points only beside {}."
 SAID_OF = {  # what is taken of a call -> what is found in the sentence on its entries, and what is said in its place
-    "learns": (
-        (r"the entry '(.+)' is missing", "{0} does not learn"),
-        (r"the entry '(.+)' is not expected", "{0} still learns"),
+    **dict.fromkeys(
+        ("learns", "learning"),
+        (
+            (
+                r"the entry '(.+) \(asks for a gradient and gets none\)' is not expected",
+                "{0} gets no gradient, and still asks for one: it is cut off, and not frozen",
+            ),
+            (r"the entry '(.+)' is missing", "{0} does not learn"),
+            (r"the entry '(.+)' is not expected", "{0} still learns"),
+        ),
     ),
     "gradients": ((r"the entry '(.+)' is missing", "{0} does not arrive"),),
     "device": ((r"expected '.+', got '(.+)'$", "{0}"),),
+    "again": ((r"at entry 'what is handed out': expected '.+', got '(.+)'$", "what comes back is {0}"),),
+    "gradients again": ((r"the entry '(.+)' is missing", "{0} does not arrive after a call without gradients"),),
+    "shared": (
+        (
+            r"the entry '(.+)' is not expected(?: \((\d+) are not\))?",
+            "{0} is not a copy: it lies in the memory of what was given, or of what another call returns",
+        ),
+    ),
+}
+NO_GRADIENT = "Training goes through here. `.detach()`, `.data`, `.item()`, `torch.no_grad()` and numpy stop gradients."
+NO_NAME = "A name is used that is bound nowhere: misspelt, not imported, or made in a cell that has not run."
+TRY_IT = "What the question gives may have other parts, and take other arguments, than you expect: try the line on {0}."
+IN_PLACE = re.compile(r"in-?place operation")  # in what autograd says of a tensor that it needs and that is overwritten
+KEPT_WHAT = {  # what is found in a sentence on the take "again" -> where to look
+    SAME_OBJECT: "It hands out a list, a dictionary or a tensor that it keeps: whoever changes that changes what "
+    "the next one gets. Make a new one in each call.",
+    OWN_WEIGHTS: "A call changes the module's own weights. Work on a copy of them.",
+    "a deep copy": "A deep copy of the module still uses what belongs to the first one: a function, a layer or a "
+    "tensor that is bound to it. Take everything from `self` in each call.",
+    "with other weights": "It keeps what it has made of its weights, and a step of training changes these. Make it "
+    "anew in each call.",
+    "does not arrive": "It keeps what a call without gradients has made, and no gradient passes through that. Make it "
+    "anew in each call.",
+    "with other numbers": "It finds a result that it has kept although the numbers are others: by the identity or the "
+    "shape of what it is given. Work it out anew in each call.",
+}
+OTHER_KIND: dict[type[Any], str] = {  # the kind that is wanted -> how to make it of another one
+    set: "`set(...)` makes a set of the numbers of a range, a list or a tuple.",
+    list: "`list(...)` makes a list of a tuple, a set or a range, `.tolist()` of a tensor.",
+    tuple: "`tuple(...)` makes a tuple of a list or a range; `return first, second` returns one.",
 }
 ENOUGH = 12  # bits: two floating point numbers, or four small whole ones, agree with a mistake by no coincidence
 KEEPS = "what every answer keeps (see notebook 00)"
@@ -110,7 +154,8 @@ class StageCases:
     """A stage of a check: its name, where to look when it fails, its points, and its cases.
 
     With a `cost` it asks what every answer keeps: it earns nothing, and takes so many points off where it fails. Where
-    a `decisive` one fails, the exercise earns at most half of its points.
+    a `decisive` one fails, the exercise earns at most half of its points. A `weak` one is passed without the result
+    that is asked for, by a known one or by what the answer's process says of itself: it earns only beside others.
     """
 
     name: str
@@ -122,11 +167,16 @@ class StageCases:
     measure: str = ""
     cost: float = 0.0
     decisive: bool = False
+    weak: bool = False
 
 
 @dataclass(frozen=True)
 class Examples:
-    """All that is needed to judge an answer to one exercise; `kept` is what a change of its inputs costs."""
+    """All that is needed to judge an answer to one exercise; `kept` is what a change of its inputs costs.
+
+    `order` is the seed of the order in which the questions are asked; without it they are asked stage by stage. An
+    answer that uses one of the parts `forbids` is none: these are what the exercise asks for.
+    """
 
     name: str
     signature: str
@@ -134,6 +184,8 @@ class Examples:
     hints: Mapping[str, str]
     salt: str = ""
     kept: float = 0.0
+    order: str = ""
+    forbids: tuple[str, ...] = ()
 
     @property
     def points(self) -> float:
@@ -166,6 +218,10 @@ def judge(examples: Examples, answer: Answer, seconds: float = SECONDS, *, hidde
             inputs and the wanted values.
     """
     end = answer.spent() + seconds
+    if used := _forbidden_parts(examples, answer, seconds):
+        stages = tuple((stage.name, False) for stage in examples.stages if not stage.cost)
+        said = NO_ANSWER.format(used)
+        return Verdict(examples.name, "wrong", 0.0, examples.points, stages, said, mistake=OWN_PART, graded=hidden)
     main = [stage for stage in examples.stages if not stage.cost]
     asked = _with_inputs_apart(examples, answer, _ask(examples, main, answer, seconds), end)
     failures = _failures(asked)
@@ -180,7 +236,10 @@ def judge(examples: Examples, answer: Answer, seconds: float = SECONDS, *, hidde
         _earned(examples, failures),
         examples.points,
         _stages(failures),
-        notes=_notes([one.reply for one in asked if not one.case.hidden], named=not hidden),
+        notes=(
+            *_notes([one.reply for one in asked if not one.case.hidden], named=not hidden),
+            *_on_points(examples, failures),
+        ),
         graded=hidden,
     )
     failed = [failure for _, failure in failures if failure is not None]
@@ -191,22 +250,50 @@ def judge(examples: Examples, answer: Answer, seconds: float = SECONDS, *, hidde
     return _explained(verdict, examples, asked, failed)
 
 
+def _forbidden_parts(examples: Examples, answer: Answer, seconds: float) -> str:
+    """Returns the names of the parts that an answer uses and may not, "" where there are none."""
+    if not examples.forbids:
+        return ""
+    used = answer.ask(Question(examples.forbids, probe="parts used"), seconds).value
+    return ", ".join(f"`{part}`" for part in examples.forbids if isinstance(used, list) and part in used)
+
+
 Failures = list[tuple[StageCases, Asked | None]]  # each stage with its first question that is not answered as wanted
 
 
 def _earned(examples: Examples, failures: Failures) -> float:
-    """Returns the points: those of the passed stages, less what every answer keeps and this one does not.
-
-    To leave the inputs as they are earns something only beside what decides, or where nothing does, beside something
-    else: who does nothing at all leaves them too.
-    """
+    """Returns the points: those of the passed stages, less what every answer keeps and this one does not."""
     passed = [stage for stage, failure in failures if failure is None]
-    deciding = any(stage.decisive for stage in examples.stages)
-    does = any(stage.decisive if deciding else stage.measure != INPUTS_KEPT for stage in passed)
-    earned = sum(stage.points for stage in passed if does or stage.measure != INPUTS_KEPT)
+    alone = _does_what_is_asked(examples, passed)
+    earned = sum(stage.points for stage in passed if alone or not stage.weak)
     if any(stage.decisive for stage, failure in failures if failure is not None):
         earned = min(earned, examples.points / 2)
     return max(0.0, round(earned - sum(stage.cost for stage, failure in failures if failure is not None), 4))
+
+
+def _on_points(examples: Examples, failures: Failures) -> tuple[str, ...]:
+    """Returns what to say where a passed stage earns nothing: which one must be passed beside it."""
+    passed = [stage for stage, failure in failures if failure is None]
+    failed = [stage for stage, failure in failures if failure is not None]
+    if _does_what_is_asked(examples, passed) or not any(stage.weak and stage.points for stage in passed):
+        return ()
+    strong = [stage for stage in failed if stage.decisive and not stage.weak]
+    missing = strong or [stage for stage in failed if stage.decisive] or [stage for stage in failed if not stage.weak]
+    return (ONLY_BESIDE.format(" or ".join(f"'{stage.name}'" for stage in missing)),)
+
+
+def _does_what_is_asked(examples: Examples, passed: Sequence[StageCases]) -> bool:
+    """Says whether the passed stages show that an answer does what the exercise asks, so that weak ones earn, too.
+
+    One does that decides and is not weak; in an exercise without such a one, all that decide together, and one that is
+    not weak, if there is any.
+    """
+    names = {stage.name for stage in passed}
+    deciding = {stage.name for stage in examples.stages if stage.decisive}
+    strong = {stage.name for stage in examples.stages if not (stage.weak or stage.cost)}
+    if deciding & strong:
+        return bool(deciding & strong & names)
+    return deciding <= names and (not strong or bool(strong & names))
 
 
 def _stages(failures: Failures) -> tuple[tuple[str, bool], ...]:
@@ -221,9 +308,9 @@ def _stages(failures: Failures) -> tuple[tuple[str, bool], ...]:
 
 
 def _ask(examples: Examples, stages: Sequence[StageCases], answer: Answer, seconds: float) -> list[Asked]:
-    """Returns every question of these stages with its reply, in order; what lies beside a question is not sent."""
+    """Returns every question of these stages with its reply, stage by stage; what lies beside one is not sent."""
     pairs = [(stage, case) for stage in stages for case in stage.cases]
-    replies = timed(answer, [case.sent for _, case in pairs], seconds)
+    replies = timed(answer, [case.sent for _, case in pairs], seconds, examples.order)
     asked = []
     for (stage, case), answered in zip(pairs, replies, strict=True):
         reply = measured(stage.measure, case.ask, answered)
@@ -255,8 +342,14 @@ def _changed(examples: Examples, asked: Sequence[Asked]) -> Failures:
     if not examples.kept:
         return []
     stage = StageCases(INPUTS_STAY, "", 0, "values", 0, (), cost=examples.kept)
-    changed = next((one for one in asked if _changes_inputs(one)), None)
+    changes = [one for one in asked if _changes_inputs(one)]
+    changed = min(changes, key=lambda one: _is_by_the_way(one.reply), default=None)  # the first of those that tell most
     return [(stage, changed and replace(changed, stage=stage, problem=_change_in_words(changed.reply)))]
+
+
+def _is_by_the_way(reply: Reply) -> bool:
+    """Says whether inputs only ask for a gradient now: `x += ...` does that, too, even where it adds nothing."""
+    return "numbers" not in reply.changed_inputs and "requires_grad" in reply.changed_inputs
 
 
 def _changes_inputs(one: Asked) -> bool:
@@ -289,7 +382,7 @@ def _with_inputs_apart(
             (again,) = _ask(examples, [replace(one.stage, cases=(case,))], answer, end - answer.spent())
             if again.problem is None:
                 one = replace(one, reply=again.reply, problem=None, apart=True)
-            else:
+            elif not IN_PLACE.search(again.reply.error):
                 fails.add(id(one.stage))
         found.append(one)
     return found
@@ -298,10 +391,10 @@ def _with_inputs_apart(
 def _without_consequences(kept: Sequence[Asked], changed: Failures) -> list[Asked]:
     """Returns what every answer keeps as asked, without problems that follow from an earlier one or from `changed`.
 
-    A mode that is left changed is told once. Where no gradient arrives, none does for a long input either, nor after an
-    evaluation; and what is made of plain numbers has neither gradients nor type nor device. What a function, of which
-    there is only one, has kept of an earlier call it gives in other questions; a module that changes its own weights
-    stops gradients.
+    A mode that is left changed is told once, and so is an input that is overwritten, which autograd refuses. Where no
+    gradient arrives, none does for a long input either, nor after an evaluation; and what is made of plain numbers has
+    neither gradients nor type nor device. What a function, of which there is only one, has kept of an earlier call it
+    gives in other questions; a module that changes its own weights stops gradients.
     """
     wrong = [one for one in kept if one.problem is not None]
     no_gradients = next((one.stage for one in wrong if one.case.ask.probe == "gradients"), None)
@@ -312,9 +405,12 @@ def _without_consequences(kept: Sequence[Asked], changed: Failures) -> list[Aske
         isinstance(one.reply.value, dict) and one.reply.value.get(OWN_WEIGHTS) == OTHERS for one in again
     )
     mode = any(failure is not None and "mode" in failure.reply.changed_inputs for _, failure in changed)
+    overwrites = any(failure is not None for _, failure in changed)
 
     def is_consequence(one: Asked) -> bool:
         probe = one.case.ask.probe
+        if overwrites and IN_PLACE.search(one.reply.error):
+            return True
         if probe == "gradients again":
             return no_gradients is not None
         if probe == "mode":
@@ -345,10 +441,10 @@ def _explained(verdict: Verdict, examples: Examples, asked: Sequence[Asked], fai
     verdict = replace(
         verdict,
         outcome={"crashed": "crashed", "late": "late"}.get(first.reply.outcome, "wrong"),
-        look=_where_to_look(first),
+        look=_where_to_look(first, graded=verdict.graded),
         mistake=mistake,
         hint=examples.hints.get(mistake, ""),
-        error_type=_builtin_error(first.reply) if first.case.hidden else first.reply.error_type,
+        error_type=_builtin_error(first.reply) if verdict.graded else first.reply.error_type,
     )
     if verdict.graded:
         needless = mistake and isinstance(first.problem, QuotesValues)  # a named mistake says more
@@ -356,7 +452,9 @@ def _explained(verdict: Verdict, examples: Examples, asked: Sequence[Asked], fai
     drawn = next((one for one in failed if _shows_much(one.case)), first)
     return replace(
         verdict,
-        call=as_code(examples.name, first.case.ask, at=_has_letters(first.reply.value)),
+        call=as_code(
+            examples.name, first.case.ask, at=first.case.wanted is not None and _has_letters(first.reply.value)
+        ),
         question=first.case.ask,
         sentence=first.problem or "",
         pictures=() if isinstance(first.problem, InputsChanged) else _pictures(examples, drawn.case, drawn.reply),
@@ -364,13 +462,40 @@ def _explained(verdict: Verdict, examples: Examples, asked: Sequence[Asked], fai
     )
 
 
-def _where_to_look(first: Asked) -> str:
-    """Returns the sentence of the stage, or, where it does not speak of what has changed, that for this kind."""
+def _where_to_look(first: Asked, *, graded: bool) -> str:
+    """Returns the sentence of the stage, or, where it cannot speak of what is wrong, that for this kind."""
     if not isinstance(first.problem, InputsChanged):
-        return first.stage.look
+        return _look_at_kind(first) or f"{first.stage.look}{'' if graded else _try_it(first)}"
     kind = next((kind for kind in LEAVE_IT if kind in first.reply.changed_inputs), "kind")
     of_a_model = kind in ("mode", "settings", "hooks", "requires_grad")
     return first.stage.look if first.stage.look and not of_a_model else LEAVE_IT[kind]
+
+
+def _look_at_kind(first: Asked) -> str:
+    """Returns where to look for what no stage is about: a name that is not there, another kind, a missing gradient."""
+    reply, wanted, ask = first.reply, first.case.wanted, first.case.ask
+    if reply.outcome == "crashed" and "NameError" in reply.error_types:
+        return NO_NAME
+    if ask.probe == "gradients" and (first.problem or "").endswith("does not arrive"):
+        return NO_GRADIENT
+    if ask.probe in ("again", "gradients again") and reply.outcome == "value":
+        return next((look for found, look in KEPT_WHAT.items() if found in (first.problem or "")), "")
+    if ask.probe != "result" or first.stage.measure or reply.outcome != "value" or reply.value is None:
+        return ""
+    is_kind = isinstance(reply.value, tuple | list if isinstance(wanted, tuple | list) else tuple | list | set)
+    return "" if is_kind else OTHER_KIND.get(type(wanted), "")
+
+
+def _try_it(first: Asked) -> str:
+    """Returns how to look at a model of a question at whose parts, or at a call of which, an answer has stopped."""
+    ask, stopped = first.case.ask, {"AttributeError", "TypeError"} & set(first.reply.error_types)
+    place = next((n for n, value in enumerate(ask.inputs, 1) if isinstance(value, plain.Model)), 0)
+    return f" {TRY_IT.format(f'`check.given({place})`')}" if stopped and place else ""
+
+
+def is_right(stage: StageCases, case: Case, reply: Reply, salt: str) -> bool:
+    """Says whether a reply, of which is measured what the stage measures, is as wanted."""
+    return _problem(stage, case, reply, salt) is None
 
 
 def _problem(stage: StageCases, case: Case, reply: Reply, salt: str) -> str | None:
@@ -439,21 +564,20 @@ def _bare_symbols(value: Any) -> tuple[str, ...]:
 def _without_values(examples: Examples, asked: Asked) -> str:
     """Returns the problem of a question without the inputs and the numbers that it may quote.
 
-    The student knows the inputs of public questions. Of a hidden one nothing is said in words that the answer has
-    chosen, a class or a line of its code that stops there: they could tell what it was asked.
+    Nothing is said in words or numbers that the answer has chosen, a class, a line of its code that stops there or a
+    time: they could tell what it was asked, also at a public question what it was asked before.
     """
-    stage, reply, hidden = asked.stage, asked.reply, asked.case.hidden
+    stage, reply = asked.stage, asked.reply
     if reply.outcome == "crashed":  # an exception's message may quote the inputs
-        stopped = _builtin_error(reply) if hidden else f"{reply.error_type}{reply.place}"
-        return f"stage '{stage.name}': it stopped with {stopped}"
+        return f"stage '{stage.name}': it stopped with {_builtin_error(reply)}"
     problem = asked.problem or ""
     if isinstance(asked.problem, InputsChanged):
         problem = f"{INPUTS_CHANGED}: {_changes_in_words(examples, asked)}"
-    elif hidden and reply.outcome == "late":
-        problem = re.sub(LATE, "it was stopped; is there a loop that never ends?", problem)
-    elif hidden and problem.startswith(UNREADABLE):
+    elif reply.outcome == "late":
+        problem = STOPPED
+    elif problem.startswith(UNREADABLE):
         problem = "the result cannot be read"
-    elif isinstance(asked.problem, QuotesValues) or (hidden and _tells(reply, problem)):
+    elif isinstance(asked.problem, QuotesValues) or _tells(reply, problem):
         problem = "the result is not the wanted one"
     return f"stage '{stage.name}' ({VIEWS[stage.view]}): {problem}"
 
@@ -470,6 +594,8 @@ def _changes_in_words(examples: Examples, asked: Asked) -> str:
 
 def _builtin_error(reply: Reply) -> str:
     """Returns the first of an exception's classes that Python itself has; the student's own have any name."""
+    if not reply.error_types:
+        return ""
     return next((name for name in reply.error_types if _is_builtin_error(name)), "an error")
 
 

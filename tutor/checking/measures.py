@@ -338,7 +338,7 @@ def _spans(ask: Question, value: Any) -> dict[str, Any]:
     """Returns in words how spans were moved behind a text, of `(x, y)` or of many draws of it (`Question.probe`).
 
     The inputs are a text `(n,)` of numbers that all differ, a generator and a size; x and y are of that size. Only
-    `extra["of"]` is told: "shift", "pattern", "kept", "content" or "place". `extra` also holds the numbers
+    `extra["of"]` is told: "shift", "pattern", "kept", "content", "ends" or "place". `extra` also holds the numbers
     of `mask` and `padding`. Means are told with a tolerance of more than six standard errors.
     """
     text, mask, padding = ask.inputs[0], ask.extra["mask"], ask.extra["padding"]
@@ -364,6 +364,10 @@ def _spans(ask: Question, value: Any) -> dict[str, Any]:
         even = abs(mean - (low + high) / 2) < 0.1 * mean and abs(at_ends) < FAR_APART
         return {"shortest": low, "longest": high, "all lengths": "equally often" if even else "some more often"}
     thirds = [one for one in parts if len(one) == 3]
+    if ask.extra["of"] == "ends":
+        at = {"begins with the first": 0, "ends with the last": 1}
+        seldom = {name: sum(not one[part] for one in thirds) < 0.15 * len(draws) for name, part in at.items()}
+        return {f"the content {name} number": "seldom" if seldom[name] else "often" for name in at}
     if ask.extra["of"] == "place":
         at = {"the first": 0, "the last": 1}  # where no prefix, or no suffix, is left
         often = {name: any(not one[part] and one[2] for one in thirds) for name, part in at.items()}
@@ -373,14 +377,12 @@ def _spans(ask: Question, value: Any) -> dict[str, Any]:
     contents = [one[2] for one in thirds]
     share = sum(map(len, contents)) / max(1, sum(sizes))
     by_size = {(size, len(one[-1])) for size, one in zip(sizes, parts, strict=True)}
-    at = {"begins with the first": 0, "ends with the last": 1}
-    seldom = {name: sum(not one[part] for one in thirds) < 0.15 * len(draws) for name, part in at.items()}
     return {
         "content": "sometimes empty" if not all(contents) else "never empty",
         "mean length": "about 25 %" if abs(share - 0.25) < 0.04 else f"about {5 * round(20 * share)} %",
         "length, where as much is kept": "varies" if len(by_size) > len(set(sizes)) else "always the same",
         "length and place": _together([one for one in thirds if sum(map(len, one)) > 12], _length_and_place),
-    } | {f"the content {name} number": "seldom" if seldom[name] else "often" for name in at}
+    }
 
 
 def _place(thirds: list[list[list[int]]]) -> str:

@@ -62,8 +62,8 @@ def _add_state(state: State, value: Any, place: str) -> None:
     if isinstance(value, nn.Module):
         _add_state_of_module(state, value, place)
     elif isinstance(value, Tensor) and value.device.type != "meta" and value.layout == torch.strided:
-        state[place, "requires_grad"] = value.requires_grad
         state[place, "numbers"] = Numbers(value.dtype, tuple(value.shape), plain.raw(value))
+        state[place, "requires_grad"] = value.requires_grad
     elif isinstance(value, dict) and len(value) <= plain.MAX_KEYS and all(isinstance(name, str) for name in value):
         state[place, "kind"] = "dict"
         for name, part in value.items():
@@ -160,12 +160,7 @@ def change_in_words(name: str, before: State, after: State) -> str:
 def _first_difference(name: str, was: Any, now: Any) -> str:
     """Returns in one sentence where two plain values first differ; `name` stands for the value as Python code."""
     if isinstance(was, Tensor) and isinstance(now, Tensor):
-        if was.dtype != now.dtype or was.shape != now.shape:
-            return f"`{name}` was {_told(was)} and is {_told(now)} now"
-        other = was.ne(now) & ~(was.isnan() & now.isnan())
-        place = other.nonzero()[0].tolist() if bool(other.any()) else [0] * was.dim()
-        at = f"[{', '.join(map(str, place))}]" if place else ""
-        return f"`{name}{at}` was {_told(was[tuple(place)])} and is {_told(now[tuple(place)])} now"
+        return _difference_of_tensors(name, was, now)
     if isinstance(was, list) and isinstance(now, list):
         pairs = enumerate(zip(was, now, strict=False))
         first = next((n for n, (one, other) in pairs if plain.encode(one) != plain.encode(other)), -1)
@@ -183,10 +178,31 @@ def _first_difference(name: str, was: Any, now: Any) -> str:
     return f"`{name}` was {_told(was)} and is {_told(now)} now"
 
 
-def _told(value: Any) -> str:
+def _difference_of_tensors(name: str, was: Tensor, now: Tensor) -> str:
+    """As `_first_difference`: where a change is seen in the digits that are told, if it is seen anywhere."""
+    if was.dtype != now.dtype or was.shape != now.shape:
+        return f"`{name}` was {_told(was)} and is {_told(now)} now"
+    other = was.ne(now) & ~(was.isnan() & now.isnan())
+    if was.is_floating_point():
+        seen = other & ~torch.isclose(was.double(), now.double(), rtol=1e-5, atol=0.0, equal_nan=True)
+        other = seen if bool(seen.any()) else other
+    place = other.nonzero()[0].tolist() if bool(other.any()) else [0] * was.dim()
+    at = f"[{', '.join(map(str, place))}]" if place else ""
+    return f"`{name}{at}` was {_told_apart(was[tuple(place)], now[tuple(place)])} now"
+
+
+def _told_apart(was: Tensor, now: Tensor) -> str:
+    """Returns a number and what it is now, with as many digits as it takes to tell them apart."""
+    texts = next(
+        pair for digits in (6, 9, 17) if len(set(pair := (_told(was, digits), _told(now, digits)))) == 2 or digits == 17
+    )
+    return " and is ".join(texts)
+
+
+def _told(value: Any, digits: int = 6) -> str:
     if isinstance(value, Tensor):
-        return f"{value.item():.6g}" if value.dim() == 0 else f"of shape {tuple(value.shape)} and {value.dtype}"
-    text = repr(value)
+        return f"{value.item():.{digits}g}" if value.dim() == 0 else f"of shape {tuple(value.shape)} and {value.dtype}"
+    text = str(value.to_sympy()) if isinstance(value, plain.Expression) else repr(value)
     return text if len(text) <= 60 else f"{text[:57]}..."
 
 
@@ -278,14 +294,26 @@ def learns(model: nn.Module, inputs: Sequence[Any]) -> dict[str, int]:
     Raises:
         TypeError: when the model gives no tensor.
     """
+    return {name: gradient.numel() for name, gradient in learning(model, inputs).items()}
+
+
+def learning(model: nn.Module, inputs: Sequence[Any]) -> dict[str, Tensor]:
+    """Returns name -> gradient, of the sum of squares of a model's output, for each parameter that it reaches.
+
+    One that asks for a gradient and gets none is there, too, with a name as in `learns`, and zeros.
+
+    Raises:
+        TypeError: when the model gives no tensor.
+    """
     model.eval()
     with torch.enable_grad():
         given = model(*inputs)
         if not isinstance(given, Tensor):
             raise TypeError(f"expected a tensor from the model, got a {type(given).__name__}")
-        learning = reached(given.square(), model)
-    asking = {name: p.numel() for name, p in model.named_parameters() if p.requires_grad and name not in learning}
-    return learning | {f"{name} (asks for a gradient and gets none)": count for name, count in asking.items()}
+        names = reached(given.square(), model)
+    found = {name: p.grad for name, p in model.named_parameters() if name in names and p.grad is not None}
+    asking = {name: p for name, p in model.named_parameters() if p.requires_grad and name not in names}
+    return found | {f"{name} (asks for a gradient and gets none)": p.new_zeros(p.shape) for name, p in asking.items()}
 
 
 def reached(output: Tensor, model: nn.Module) -> dict[str, int]:

@@ -254,7 +254,7 @@ def _fresh(value: Any, depth: int, budget: _Budget) -> Any:
         return value
     if kind is str:
         budget.enter(depth)
-        return clean(_encode_text(value, depth, budget))
+        return clean(_encode_text(value, depth, budget)).encode().decode()  # another object, as it is behind a socket
     if kind is Tensor and value.device.type == "cpu" and value.layout == torch.strided and value.dtype in _NUMBERS:
         budget.enter(depth)
         budget.spend(bytes=value.numel() * value.element_size())

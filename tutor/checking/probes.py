@@ -19,11 +19,13 @@ from tutor.checking import model_probes, places, plain, spies
 from tutor.checking.building import build, build_inputs, first_model
 from tutor.checking.limits import seed_torch
 from tutor.checking.recipes import DATA
+from tutor.globals_used import parts_used
 
 TWO_NEW, DIFFER = "two new modules", "begin with different numbers"  # of the take "random numbers"
 OWN_WEIGHTS, OTHERS = "its own weights, after a call", "others"  # of the take "again"
 STOPPED = "it stops: "  # of the take "changed model", before the class of an exception
 SOME_DROPOUT = 0.25  # of models of the take "left"
+SAME_OBJECT, NEW_OBJECT = "the same as at first, or in the same memory", "new each time"  # of the take "again"
 OTHER = 1.5  # times its weights, a module has other ones
 ROW = 12  # calls in a row of the take "seeds"
 DRAWS = 600  # enough to tell shares to 5 %
@@ -236,6 +238,10 @@ def _result(call: Call) -> Any:
     return result if call.question.follow_up is None else call.output(result)
 
 
+def _parts(call: Call) -> list[str]:
+    return parts_used(call.answer, call.question.inputs)
+
+
 def _names(call: Call) -> Any:
     result = _result(call)
     return {str(name) for name in result} if isinstance(result, dict) else result
@@ -285,6 +291,10 @@ def _learns(call: Call) -> Any:
         return call.seen(lambda model: model_probes.learns(model, build(call.question.follow_up)))
     result = call.act()
     return model_probes.reached(result, first_model(call.inputs)) if isinstance(result, Tensor) else result
+
+
+def _learning(call: Call) -> Any:
+    return call.seen(lambda model: model_probes.learning(model, build(call.question.follow_up)))
 
 
 def _calls(call: Call) -> Any:
@@ -376,7 +386,7 @@ def _again(call: Call) -> dict[str, Any]:
     last = call.act_on(inputs)
     same = _handed_out(found["first"], module) & _handed_out(last, module)
     found["asked again"] = last
-    found["what is handed out"] = "the same as at first, or in the same memory" if same else "new each time"
+    found["what is handed out"] = SAME_OBJECT if same else NEW_OBJECT
     return found
 
 
@@ -706,6 +716,20 @@ def _random_states() -> dict[str, object]:
     return {"torch": torch.get_rng_state().numpy().tobytes(), "random": random.getstate(), "numpy": in_numpy}
 
 
+# Those of which the result itself comes back; what the others say is found out in the process of the answer.
+RESULTS = (
+    "result",
+    "draws",
+    "after",
+    "again",
+    "gradients",
+    "gradients again",
+    "in training",
+    "contexts",
+    "part",
+    "merged",
+    "learning",
+)
 # name -> (what is taken, in words; the function that makes the call and takes it)
 PROBES: dict[str, tuple[str, Callable[[Call], Any]]] = {
     "result": ("the result; with `then`, what the returned model gives for these inputs, in evaluation mode", _result),
@@ -725,6 +749,10 @@ PROBES: dict[str, tuple[str, Callable[[Call], Any]]] = {
         "the parameters that a gradient reaches: with `then` of a returned model's output for these inputs, else of a "
         "tensor that a model among the inputs has made",
         _learns,
+    ),
+    "learning": (
+        "of a returned model: the gradients that reach its parameters from its output for `then`, as numbers",
+        _learning,
     ),
     "seeds": ("whether generators of the same seed give the same results, and others do not", _seeds),
     "draws": (f"what {DRAWS} calls in a row give, which share the inputs and so the generator", _draws),
@@ -763,4 +791,5 @@ PROBES: dict[str, tuple[str, Callable[[Call], Any]]] = {
     "part": ("what the submodule `part` gives for the inputs, of the module that is built or of the first one", _part),
     "calls": ("how often the submodule `part` runs, of the module that is built or of the first input", _calls),
     "recording": ("whether gradients are recorded where that submodule runs", _recording),
+    "parts used": ("of the parts whose full names are the inputs: which the answer uses; it is not called", _parts),
 }

@@ -40,6 +40,14 @@ def _(rng):
     return _draw(rng)
 
 
+@exercise.corners(
+    "batch first, then tokens, then width", b=(1, range(1001, 1010)), n=(1, range(65, 70)), d=(1, range(4097, 4100))
+)
+def _(rng, b, n, d):
+    """Asks for one large number at a time: a batch may be made to look at its shape."""
+    return Question((b, n, d)) if b * n * d < 10_000 else None
+
+
 @exercise.mistake("the tokens come first")
 def _(b, n, d):
     """In this course the batch comes first: (b, n, d). (n, b, d) is the older order, called sequence first."""

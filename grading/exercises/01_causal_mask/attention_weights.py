@@ -145,6 +145,24 @@ def _(rng):
     return [_large_scores(seed=seed_from(rng)), _large_scores(2, 2, seed=seed_from(rng)), _vast_scores(seed_from(rng))]
 
 
+@exercise.corners("every row", size=(1, 2, range(33, 36), range(65, 68)), mask=("none", "causal"))
+def _(rng, size, mask):
+    scores = torch.randn(size, size, generator=torch.Generator().manual_seed(seed_from(rng))).mul(4).round().div(2)
+    return Question((scores, torch.zeros(size, size) if mask == "none" else causal_mask(size)))
+
+
+@exercise.corners(
+    "very large and very small scores",
+    level=(-1e4, -60.0, 0.0, 100.0),
+    apart=(0.0, 0.25, 120.0),
+    size=(1, range(33, 36)),
+)
+def _(rng, level, apart, size):
+    """Asks about rows that lie far below 0 or above, whose scores are all alike, or far from each other."""
+    steps = torch.randint(5, (size, size), generator=torch.Generator().manual_seed(seed_from(rng)))
+    return Question((level + apart * steps / 4, causal_mask(size)))
+
+
 @exercise.mistake("softmax over the wrong axis (down the columns)")
 def _(scores, mask):
     """Each query shares its attention over the keys: the softmax runs along the last axis, dim=-1."""

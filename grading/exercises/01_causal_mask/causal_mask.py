@@ -85,6 +85,16 @@ def _(rng):
     return [_large(rng.randint(130, 260), seed_from(rng))]
 
 
+@exercise.corners("every row", size=(1, 2, range(33, 36), range(65, 68)))
+def _(rng, size):
+    return Question((size,))
+
+
+@exercise.corners("a long text", size=(range(101, 104), range(121, 129)))
+def _(rng, size):
+    return _large(size, seed_from(rng))
+
+
 @exercise.mistake("the diagonal is blocked too")
 def _(size):
     """A token may look at itself: start the blocked part one place above the diagonal."""

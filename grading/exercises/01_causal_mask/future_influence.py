@@ -213,7 +213,7 @@ def _draw_some_words(*sizes: int) -> Draw:
 )
 def _(rng):
     """One row for each output i and one column for each changed token j; True or False in each place."""
-    return _draw_some_words(3)(rng)
+    return _draw_some_words(rng.choice([5, 6, 7]))(rng)
 
 
 @exercise.stage(
@@ -375,6 +375,30 @@ def _(rng):
     that is and whatever else stands in the sentence.
     """
     return [_all_words(rng.choice(ALL_WORDS)), _one_word(0, 3, rng.randint(5, 9), seed_from(rng))]
+
+
+@exercise.corners(
+    "any word of the vocabulary can be changed, the first and the last too",
+    n=(1, 2, 3),
+    vocab_size=(2, range(301, 310)),
+)
+def _(rng, n, vocab_size):
+    """Asks about a single token, and about a vocabulary that is large or has two words."""
+    while True:
+        seed = seed_from(rng)
+        tokens = torch.tensor([rng.choice([0, vocab_size - 1, rng.randrange(vocab_size)]) for _ in range(n)])
+        ask = Question((_model(False, vocab_size, seed, spread=0.5), tokens, vocab_size))
+        if _sure(*_changes(ask)):
+            return ask
+
+
+@exercise.corners(
+    "a model in which each output depends on a few words only", n=(2, range(33, 36)), sight=("past", "itself")
+)
+def _(rng, n, sight):
+    """Asks about longer sentences: of outputs that see all the past, or but one token each."""
+    sees = torch.ones(n, n, dtype=torch.bool).tril() if sight == "past" else torch.eye(n, dtype=torch.bool)
+    return _told(rng, sees, torch.tensor([0.75, 0.5]), kind=_sure)
 
 
 @exercise.mistake("the token is replaced by itself")

@@ -89,6 +89,24 @@ def _(rng):
 exercise.large += [Question((torch.tensor([2049, 300]), 2051))]
 
 
+@exercise.corners(
+    "a batch of several lengths",
+    b=(1, 2, range(101, 104)),
+    size=(1, 2, range(33, 36), range(301, 304)),
+    lengths=("all 1", "all full", "any"),
+)
+def _(rng, b, size, lengths):
+    if b * size > 4000:
+        return None
+    drawn = {"all 1": [1] * b, "all full": [size] * b, "any": [rng.randint(1, size) for _ in range(b)]}
+    return _asked(*drawn[lengths], size=size)
+
+
+@exercise.corners("no row without anything to see", b=(1, 2, range(33, 36)), size=(1, 2, range(65, 68)))
+def _(rng, b, size):
+    return _asked(*rng.sample([0, *(rng.choice([0, size]) for _ in range(b - 1))], b), size=size)
+
+
 @exercise.mistake("the mask is inverted")
 def _(lengths, size):
     """It is True at the real tokens. A padding mask marks what is to be ignored."""

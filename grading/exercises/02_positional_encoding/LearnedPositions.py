@@ -173,6 +173,28 @@ def _(rng):
 exercise.large += [_learned(1, 600, 2, 600, 9)]
 
 
+@exercise.corners(
+    "added to the words",
+    b=(1, range(33, 36)),
+    n=(1, 2, range(33, 36)),
+    spare=(0, 1, range(301, 304)),
+    fixed=(True, False),
+)
+def _(rng, b, n, spare, fixed):
+    """Asks about a table as long as the sentences, longer by one row, and much longer."""
+    return (_fixed if fixed else _learned)(b, n, 2, n + spare, seed_from(rng))
+
+
+@exercise.corners(
+    "longer than the table: a ValueError",
+    max_len=(1, range(33, 36), range(301, 304)),
+    extra=(1, 2),
+    fixed=(True, False),
+)
+def _(rng, max_len, extra, fixed):
+    return (_fixed if fixed else _learned)(1, max_len + extra, 1, max_len, seed_from(rng))
+
+
 @exercise.mistake("the learned table is a buffer")
 class _NeverTrains(LearnedPositions):
     """A buffer is saved with the model but never trained. Positions that shall be learned need nn.Parameter."""

@@ -105,6 +105,14 @@ def _(rng):
     return _draw_placed((0, 0, 1), (0, 0, 3))(rng)
 
 
+@exercise.corners(
+    "any batch, any length", b=(1, 2, range(33, 36)), n=(1, 2, range(65, 68), range(301, 304)), spare=(0, range(65, 68))
+)
+def _(rng, b, n, spare):
+    """Asks about a table that is as long as the sentences, or much longer."""
+    return _placed(b, n, 2, n + spare, seed_from(rng)) if b * n < 2500 else None
+
+
 @exercise.mistake("positions are added along the batch axis")
 def _(x, encoding):
     """Sentence 0 gets position 0, sentence 1 gets position 1, and all words of a sentence get the same: nothing says

@@ -100,6 +100,13 @@ def _(rng):
     return [_long(heads, rng.randint(155, 180), seed_from(rng)) for heads in (2, 4, 16)]
 
 
+@exercise.corners(
+    "any number of heads", n_heads=(1, 2, 7, range(33, 36), 64), size=(1, 2, range(33, 36), range(65, 68))
+)
+def _(rng, n_heads, size):
+    return Question((n_heads, size)) if n_heads * size * size < 5000 else None
+
+
 @exercise.mistake("the slopes are positive")
 def _(n_heads, size):
     """Your bias rewards distance: the farther a word, the higher its score. It must be minus slope times distance."""

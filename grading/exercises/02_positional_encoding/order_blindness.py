@@ -154,6 +154,20 @@ def _(rng):
     )(rng)
 
 
+@exercise.corners(
+    "several sentences of any length",
+    b=(1, range(33, 36)),
+    n=(1, 2, 12),
+    order=("turned round", "as it was", "shifted"),
+)
+def _(rng, b, n, order):
+    """Asks about a single word and about many sentences, and about an order that leaves all words where they are."""
+    places = list(range(n))
+    moved = {"turned round": places[::-1], "as it was": places, "shifted": [*places[1:], 0]}[order]
+    seed = seed_from(rng)
+    return Question((_encoder(seed, "rotary"), _sentences(b, n, seed), torch.tensor(moved)))
+
+
 @exercise.mistake("the batch axis is permuted")
 def _(encoder, x, permutation):
     """You exchange whole sentences, and no encoder mixes sentences: this is 0 for every model, even for one with

@@ -89,12 +89,25 @@ def _(rng):
     return [*_draw_offsets(4, 6, 12)(rng), _shift(rng.choice([-1, 1]) * rng.randint(600, 2000), 4)]
 
 
+@exercise.corners(
+    "every pair by its own angle", offset=(1, range(33, 40), range(1001, 1010)), sign=(1, -1), d_model=(2, 4, 34)
+)
+def _(rng, offset, sign, d_model):
+    return _shift(sign * offset, d_model)
+
+
 @exercise.mistake("the sign of the sine is wrong: it goes back in place of forward")
 def _(offset, d_model):
     """Your matrix leads from position p to p - offset (it is the transpose of the wanted one). The plus stands in the
     first row: sin(p + k) = cos k sin p + sin k cos p.
     """
     return shift_matrix(-offset, d_model)
+
+
+@exercise.mistake("a negative offset goes forward, too")
+def _(offset, d_model):
+    """An offset of -2 leads two places back: keep its sign, and the sines have the other one. abs() takes it away."""
+    return shift_matrix(abs(offset), d_model)
 
 
 @exercise.mistake("it works for one position only")

@@ -12,7 +12,7 @@ from tutor.checking.answers import Question
 
 from ._common import _exponents, _sinusoids, sinusoidal_encoding
 
-exercise = Definition(minutes=15, difficulty=2)
+exercise = Definition(minutes=15, difficulty=2, forbids=("helpers.models.sinusoids",))
 exercise.reference(sinusoidal_encoding)
 
 
@@ -80,6 +80,13 @@ def _(rng):
     tell such places apart.
     """
     return [_far(rng.randint(5010, 5600), seed_from(rng))]
+
+
+@exercise.corners(
+    "every pair at its own speed", max_len=(1, 2, range(33, 36), range(65, 70), range(301, 304)), d_model=(2, 4, 64)
+)
+def _(rng, max_len, d_model):
+    return Question((max_len, d_model)) if max_len * d_model < 4500 else None
 
 
 @exercise.mistake("sine and cosine are exchanged")

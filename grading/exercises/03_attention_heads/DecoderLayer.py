@@ -38,7 +38,7 @@ from ._common import (
     _with,
 )
 
-exercise = Definition(minutes=20, difficulty=2)
+exercise = Definition(minutes=20, difficulty=2, forbids=("helpers.models.Layer",))
 
 
 @exercise.reference
@@ -224,6 +224,13 @@ def _(rng):
 
 def _read_swapped(self: Any, y: Tensor, memory: Tensor, memory_mask: Tensor | None) -> Tensor:
     return self.cross_attention(memory, y)  # type: ignore[no-any-return]
+
+
+for stage, build in (("post-norm", POST), ("pre-norm", PRE)):
+
+    @exercise.corners(stage, n=(1, range(33, 36)), m=(1, range(65, 68)), d_feedforward=(1, range(33, 36)))
+    def _(rng, n, m, d_feedforward, build=build):
+        return _decoder(rng.randrange(10**6), 1, n, m, build | {"d_feedforward": d_feedforward})
 
 
 exercise.mistake(

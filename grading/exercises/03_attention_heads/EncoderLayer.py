@@ -36,7 +36,7 @@ from ._common import (
     _with,
 )
 
-exercise = Definition(minutes=15, difficulty=2)
+exercise = Definition(minutes=15, difficulty=2, forbids=("helpers.models.Layer",))
 exercise.reference(EncoderLayer)
 
 
@@ -114,6 +114,13 @@ def _(rng):
 def _(rng):
     """Hand the mask on to the attention, as it is."""
     return _draw_layer("mask")(rng)
+
+
+for stage, build in (("post-norm: norm(x + part(x)), twice", POST), ("pre-norm: x + part(norm(x)), twice", PRE)):
+
+    @exercise.corners(stage, b=(1, range(33, 36)), n=(2, range(65, 68)), d_feedforward=(1, range(33, 36)))
+    def _(rng, b, n, d_feedforward, build=build):
+        return _layer(rng.randrange(10**6), b, n, build | {"d_feedforward": d_feedforward}) if b * n < 200 else None
 
 
 exercise.mistake(

@@ -32,7 +32,7 @@ from ._common import (
     split_heads,
 )
 
-exercise = Definition(minutes=20, difficulty=2)
+exercise = Definition(minutes=20, difficulty=2, forbids=("helpers.models.Attention",))
 exercise.reference(MultiHeadAttention)
 
 
@@ -179,6 +179,13 @@ def _one_softmax(self: Any, x: Tensor, source: Tensor, mask: Tensor | None = Non
     mask = mask if mask is None or mask.dim() == 2 else mask[:, 0]
     mixed, _ = scaled_dot_product_attention(self.query(x), self.key(source), self.value(source), mask)
     return self.output(mixed)  # type: ignore[no-any-return]
+
+
+@exercise.corners(
+    "several heads", b=(1, 2), n=(1, range(33, 36)), m=(2, range(65, 68)), heads=(1, "as many as numbers"), d=(2, 12)
+)
+def _(rng, b, n, m, heads, d):
+    return _heads(rng.randrange(10**6), b, n, m, d, 1 if heads == 1 else d)
 
 
 exercise.mistake(

@@ -52,6 +52,17 @@ def _(rng):
 exercise.large += [Question((_counted(1, 2, 300, 2),))]
 
 
+@exercise.corners(
+    "several tokens: the way back",
+    b=(1, 2, range(33, 36)),
+    h=(1, 2, range(33, 36)),
+    n=(1, 2, range(65, 68)),
+    width=(1, 2),
+)
+def _(rng, b, h, n, width):
+    return Question((_counted(b, h, n, width, rng=rng),)) if b * h * n * width < 3000 else None
+
+
 exercise.mistake(
     "reshaped without a transpose",
     "The tokens must stand before the heads again when you reshape: transpose(1, 2) first, otherwise pieces of "

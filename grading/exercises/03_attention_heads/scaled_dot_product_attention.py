@@ -178,6 +178,22 @@ def _(rng):
     ]
 
 
+@exercise.corners(
+    "many queries", n=(1, 2, range(33, 36)), m=(1, 2, range(65, 68)), d=(1, 2, range(33, 36)), d_v=(1, range(5, 8))
+)
+def _(rng, n, m, d, d_v):
+    """Asks about vectors of a single number, and about many keys."""
+    return _attention_inputs((), n, m, d, d_v, rng.randrange(10**6))
+
+
+@exercise.corners("with a mask", level=(-60.0, 60.0), apart=(0.0, 0.25, 120.0), n=(1, range(33, 36)))
+def _(rng, level, apart, n):
+    """Asks about a mask of finite numbers that lie far below 0 or above, all alike or far from each other."""
+    seed = rng.randrange(10**6)
+    mask = level + apart * torch.randint(3, (n, 5), generator=torch.Generator().manual_seed(seed)) / 2
+    return _attention_inputs((), n, 5, 4, 2, seed, mask)
+
+
 exercise.mistake(
     "the scale is missing",
     "Dot products grow with the width. Divide the scores by the square root of d before the softmax.",

@@ -11,7 +11,13 @@ from tutor.checking.answers import Question
 from ._common import _counted, _split_reshaped, split_heads
 
 # A tensor filled head by head is no mistake: it need not stay in double precision.
-exercise = Definition(minutes=12, difficulty=2, trains=True, exceptions=("double precision stays double precision",))
+exercise = Definition(
+    minutes=12,
+    difficulty=2,
+    trains=True,
+    exceptions=("double precision stays double precision",),
+    forbids=("helpers.models.Attention._heads",),
+)
 exercise.reference(split_heads)
 
 
@@ -72,6 +78,13 @@ def _(rng):
 
 
 exercise.large += [_split(1, 300, 2, 2)]
+
+
+@exercise.corners(
+    "several tokens", b=(1, 2, range(33, 36)), n=(1, 2, range(65, 68)), h=(1, 2, range(33, 36)), width=(1, 2)
+)
+def _(rng, b, n, h, width):
+    return _split(b, n, h, width, rng) if b * n * h * width < 3000 else None
 
 
 exercise.mistake(

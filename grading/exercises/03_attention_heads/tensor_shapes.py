@@ -84,6 +84,13 @@ exercise.stages += [
 ]
 
 
+@exercise.corners(
+    "scores and weights", b=(1, range(33, 36)), n=(1, range(1001, 1010)), h=(1, range(33, 36)), width=(1, 2)
+)
+def _(rng, b, n, h, width):
+    return Question((b, n, h * width, h), entries=("scores", "weights"))
+
+
 @exercise.mistake("d and d/h are mixed up: each head is as wide as the model")
 def _(b, n, d, h):
     """The heads share the d numbers of a token: each gets d/h of them. h heads of width d would need h times the work

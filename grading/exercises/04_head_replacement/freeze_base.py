@@ -64,7 +64,7 @@ def _half_frozen(seed: int) -> list[Model]:
     "nothing else learns",
     points=1.5,
     public=[
-        _freeze_ask(model, follow_up=THEN, probe="learns")
+        _freeze_ask(model, follow_up=THEN, probe="learning")
         for model in (_classifier(1, 3), _classifier(4, 3, n_layers=3), *_half_frozen(5))
     ],
     decisive=True,
@@ -74,8 +74,8 @@ def _(rng):
     be left.
     """
     return [
-        _freeze_ask(_classifier(seed_from(rng), rng.randint(2, 5), n_layers=3), follow_up=THEN, probe="learns"),
-        *(_freeze_ask(model, follow_up=THEN, probe="learns") for model in _half_frozen(seed_from(rng))),
+        _freeze_ask(_classifier(seed_from(rng), rng.randint(2, 5), n_layers=3), follow_up=THEN, probe="learning"),
+        *(_freeze_ask(model, follow_up=THEN, probe="learning") for model in _half_frozen(seed_from(rng))),
     ]
 
 
@@ -106,6 +106,12 @@ def _(rng):
 def _(rng):
     """Freezing says what training may change later. It changes no number: every weight stays 'as in input 1'."""
     return [_freeze_ask(_classifier(seed_from(rng), 3, **_other_options(rng)), probe="origins")]
+
+
+@exercise.corners("nothing else learns", layers=(0, 1, range(11, 13)), n_classes=(1, range(101, 104)))
+def _(rng, layers, n_classes):
+    model = _classifier(seed_from(rng), n_classes, n_layers=layers, d_model=2, n_heads=1)
+    return _freeze_ask(model, probe="parameters", entries=("head*", "base.embedding*", "*query.weight", "*norm*"))
 
 
 @exercise.mistake("nothing is frozen")

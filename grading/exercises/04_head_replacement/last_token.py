@@ -102,6 +102,19 @@ def _(rng):
 exercise.large += [Question((_hidden(3, 300, 2, 8), torch.tensor([290, 41, 300])))]
 
 
+@exercise.corners(
+    "several texts of different lengths",
+    b=(1, 2, range(33, 36)),
+    n=(1, 2, range(65, 68), range(301, 304)),
+    last=("the first place", "the last place", "any"),
+)
+def _(rng, b, n, last):
+    if b * n > 2500:
+        return None
+    lengths = {"the first place": [1] * b, "the last place": [n] * b, "any": [rng.randint(1, n) for _ in range(b)]}
+    return Question((_hidden(b, n, 2, rng.randrange(10**6)), torch.tensor(lengths[last])))
+
+
 @exercise.mistake("the last row of the batch, which is mostly padding")
 def _(hidden, lengths):
     """hidden[:, -1] is the last real token of the longest text only. For all the others it is a row of <pad>."""

@@ -70,6 +70,14 @@ def _(rng):
     return _draw_sentences(2, 12, 2)(rng)
 
 
+@exercise.corners(
+    "one word, and several", n=(0, 1, 2, range(33, 36), range(1001, 1010)), word=(3, 1_000_003), repeated=(True, False)
+)
+def _(rng, n, word, repeated):
+    """Asks about a text without words and about a long one, whose words are all the same or all different."""
+    return Question(([word] * n if repeated else [word + number for number in rng.sample(range(2 * n), n)],))
+
+
 @exercise.mistake("the target is not shifted")
 def _(tokens):
     """Under each number of the input stands the same number: the model would learn to copy what it reads. The target is

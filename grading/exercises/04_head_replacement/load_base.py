@@ -256,6 +256,22 @@ def _(rng):
     return _load_asks(probe="shared")(rng)
 
 
+@exercise.corners("the base has the weights of the checkpoint", layers=(0, 1, range(11, 13)), n_classes=(1, 7))
+def _(rng, layers, n_classes):
+    """Asks about shallow and deep models: the name of layer 10 begins like that of layer 1."""
+    options = {"n_layers": layers, "d_model": 2, "n_heads": 1}
+    inputs = _classifier(seed_from(rng), n_classes, **options), _checkpoint(seed_from(rng), **options)
+    return Question(inputs, changes=(0,), probe="origins", entries=("base.embedding*", "base.layers*query.weight"))
+
+
+@exercise.corners("a base with other names: a ValueError", few=(0, 1, 10), more=(1, 2))
+def _(rng, few, more):
+    """Asks about a layer too few, and one too many, of shallow and of deep models."""
+    sizes = rng.sample((few, few + more), 2)
+    models = [{"n_layers": size, "d_model": 2, "n_heads": 1} for size in sizes]
+    return Question((_classifier(1, **models[0]), _checkpoint(2, **models[1])), changes=(0, 1))
+
+
 @exercise.mistake("strict=False, and nothing is loaded")
 def _(model, checkpoint):
     """No name fits: the checkpoint says 'base.embedding.weight', model.base 'embedding.weight'. strict=False turns this

@@ -152,6 +152,21 @@ def _(rng):
     )
 
 
+@exercise.corners(
+    "a classifier: one row of n_classes numbers for each text",
+    n_classes=(1, 2, range(101, 104), range(1001, 1004)),
+    layers=(1, 3),
+)
+def _(rng, n_classes, layers):
+    return Question((_language_model(rng.randrange(4), n_layers=layers), n_classes), follow_up=THEN)
+
+
+@exercise.corners("the base gives the same hidden states", layers=(0, 1, range(5, 7)), d_model=(2, 8))
+def _(rng, layers, d_model):
+    model = _language_model(seed_from(rng), n_layers=layers, d_model=d_model, n_heads=1)
+    return Question((model, 3), follow_up=THEN, part="base")
+
+
 @exercise.mistake("the old model is changed")
 def _(model, n_classes):
     """The language model is no longer what it was: it has lost its head, or it no longer learns. Leave it alone and

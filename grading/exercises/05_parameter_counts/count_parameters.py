@@ -139,6 +139,17 @@ def _(rng):
     )(rng)
 
 
+@exercise.corners(
+    "a plain model: every number of every tensor",
+    layers=(0, 1, range(11, 13)),
+    words=(1, range(1_000_001, 1_001_000)),
+    trainable_only=(True, False),
+)
+def _(rng, layers, words, trainable_only):
+    model = replace(_language_model(vocab_size=words, n_layers=layers), meta=True)
+    return Question((model, trainable_only))
+
+
 @exercise.mistake("buffers are counted")
 def _(model, trainable_only=False):
     """Buffers, such as the table of sinusoidal positions, are stored with the model but never trained: count

@@ -7,7 +7,7 @@ from collections.abc import Callable, Mapping
 from typing import Any
 
 import sympy
-from sympy import Expr, Integer
+from sympy import Expr, Integer, Rational
 
 from grading.definitions.definition import Definition, Stage
 from grading.exercises.draws import Draw
@@ -155,6 +155,13 @@ def _(rng):
     drawn = [(name, rng.choice(OTHER_ERRORS[name])) for name in rng.sample(sorted(OTHER_ERRORS), 2)]
     errors = [AT_TWO_HEADS, *IN_THE_SUM, *rng.sample(HIDDEN_ERRORS, 6), *drawn]
     return _repairs_at_drawn_points(rng, *(_reordered(_wrong_claim(name, term), rng) for name, term in errors))
+
+
+@exercise.corners("other wrong counts", name=tuple(RIGHT), by=("one more", "a thousandth more"))
+def _(rng, name, by):
+    """Asks about each term, wrong by very little."""
+    term = RIGHT[name] + 1 if by == "one more" else RIGHT[name] * Rational(1001, 1000) + D * int(name == "positions")
+    return _repairs_at_drawn_points(rng, _reordered(_wrong_claim(name, term), rng))[0]
 
 
 @exercise.mistake("formulas are compared by their form")

@@ -76,6 +76,17 @@ def _(rng):
     return _draw_models(lambda rng: [(_shared(frozen, **_shape(rng)),) for frozen in (False, True)])(rng)
 
 
+@exercise.corners(
+    "a frozen base, or a part of it",
+    layers=(0, 1, range(11, 13)),
+    words=(1, range(1_000_001, 1_001_000)),
+    frozen=((), ("base",), ("base", "head")),
+)
+def _(rng, layers, words, frozen):
+    """Asks also about a model of which nothing trains, and of which everything does."""
+    return Question((replace(_classifier(freeze=frozen, vocab_size=words, n_layers=layers), meta=True),))
+
+
 @exercise.mistake("one of the two moments is forgotten")
 def _(model):
     """You count 12 bytes for a number that trains. Weight, gradient and Adam's *two* moments are 16: the running mean

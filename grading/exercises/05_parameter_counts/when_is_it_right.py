@@ -133,6 +133,17 @@ def _(rng):
     return _claims(*rng.sample(claims, len(claims)))
 
 
+@exercise.corners("other claims", heads=(1, 2, range(87, 97)), written=("as a sum", "with brackets", "below"))
+def _(rng, heads, written):
+    """Asks about few heads and about many, in claims that are written in different ways."""
+    claims = {
+        "as a sum": A * D**2 + (6 - heads) * D**2 + 10 * D,
+        "with brackets": D * ((A + 6 - heads) * D + 10),
+        "below": 6 * heads * D**2 / A + 10 * D,
+    }
+    return _claims(claims[written])[0]
+
+
 @exercise.mistake("the list of solve is returned")
 def _solutions(claim: Expr, truth: Expr = BLOCK) -> list[Expr]:
     """sympy.solve gives a list of solutions; return the one in it, with [0]."""
@@ -166,13 +177,13 @@ def _(claim):
     return _solutions(claim, NO_BIASES)[0]
 
 
-@exercise.mistake("compared with a count that has one norm; where that does not fit, None")
+@exercise.mistake("compared with a count that has one norm, where the claim fits it")
 def _(claim):
     """The right count of a layer has 10D, not 8D: two norms."""
     return _guarded(claim, ONE_NORM)
 
 
-@exercise.mistake("compared with a count without biases; where that does not fit, None")
+@exercise.mistake("compared with a count without biases, where the claim fits it")
 def _(claim):
     """The right count of a layer has the biases of all six Linears."""
     return _guarded(claim, NO_BIASES)

@@ -205,6 +205,12 @@ def _(rng):
     ]
 
 
+@exercise.corners("batches of different sizes", batches=(1, range(9, 12)), size=(1, range(33, 36)))
+def _(rng, batches, size):
+    """Asks about one text and about hundreds, whose share of right ones differs in the third digit."""
+    return _loader_ask(seed_from(rng), [size] * batches)
+
+
 exercise.mistake(
     "the logits are squashed before the largest is looked for",
     "A sigmoid, or a tanh, of 20 and that of 30 are both 1: which is larger can no longer be seen. Compare the "

@@ -184,6 +184,27 @@ def _(rng):
     return both(_TIED, _never_right)(rng)
 
 
+@exercise.corners(
+    "three ways, several seeds, several epochs",
+    ways=(1, range(9, 12)),
+    seeds=(1, 2, range(33, 36)),
+    epochs=(1, 2, range(101, 104)),
+)
+def _(rng, ways, seeds, epochs):
+    """Asks about many ways, runs and epochs; the best epochs differ in the third digit from the next ones."""
+    if ways * seeds * epochs > 190:
+        return None
+    records: list[Record] = []
+    for way in range(ways):
+        for seed in rng.sample(range(1000), seeds):
+            valid, test = (rng.sample(range(600, 600 + epochs), epochs) for _ in range(2))
+            records += [
+                {"way": f"way {way}", "seed": seed, "epoch": 1 + n, "valid": valid[n] / 1000, "test": test[n] / 1000}
+                for n in range(epochs)
+            ]
+    return Question((rng.sample(records, len(records)),))
+
+
 exercise.mistake(
     "validates on test",
     "The epoch was chosen by its test accuracy, so that luck on the test set counts as skill. Choose by valid, "

@@ -143,6 +143,20 @@ def _number(wrong: Tensor, chosen: Tensor) -> Tensor:
     return (wrong & chosen).sum().float()
 
 
+@exercise.corners(
+    "lengths that are an edge, or outside all bins",
+    bins=(1, 2, range(33, 36)),
+    texts=(1, 2, range(301, 304)),
+    place=("at the lower edges", "just below the upper edges", "outside"),
+)
+def _(rng, bins, texts, place):
+    edges = [10 + 7 * n for n in range(bins + 1)]
+    places = {"at the lower edges": edges[:-1], "just below the upper edges": [edge - 1 for edge in edges[1:]]}
+    among = places.get(place, [0, 9, edges[-1], edges[-1] + 1, 10**6])
+    lengths = [rng.choice(among) for _ in range(texts)]
+    return _classified(rng, lengths, rng.sample(range(texts), texts // 2), edges)
+
+
 exercise.mistake(
     "the number of errors in place of the share",
     "A bin with many texts has many errors. Divide by the number of its texts.",

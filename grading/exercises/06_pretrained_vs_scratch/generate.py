@@ -13,7 +13,7 @@ from torch import Tensor
 
 from grading.definitions.definition import Definition
 from grading.exercises.draws import Draw, both, fixed, seed_from
-from helpers.vocabulary import EOS, OOV, SOS, Vocabulary
+from helpers.vocabulary import EOS, OOV, PAD, SOS, Vocabulary
 from tutor.checking.answers import Question
 from tutor.checking.building import build
 from tutor.checking.plain import Model
@@ -366,14 +366,14 @@ SEARCHED: dict[str, tuple[Callable[[int], Question], Callable[[Question], bool],
     "as people write": (
         _as_written,
         _goes_on,
-        [21, 41, 46, 50, 75, 84, 108, 110, 116, 122, 153, 159, 161, 185, 223, 225, 227, 242, 254, 264],
+        [21, 41, 50, 75, 84, 108, 110, 116, 122, 153, 159, 161, 185, 223, 254, 264],
     ),
     "unknown words": (
         _unknown,
         _goes_on,
-        [21, 28, 40, 43, 45, 48, 55, 58, 107, 115, 116, 122, 124, 140, 153, 179, 183, 186, 187, 191],
+        [21, 28, 45, 48, 55, 58, 107, 115, 116, 122, 124, 140, 153, 179, 183, 186, 187, 191],
     ),
-    "cold": (_cold, _is_cold, [37, 159, 166, 239, 264, 294, 339, 361, 378, 413]),
+    "cold": (_cold, _is_cold, [159, 239, 294, 339, 361, 378, 413]),
     "repeats": (_repeating, _repeats, [1, 2, 4, 6, 7, 8, 9, 10, 11, 13, 14, 15]),
     "alike": (_alike, _repeats, [11, 35, 43, 44, 47, 70, 74, 84, 90, 116, 144, 148]),
     "far apart": (_far_apart, _is_fair, [3, 6, 7, 12, 14, 17, 18, 19, 21, 25, 26, 29]),
@@ -394,7 +394,11 @@ def _asked(kind: str, number: int = 1) -> Draw:
 
 
 # Of a short prompt not even the longest text is so long that it matters how far back an answer reads.
-SHORT = [seed for seed in SEARCHED["goes on"][2] if len(_telling(seed).inputs[2].split()) <= 3]
+# And no special word is written: whether an answer writes them is asked where a text ends, for every student.
+SPECIAL_WORDS = (46, 81, 122, 166, 242)
+SHORT = [
+    seed for seed in SEARCHED["goes on"][2] if len(_telling(seed).inputs[2].split()) <= 3 and seed not in SPECIAL_WORDS
+]
 _TELLING, _FAR = _asked("goes on", 2), _asked("looks far back")
 
 
@@ -413,7 +417,7 @@ def _longer(ask: Question) -> list[Question]:
     ]
 
 
-@exercise.stage("max_len words, the prompt among them", points=0.5, public=_longer(_telling(8)))
+@exercise.stage("max_len words, the prompt among them", points=0.5, public=_longer(_telling(28)))
 def _(rng):
     """The list that you return has at most max_len numbers, those of the prompt counted and <sos> not; a prompt that is
     longer comes back as it is.
@@ -447,7 +451,7 @@ def _(rng):
 
 
 @exercise.stage(
-    "temperature near 0: nearly certainly the most probable word", points=0.25, public=[_cold(37), _cold(159)]
+    "temperature near 0: nearly certainly the most probable word", points=0.25, public=[_cold(239), _cold(159)]
 )
 def _(rng):
     """Divide the logits by the temperature before the softmax: a small one makes the largest stand out."""
@@ -487,11 +491,41 @@ def _(rng):
 exercise.large += [_very_far(1)]
 
 
+@exercise.corners(
+    "max_len words, the prompt among them",
+    words=(1, range(33, 36), range(301, 304)),
+    max_len=("one", "one less", "as many"),
+    temperature=(0.0, 1.0),
+)
+def _(rng, words, max_len, temperature):
+    """Asks with prompts as long as the text may be, or longer: they come back as they are."""
+    prompt = " ".join(rng.choices(MANY.arguments["words"], k=words))
+    most = {"one": 1, "one less": max(words - 1, 1), "as many": words}[max_len]
+    return _write_ask(_many_words(1, 0.6), prompt, most, temperature, MANY)
+
+
 exercise.mistake(
     "it never stops at <eos>",
     "The model has written <eos>, which means that the text is over, and you went on. Look at each word before "
     "you go on.",
     partial(_write, stop=False),
+)
+
+
+@torch.no_grad()
+def _words_only(model: Any, vocabulary: Vocabulary, prompt: str, max_len: int, temperature: float) -> list[int]:
+    def scores(tokens: Tensor) -> Tensor:
+        logits: Tensor = model(tokens)
+        return logits.index_fill(-1, torch.tensor([PAD, SOS, OOV]), -torch.inf)
+
+    return _write(scores, vocabulary, prompt, max_len, temperature)
+
+
+exercise.mistake(
+    "special words are never written",
+    "Every word of the vocabulary may come next, <oov>, <pad> and the others too: take the most probable one, or draw, "
+    "from all of them. Only <eos> means something else.",
+    _words_only,
 )
 
 exercise.mistake(

@@ -92,8 +92,9 @@ def _label_records(
 
 @exercise.stage("one way, one seed", points=0.5, seed=1)
 def _(rng):
-    """The smallest number of labels with at least the wanted accuracy: reaching it exactly is enough. More labels are
-    not always better, so look at all numbers one by one.
+    """The accuracy of a number of labels is the mean over the seeds that there are: with one seed it is that record's.
+    Needed is the smallest number of labels with at least the wanted accuracy: reaching it exactly is enough. More
+    labels are not always better, so look at all numbers one by one.
     """
     # Asks with one run: 21/32 is wanted and reached exactly, which rounding would miss, something less, and more.
     # 21/32 are not 66 %, though they are when rounded. Last, a model that has learned from no label is good enough.
@@ -133,6 +134,27 @@ def _(rng):
         most = max(record["labels"] for record in records if record["way"] == way)
         records.remove(next(one for one in records if (one["way"], one["labels"]) == (way, most)))
     return [Question((records, wanted))]
+
+
+@exercise.corners(
+    "several seeds",
+    numbers=(1, 2, range(33, 36)),
+    seeds=(1, 2, range(9, 12)),
+    limit=("exactly", "just above", "just below"),
+)
+def _(rng, numbers, seeds, limit):
+    """Asks for the wanted accuracy exactly, a thousandth more and a thousandth less; means are exact."""
+    if numbers * seeds > 230:
+        return None
+    labels = sorted(rng.sample(range(1000), numbers))
+    levels = rng.sample(range(500, 500 + 4 * numbers, 2), numbers)
+    wanted = rng.choice(levels) + {"exactly": 0, "just above": 1, "just below": -1}[limit]
+    records = [
+        {"way": "scratch", "labels": number, "seed": seed, "accuracy": level / 1024}
+        for number, level in zip(labels, levels, strict=True)
+        for seed in range(seeds)
+    ]
+    return Question((rng.sample(records, len(records)), wanted / 1024))
 
 
 exercise.mistake(

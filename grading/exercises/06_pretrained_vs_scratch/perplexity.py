@@ -113,6 +113,20 @@ def _(rng):
 exercise.large += [Question((_losses(2, 400, 7), _counts(390, 260))), Question((_losses(2, 5, 8) + 20, _counts(5, 2)))]
 
 
+@exercise.corners(
+    "every token counts the same, in a short text and in a long one",
+    b=(1, range(33, 36)),
+    n=(1, 2, range(65, 68), range(301, 304)),
+    level=(0.0, 0.001, 30.0),
+)
+def _(rng, b, n, level):
+    """Asks about losses that are all 0, tiny or large, in a wide table: the product of probabilities would be 0."""
+    if b * n > 2500:
+        return None
+    losses = level * torch.randint(8, 13, (b, n), generator=torch.Generator().manual_seed(seed_from(rng))) / 10
+    return Question((losses, torch.tensor([n, *(rng.randint(1, n) for _ in range(b - 1))])))
+
+
 @exercise.mistake("padding is counted")
 def _(losses, token_counts):
     """The mean runs over all places of the table, padding included. Only the first token_counts[k] numbers of row k are

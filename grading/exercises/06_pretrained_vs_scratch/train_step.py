@@ -274,6 +274,19 @@ def _softmax_first(logits: Tensor, target: Tensor) -> Tensor:
     return _mean_loss(torch.softmax(logits, dim=-1), target)
 
 
+@exercise.corners("where the target is IGNORE nothing counts", texts=(1, range(33, 36)), words=(0, 1, range(33, 36)))
+def _(rng, texts, words):
+    """Asks about one text and many, of one token and of many."""
+    lengths = [words, *(rng.randint(0, words) for _ in range(texts - 1))]
+    return _step_ask(_language_model(seed_from(rng)), _batch(_texts(rng, lengths)))
+
+
+@exercise.corners("it returns the loss of a classifier", texts=(1, range(33, 36)), n_classes=(2, range(33, 36)))
+def _(rng, texts, n_classes):
+    lengths, labels = ([rng.randint(low, high) for _ in range(texts)] for low, high in ((0, 9), (0, n_classes - 1)))
+    return _step_ask(_classifier(seed_from(rng), n_classes), _batch(_texts(rng, lengths), labels))
+
+
 exercise.mistake(
     "softmax before cross-entropy",
     "cross_entropy takes the logits and does the softmax itself. Done twice, all probabilities come close to "
@@ -347,6 +360,21 @@ exercise.mistake(
     "One batch with a very long gradient can throw the model far away. Scale it down to length 1 when it is "
     "there and not yet used: backward(), clip, step().",
     partial(_step, clip=None),
+)
+
+
+def _always_one(model: nn.Module) -> None:
+    gradients = [parameter.grad for parameter in model.parameters() if parameter.grad is not None]
+    length = math.hypot(*(float(gradient.norm()) for gradient in gradients))
+    for gradient in gradients:
+        gradient.div_(max(length, 1e-12))
+
+
+exercise.mistake(
+    "short gradients are made longer",
+    "Every gradient gets length 1 here, a short one too, and no step near the end is small. clip_grad_norm_ makes long "
+    "gradients shorter, and leaves short ones as they are.",
+    partial(_step, clip=_always_one),
 )
 
 exercise.mistake(

@@ -191,6 +191,23 @@ def _(rng):
     return [_hide("", SMALL, seed_from(rng), rng.choice(SHARES))]
 
 
+@exercise.corners(
+    "the target: the hidden words, and nothing else",
+    rows=(1, 2, range(101, 104)),
+    width=(3, range(33, 36), range(301, 304)),
+    share=(0.0, 0.5, 1.0),
+    words=("some", "none"),
+)
+def _(rng, rows, width, share, words):
+    """Asks about small and large batches, and about texts without a word, of which nothing can be chosen."""
+    if rows * width > 4000:
+        return None
+    ask = _hide("targets", (rows, width, 40), seed_from(rng), share)
+    if words == "none":
+        ask.inputs[0][ask.inputs[0] > MASK] = OOV
+    return ask
+
+
 @exercise.mistake("every place is scored")
 def _(tokens, vocab_size, generator, share=0.15):
     """The model sees most of these words and could simply copy them. The target is the word where one was chosen, and

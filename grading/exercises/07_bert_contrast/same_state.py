@@ -223,7 +223,7 @@ def _small_influence(seed: int, spread: float = 0.0) -> Question:
     ],
 )
 def _(rng):
-    """Two runs may differ by 1e-6 by rounding. A single word far away in 60 may move a state by less than a hundredth.
+    """Two runs may differ by 1e-6 by rounding. A single word far away in 60 may move a state by a thousandth or two.
     Choose a tolerance in between. Compare each number, not only the direction. And a text compared with itself has the
     same states in any model.
     """
@@ -235,6 +235,34 @@ def _(rng):
             _small_influence(rng.choice(ALL_MOVE), 0.1),
         ]
     )(rng)
+
+
+# Seeds of models in which one word moves no number of a state by more than one or two thousandths.
+THOUSANDTHS = (232, 312, 742, 848, 984, 1577, 2386, 2662, 3035, 3447, 3719)
+
+
+@exercise.corners(
+    "rounding is no difference, a small influence is one", moves=("by a thousandth", "not at all"), order=(0, 1)
+)
+def _(rng, moves, order):
+    seed = rng.choice(THOUSANDTHS)
+    ask = _small_influence(seed) if moves == "by a thousandth" else _twice(60, 3, seed, n_layers=1)
+    return _both_orders(ask)[order]
+
+
+@exercise.corners(
+    "a causal model, what follows differs or nothing does", n=(3, range(33, 40), 64), position=("first", "middle")
+)
+def _(rng, n, position):
+    """Asks about the first place of a short text and of a long one: nothing stands before it."""
+    place = 0 if position == "first" else (n - 2) // 2
+    return _two_sentences(n, place, seed_from(rng), n - 2, causal=True) if place < n - 2 else None
+
+
+@exercise.corners("a model of both sides, what follows differs", n=(64,), position=("first", "last"))
+def _(rng, n, position):
+    """Asks about a long text without a layer, where nothing moves, whatever stands elsewhere."""
+    return _two_sentences(n, 0 if position == "first" else n - 1, seed_from(rng), n // 2, n_layers=0)
 
 
 @exercise.mistake("the difference is returned")

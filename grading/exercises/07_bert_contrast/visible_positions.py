@@ -65,15 +65,15 @@ NO_KINDS = (
 
 
 def _large(kind: str, rng: random.Random) -> list[Question]:
-    """Returns a question on a long text: no table is that large."""
-    n = rng.randint(700, 1000)
-    return [Question((kind, rng.randint(600, n - 2), n))]
+    """Returns questions on a long text, about a place near each end: no table is that large, and no window."""
+    n = rng.randint(900, 1000)
+    return [Question((kind, i, n)) for i in (rng.randint(720, n - 60), rng.randint(20, 60))]
 
 
 @exercise.stage(
     "a causal model",
     points=0.5,
-    public=[Question(("causal", 2, 5)), Question(("causal", 1, 6)), Question(("causal", 700, 900))],
+    public=[Question(("causal", *place)) for place in ((2, 5), (1, 6), (700, 900), (40, 300))],
     decisive=True,
 )
 def _(rng):
@@ -84,7 +84,7 @@ def _(rng):
 @exercise.stage(
     "a masked model",
     points=0.5,
-    public=[Question(("masked", 2, 5)), Question(("masked", 1, 6)), Question(("masked", 700, 900))],
+    public=[Question(("masked", *place)) for place in ((2, 5), (1, 6), (700, 900), (40, 300))],
     decisive=True,
 )
 def _(rng):
@@ -114,6 +114,13 @@ def _(rng):
     """
     kinds = rng.sample(NO_KINDS, len(NO_KINDS))
     return [Question((kind, rng.randrange(n), n)) for kind in kinds for n in [rng.randint(1, 5)]]
+
+
+for kind in ("causal", "masked"):
+
+    @exercise.corners(f"a {kind} model", n=(1, 2, range(33, 40), range(901, 990)), place=("first", "middle", "last"))
+    def _(rng, n, place, kind=kind):
+        return Question((kind, {"first": 0, "middle": n // 2, "last": n - 1}[place], n))
 
 
 exercise.mistake(

@@ -102,6 +102,17 @@ def _(rng):
     return _draw_averages((1.5, 4), (1.5, 4), (1.5, 4), values=True)(rng)
 
 
+@exercise.corners(
+    "a small scale: the weights are exact",
+    n=(2, range(17, 20)),
+    order=("first and last", "last and first"),
+    scale=(0.01, 3.0),
+)
+def _(rng, n, order, scale):
+    a, b = (0, n - 1) if order == "first and last" else (n - 1, 0)
+    return Question((_orthonormal(n, n + 1, _generator(rng)), a, b, scale))
+
+
 @exercise.mistake("the scale is missing")
 def _(keys, a, b, scale):
     """Scores of 1 leave most of the weight with the other keys as soon as there are a few of them.

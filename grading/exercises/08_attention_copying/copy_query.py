@@ -97,6 +97,13 @@ def _(rng):
     return [*small, other, *_draw_copies((5, 7), (40, 60), (5, 7))(rng), *far, Question((keys, j, 0))]
 
 
+@exercise.corners(
+    "any keys, any scale", n=(2, range(17, 20)), place=("first", "last"), spare=(0, 1), scale=(0.01, 300.0)
+)
+def _(rng, n, place, spare, scale):
+    return Question((_orthonormal(n, n + spare, _generator(rng)), 0 if place == "first" else n - 1, scale))
+
+
 @exercise.mistake("the query is the value, not the key")
 def _(keys, j, scale):
     """The query is compared with the keys; the values are only read out afterwards. A query made of what you want to

@@ -103,6 +103,11 @@ exercise.stages += [
 ]
 
 
+@exercise.corners("vectors of other lengths, up to 5.5", d=(4, range(33, 36)), length=(4.5, 5.5))
+def _(rng, d, length):
+    return _vectors(d, length, _generator(rng))
+
+
 exercise.mistake(
     "V does not let u_b alone through",
     "With V = I the whole token is copied: c2 = u_d + u_b. V must drop u_d and turn u_c round.",

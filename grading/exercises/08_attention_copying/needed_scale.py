@@ -55,6 +55,13 @@ def _(rng):
     return [Question((count, round(rng.uniform(0.35, 0.45), 3))) for count in (3, 4)]
 
 
+@exercise.corners(
+    "any number of keys, any error", n=(3, 4, range(33, 40), range(1_000_001, 1_001_000)), error=(1e-7, 0.001, 0.499)
+)
+def _(rng, n, error):
+    return Question((n, error))
+
+
 @exercise.mistake("the n - 2 others are forgotten")
 def _(n, error):
     """More keys leak more: e^s must grow with n - 2."""

@@ -138,6 +138,27 @@ def _(rng):
     return [*several, _large(rng), _twice_the_same(rng), _looking_elsewhere(rng)]
 
 
+def _corner(rng: random.Random, m: int, n: int, heads: int, noise: float) -> Question:
+    """Asks about many draws, few or many keys, and noise that is small, or so large that means tell little."""
+    generator = _generator(rng)
+    means = torch.eye(n)
+    samples = (100 * _noisy(means, noise, m, generator)).round() / 100
+    queries = (10 * torch.randn(heads, n, generator=generator)).round() / 10 + 2 * means[0]
+    return Question((samples, queries, 0, n - 1))
+
+
+NOISE = (0.1, 1.5)
+exercise.corners("one head, keys of varying norm", m=(range(151, 160),), n=(2, range(5, 8)), heads=(1,), noise=NOISE)(
+    _corner
+)
+exercise.corners("two heads: their outputs are averaged", m=(range(151, 160),), n=(2, 3), heads=(2,), noise=NOISE)(
+    _corner
+)
+exercise.corners("more heads, and large scores", m=(range(301, 310),), n=(2,), heads=(range(33, 36),), noise=NOISE)(
+    _corner
+)
+
+
 @exercise.mistake("the standard deviation, not the variance")
 def _(samples, queries, a, b):
     """The standard deviation is the root of the variance. Both are honest measures; the ratio in the text is one of

@@ -72,6 +72,7 @@ def _public_heads(
 # A key of half its length under MIDDLE, or one of its length under SMALL, tells how large the gap of the scores is:
 # half of it leaks more. Keys of a twentieth of their length, under LARGE, tell a fixed number in place of the scale.
 SMALL, MIDDLE, LARGE, SHORT = (4.8, 5.4), (9.8, 10.8), (160.0, 200.0), 0.05
+FAR = (30.0, 35.0)  # a fifth of it is enough for up to nine keys at their means, for every student
 
 
 def _stacked(first: Callable[..., Tensor], second: Callable[..., Tensor]) -> Callable[..., Tensor]:
@@ -109,7 +110,7 @@ def _two_keys(rng: random.Random) -> Question:
 )
 def _(rng):
     """The two outputs are averaged. If one head copies v_a, what must the other one copy?"""
-    return [*_draw_heads("none")(rng), _two_keys(rng)]
+    return [*_draw_heads("none", *FAR)(rng), _two_keys(rng)]
 
 
 @exercise.stage(
@@ -149,6 +150,13 @@ def _(rng):
         *_draw_heads("none", *SMALL)(rng),
         *_draw_heads("none", *LARGE, SHORT)(rng),
     ]
+
+
+@exercise.corners("keys at their means: half and half", n=(2, range(9, 12)), scale=(10.0, 25.0))
+def _(rng, n, scale):
+    """Asks with the smallest of the usual scales, too: a fifth of it is not enough."""
+    a, b = _two(rng, n)
+    return _ask_heads(_orthonormal(n, n, _generator(rng)), a, b, scale, [], _generator(rng))
 
 
 exercise.mistake(

@@ -11,6 +11,7 @@ from grading.definitions.definition import Definition
 
 from ._common import (
     SynthesizerAttention,
+    _module,
     _reshaped_there_and_back,
     _shared_mistakes,
     _stages,
@@ -63,6 +64,11 @@ exercise.stages += _stages(
     "Head k has its own square of scores, self.scores[k].",
     "Cut both axes of the squares to the length: the first n rows and the first n columns. The mask is causal_mask(n).",
 )
+
+
+@exercise.corners("shorter than max_len", b=(1, 2), n=(1, 2, range(33, 36)), heads=(1, 2), spare=(1, range(17, 20)))
+def _(rng, b, n, heads, spare):
+    return _module(RandomSynthesizer, rng.randrange(10**6), b, n, 2, heads, n + spare)
 
 
 exercise.mistake(

@@ -68,6 +68,11 @@ def _never_cut(self: Any, x: Tensor) -> Tensor:
     return self.heads(x) @ self.B + self.b2[:, None]  # type: ignore[no-any-return]
 
 
+@exercise.corners("shorter than max_len", b=(1, 2), n=(1, 2, range(33, 36)), heads=(1, 2), spare=(1, range(17, 20)))
+def _(rng, b, n, heads, spare):
+    return _module(SynthesizerAttention, rng.randrange(10**6), b, n, 2, heads, n + spare)
+
+
 exercise.mistake(
     "B and b2, or the mask, are not cut to the length",
     "It works only while a sentence is exactly max_len long. For n tokens keep the first n places of B and b2, "

@@ -97,9 +97,21 @@ LARGER = _task(random.Random(1), 24, 4, 2)
 LARGEST = _task(random.Random(2), 24, 4, 4, tokens_of=(4, *ROUND))
 
 
+def _written_alike(rng: random.Random) -> Question:
+    """Returns a task of beginnings that look at other places, and are the same number when their tokens are digits.
+
+    As in 1 + 1 * 10 and 11 + 0 * 10: in bases of 10, 100 and 1,000, from the first token on and from the last.
+    """
+    sentences = [pair for base in (10, 100, 1000) for pair in ([1, 1], [base + 1, 0], [0, base + 1])]
+    places = [[0, int(max(pair) > 1)] for pair in sentences]
+    order = rng.sample(range(len(sentences)), len(sentences))
+    return Question((torch.tensor(sentences)[order], torch.tensor(places)[order]))
+
+
 def _draw_tasks(rng: random.Random, *skip: float) -> list[Question]:
     first, second = skip or (0.0, 0.0)
     tasks = [
+        _written_alike(rng),
         _task(rng, 40, 6, 2, first),
         _task(rng, 30, 5, 4, second, (5, *ROUND)),
         _task(rng, 1, 4, 2),
@@ -154,6 +166,35 @@ def _(rng):
 
 
 exercise.large += [_long_task(70)]  # of two tokens, 64 are as many as one whole number holds
+
+
+BASES = (2, 3, 10, 16, 64, 100, 1000, 65_536, 1_000_003)
+
+
+@exercise.corners("prefix: one place for each beginning of a sentence", base=BASES)
+def _(rng, base):
+    """Asks about beginnings that are the same number to a base: 1 and base + 1, and 2 and 1."""
+    times = rng.randint(1, 3)
+    tokens, places = torch.tensor([[1, base + 1], [2, 1]]), torch.tensor([[0, 0], [0, 1]])
+    return _entry(Question((tokens.repeat(times, 1), places.repeat(times, 1))), "prefix")
+
+
+@exercise.corners("rows that ask nothing", base=BASES)
+def _(rng, base):
+    """Asks about the same beginnings, of which one row asks nothing."""
+    times = rng.randint(1, 3)
+    tokens, places = torch.tensor([[1, base + 1], [2, 1]]), torch.tensor([[0, 0], [-1, 1]])
+    return Question((tokens.repeat(times, 1), places.repeat(times, 1)))
+
+
+for entry, stage in (
+    ("random", "random: one place for each row"),
+    ("dense", "dense: one place for each row and token"),
+):
+
+    @exercise.corners(stage, m=(1, 2, range(101, 104)), n=(1, 2, range(33, 36)), words=(1, 3))
+    def _(rng, m, n, words, entry=entry):
+        return _entry(_task(rng, m, n, words), entry) if m * n < 2000 else None
 
 
 @exercise.mistake("rows that ask nothing count as questions")

@@ -112,6 +112,13 @@ def _(rng):
     return _draw_one_head("one token")(rng)
 
 
+@exercise.corners(
+    "shorter sentences: cut", n=(1, 2, range(33, 36)), d=(1, 2), w=(1, range(33, 36)), spare=(0, range(65, 68))
+)
+def _(rng, n, d, w, spare):
+    return _one_head(n, d, w, n + spare, rng.randrange(10**6))
+
+
 @exercise.mistake("not cut to the length")
 def _uncut(x: Tensor, a: Tensor, b1: Tensor, b: Tensor, b2: Tensor) -> Tensor:
     """The result has max_len columns: scores for places where the sentence has no token. Keep the first n columns of B

@@ -1,7 +1,8 @@
-"""What nine small models write behind questions, searched for once: it takes far too long to look for them in a draw.
+"""What seven small models write behind questions, searched for once: it takes far too long to look for them in a draw.
 
 A model is told by the seed of its weights. Letters a to g stand for the numbers 5 to 11; wherever a model writes one of
 these answers, or something else, it prefers each number clearly.
+No answer has more than 17 numbers: who stops after twenty is found by the long answer alone, for every student.
 """
 
 from __future__ import annotations
@@ -59,15 +60,6 @@ WRITTEN: dict[int, tuple[str, ...]] = {
         "fcceebd cbcbcbcbcbc dbeefc bcbcbcbcbcbc cgefce cbcbcbcbcbcbc",
         "gdecgfd dccbbccbbcc ceffgdd ccbbccbbccb bfeac bbccbbccbbccb",
         "cdae cbc",
-    ),
-    951: (
-        "ac aaaaaaaaaaaeeeeeeeeeef gca bgbggfdf cfcg bgbgfdf fgfcgaa aaaabf eggad fdf aeefdb f",
-        "bdfefgg f cfc bg ddfgc bfdf",
-        "caa df acaca fdf ac dfdf ecebec ggggf",
-        "aafdcag ebfb fag bfdfc gbf dfdfc gggd fdfdfb",
-        "cfc bgbg",
-        "aeefdb ff bede fb edbced bfg ffbd cfa",
-        "cgc aaa fa bca",
     ),
     977: (
         "dbeebfd babababaaaabg cgfccc abgggdbg edec abgg bafda abg cgdbced bgggdbg gdab g",

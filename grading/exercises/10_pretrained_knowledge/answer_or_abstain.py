@@ -59,6 +59,18 @@ def _until_too_risky(choices: list[tuple[float, float, float]], max_risk: float)
     return found
 
 
+def _halved(choices: list[tuple[float, float, float]], max_risk: float) -> float:
+    """Returns what is found by halving the thresholds, as if the risk fell with each higher one."""
+    low, high = 0, len(choices)
+    while low < high:
+        middle = (low + high) // 2
+        if choices[::-1][middle][2] <= max_risk:
+            high = middle
+        else:
+            low = middle + 1
+    return [*(threshold for threshold, _, _ in choices[::-1]), math.inf][low]
+
+
 def _abstaining(choose: Callable[[Part, Part, float], float], on: Any = lambda dev, test: test) -> Any:
     """Returns an answer that chooses the threshold in this way, and measures it on this part."""
 
@@ -152,16 +164,23 @@ def _(rng):
 
 
 def _unsteady(dev: Part, test: Part, max_risk: float) -> bool:
-    first = _until_too_risky(_choices(dev), max_risk)
-    return first != _chosen(dev, test, max_risk) and _outcome(test, first) != _outcome(
-        test, _chosen(dev, test, max_risk)
-    )
+    """Says whether who stops early, who halves and who takes the highest threshold all find others than is wanted."""
+    choices, wanted = _choices(dev), _outcome(test, _chosen(dev, test, max_risk))
+    first, middle = _until_too_risky(choices, max_risk), _halved(choices, max_risk)
+    highest = max((threshold for threshold, _, risk in choices if risk <= max_risk), default=math.inf)
+    return all(_outcome(test, found) != wanted for found in (first, middle, highest))
+
+
+def _draw_back(rng: random.Random) -> list[Question]:
+    """Draws people of whom the second surest is wrong, and where halving, by luck, finds what is wanted."""
+    c = _numbers(rng, 7)
+    return [Question((_part(c, "rwrrwww", rng), _part([c[1], c[3], c[4], c[6]], "rwrw", rng), rng.choice(RISKS)))]
 
 
 @exercise.stage("the risk goes up and comes down again", points=1, seed=2)
 def _(rng):
     """One wrong answer among the surest is no reason to stop: look at all thresholds before you choose."""
-    return _drawn_rule(_unsteady)(rng)
+    return both(_drawn_rule(_unsteady), _draw_back)(rng)
 
 
 def _draw_extremes(rng: random.Random) -> list[Question]:
@@ -223,6 +242,34 @@ def _(rng):
     answer either. Coverage and risk are 0 then.
     """
     return both(_draw_hopeless, _draw_nobody)(rng)
+
+
+LIMITS = ("exactly", "just above", "just below")
+
+
+@exercise.corners(
+    "the risk goes up and comes down again", people=(4, 32, 256), wrong=("the surest", "the second"), limit=LIMITS
+)
+def _(rng, people, wrong, limit):
+    """Asks about a single wrong answer near the top, whose risk comes down to the limit, or nearly, with the last."""
+    max_risk = 1 / people + {"exactly": 0.0, "just above": 0.3 / people**2, "just below": -0.3 / people**2}[limit]
+    tail = rng.randint(1, 3)
+    numbers = [round(0.95 - 0.9 * n / (people + tail) - rng.uniform(0.0001, 0.0009), 5) for n in range(people + tail)]
+    rights = ("wr" if wrong == "the surest" else "rw") + "r" * (people - 2) + "w" * tail
+    choices = [numbers[0] + 0.01, numbers[0], numbers[people - 1], numbers[people - 1] - 0.0001]
+    return Question((_part(numbers, rights, rng), _part(choices, rng.choice(("rwwr", "wrrw"))), max_risk))
+
+
+@exercise.corners(
+    "a threshold from dev, coverage and risk on test", dev=(1, range(101, 110)), test=(1, range(301, 310))
+)
+def _(rng, dev, test):
+    """Asks about one person and about many, of whom two of three are right: some risks are a little more than 0.31."""
+    parts = []
+    for size in (dev, test):
+        numbers = [round(0.3 + 0.002 * n + rng.uniform(0.0003, 0.0008), 5) for n in range(size)][::-1]
+        parts.append(_part(numbers, ("rrw" * size)[:size], rng))
+    return Question((*parts, 0.31))
 
 
 exercise.mistake(
@@ -300,6 +347,13 @@ def _(dev, test, max_risk):
     threshold = min(fitting, default=math.inf)
     return threshold, *_outcome(test, threshold)
 
+
+exercise.mistake(
+    "the thresholds are halved, as if the risk fell steadily",
+    "The risk goes up and down from one threshold to the next. Halving looks at a few of them only: look at all, and "
+    "take the lowest that is good enough.",
+    _abstaining(lambda dev, test, max_risk: _halved(_choices(dev), max_risk)),
+)
 
 exercise.mistake(
     "a risk that is exactly max_risk is refused",

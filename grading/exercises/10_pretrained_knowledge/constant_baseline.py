@@ -122,14 +122,14 @@ def _(rng):
     """Then the one that comes first in `pairs` counts; Counter.most_common keeps that order."""
     # Draws pairs with three most frequent places, none of which is to be told by anything but where it comes first.
     # The first to come is once the last and twice neither by name, reaches its number once first and twice last, comes
-    # last of all or not, and does neither best nor worst among the others.
+    # last of all or not, and does neither best nor worst among the others. A share of 7, 9 or 11 is none of two digits.
     asks = []
     for is_last, ends in ((True, True), (False, True), (False, False)):
         *rest, low, middle, high = sorted(rng.sample(PLACES, 8))
         winner, second, third, best = (high, low, middle, middle) if is_last else (middle, high, low, high)
         order = [second, third, rest[2], winner] if ends else [winner, second, rest[2], third]
         pairs = _in_order(rng, [rest[0], winner, second, third, rest[1], *order])
-        others = _asked(rng, [winner, second, third, best, best, *rest[: rng.randint(2, 5)]])
+        others = _asked(rng, [winner, second, third, best, best, *rest[: rng.choice((1, 3, 5))]])
         asks.append(Question((pairs, [*others, *_asked(rng, [winner])])))
     return asks
 
@@ -139,6 +139,30 @@ exercise.large += [
         (_asked(random.Random(9), ["Lyon", "Lille"] * 150 + ["Lyon"]), _asked(random.Random(8), ["Lyon", "Nice"] * 150))
     )
 ]
+
+
+@exercise.corners(
+    "the most frequent place, and its share",
+    pairs=(1, 2, range(33, 40), range(301, 310)),
+    others=(1, range(101, 110), range(301, 310)),
+    right=("one", "all but one", "all"),
+)
+def _(rng, pairs, others, right):
+    """Asks for shares that differ in the third digit."""
+    first, *rest = rng.sample(PLACES, 6)
+    more = [first] * max(1, pairs // 4 + 1)
+    more += [rest[n % len(rest)] for n in range(pairs - len(more))]
+    number = {"one": 1, "all but one": others - 1, "all": others}[right]
+    tried = [first] * number + [rng.choice(rest) for _ in range(others - number)]
+    return Question((_asked(rng, more) if pairs > 2 else _in_order(rng, more), _asked(rng, tried)))
+
+
+@exercise.corners("two places are equally frequent", places=(2, range(11, 13)), times=(1, range(33, 36)))
+def _(rng, places, times):
+    """Asks about places that all come equally often, the one that comes first last in the end."""
+    names = rng.sample(PLACES, places)
+    pairs = _in_order(rng, [*names, *names[::-1] * (times - 1)])
+    return Question((pairs, _asked(rng, [*names, names[0], names[-1]])))
 
 
 exercise.mistake(

@@ -126,6 +126,7 @@ def _once(of: str, *sizes: Callable[[random.Random], tuple[int, int]]) -> list[D
 _PLACES = [  # of three places, in the text of three numbers, the first and the last are to have two thirds of the draws
     *(_span_asks("place", sizes) for sizes in (_longer, _smallest_block, _tiny(3))),
     _span_asks("place", _longer, letters=1),
+    _span_asks("ends", _long),
 ]
 
 
@@ -180,13 +181,27 @@ exercise.stages += [
 ]
 
 
-_SEEDS = both(_span_asks("", _long, probe="seeds"), *(_span_asks("", _tiny(n), probe="seeds") for n in (2, 3)))
+_AGAIN = "the same seed again"  # who puts the content of a short text in one place alone draws nothing there
+_SEEDS = both(
+    _span_asks("", _long, probe="seeds"),
+    *(_span_asks("", _tiny(n), probe="seeds", entries=(_AGAIN,)) for n in (2, 3)),
+)
 
 
 @exercise.stage("chance comes from rng alone", points=0.5, seed=3)
 def _(rng):
     """Pass generator=rng to torch.randint. The same seed must give the same result, another seed another one."""
     return _SEEDS(rng)
+
+
+@exercise.corners(
+    "prefix, <mask>, suffix, <mask>, content, padding",
+    n=(1, 4, 5, range(101, 110), range(1001, 1010)),
+    block=(8, 9, range(301, 310)),
+)
+def _(rng, n, block):
+    (ask,) = _span_asks("pattern", lambda rng: (n, block), probe="result")(rng)
+    return ask
 
 
 exercise.mistake(

@@ -220,6 +220,24 @@ def _(rng):
 exercise.large += [_long()]
 
 
+LONGEST_ANSWER = 951  # of this model one answer has more than twenty numbers
+SHORT_ANSWERS = (873, 921, 977)  # each of these has one of a single number
+
+
+def _corner(rng: random.Random, answer: str, pairs: int) -> Question:
+    """Returns a question with a right answer that is long, or of one number, and with wrong ones beside it."""
+    seed = LONGEST_ANSWER if answer == "the longest" else rng.choice(SHORT_ANSWERS)
+    known = sorted(_pairs(seed, "right"), key=lambda pair: len(pair[1]))
+    right = known[-1] if answer == "the longest" else known[0]
+    wrong = [(right[0], [*right[1][:-1], _other(right[1][-1], rng)]) for _ in range(pairs - 1)]
+    return Question((_asking_model(seed), rng.sample([right, *wrong], pairs)))
+
+
+for stage in ("all answers right, or none", "some answers right", "nearly right is wrong"):
+    sizes = (1,) if stage == "all answers right, or none" else (2, range(7, 10))
+    exercise.corners(stage, answer=("the longest", "one number"), pairs=sizes)(_corner)
+
+
 exercise.mistake(
     "the share of right numbers",
     "An answer is right as a whole or not at all: 'Ber' + 'lin' has half of its letters in common with "

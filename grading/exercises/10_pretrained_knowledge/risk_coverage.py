@@ -105,6 +105,27 @@ def _(rng):
     return [Question((torch.tensor([rng.random()]), torch.tensor([is_right]))) for is_right in (False, True)]
 
 
+STEPS_OF = {"in the third digit": (0.5, 1e-3), "in the sixth": (0.3, 2e-6), "logarithms": (-0.1, 5.0)}
+
+
+@exercise.corners(
+    "people in any order",
+    people=(1, 2, range(33, 40), range(301, 310)),
+    differ=tuple(STEPS_OF),
+    right=("all", "none", "one of two"),
+)
+def _(rng, people, differ, right):
+    """Asks about confidences that differ little, and about logarithms far below 0, of probabilities that are all 0."""
+    start, step = STEPS_OF[differ]
+    confidence = torch.tensor([start - step * n for n in rng.sample(range(people), people)], dtype=torch.float32)
+    found = {
+        "all": [True] * people,
+        "none": [False] * people,
+        "one of two": [rng.random() < 0.5 for _ in range(people)],
+    }
+    return Question((confidence, torch.tensor(found[right])))
+
+
 exercise.mistake(
     "the least sure first",
     "argsort puts the smallest first. The model answers first where it is surest: descending=True.",

@@ -27,7 +27,7 @@ def _hide(lengths: Tensor, size: int) -> Tensor:
     return torch.zeros(padded.shape, device=lengths.device).masked_fill(padded, -INF)[:, None, None]
 
 
-exercise = Definition(minutes=20, difficulty=2)
+exercise = Definition(minutes=20, difficulty=2, forbids=("helpers.models.EncoderDecoder",))
 
 
 @exercise.reference
@@ -184,6 +184,15 @@ def _(rng):
     return both(*(_draw_forward(kind, probe="calls", part="encoder") for kind in ("padded", "single")))(rng)
 
 
+@exercise.corners(
+    "sources of different lengths", b=(1, 2), m=(1, range(33, 36)), n=(1, range(33, 36)), spare=(0, 1, range(33, 36))
+)
+def _(rng, b, m, n, spare):
+    """Asks about one source with padding, and about padding that is longer than a source."""
+    build = dict(zip(SMALL, (7, 6, 4, 1, 2), strict=True))
+    return _forward(rng.randrange(10**6), build, [m, 1][:b], n, spare=spare)
+
+
 @exercise.mistake("the memory is recomputed at every step")
 class _MemoryAgain(Seq2Seq):
     """The numbers are right, but the encoder has run once for each place of the target. What it reads does not change:
@@ -264,6 +273,21 @@ class _NoHead(Seq2Seq):
 
     def decode(self, target: Tensor, context: Context) -> Tensor:
         return self.decoder(target, context=context)  # type: ignore[no-any-return]
+
+
+@exercise.mistake("the head is the decoder's embedding")
+class _Tied(Seq2Seq):
+    """That saves weights, and is another model: here the head is an nn.Linear with weights and a bias of its own,
+    self.head = nn.Linear(d_model, target_vocab_size).
+    """
+
+    def __init__(self, *sizes: int, **named: int) -> None:
+        super().__init__(*sizes, **named)
+        del self.head
+
+    def decode(self, target: Tensor, context: Context) -> Tensor:
+        hidden: Tensor = self.decoder(target, context=context)
+        return hidden @ self.decoder.embedding.weight.T
 
 
 @exercise.mistake("log-probabilities in place of logits")

@@ -106,6 +106,13 @@ def _(rng):
 exercise.large += [_aligned(90, 80, 1, 8)]
 
 
+@exercise.corners(
+    "several layers: the last one", n_words=(1, 2, range(65, 68)), m=(1, 2, range(33, 36)), layers=(1, range(4, 6))
+)
+def _(rng, n_words, m, layers):
+    return _aligned(n_words, m, layers, seed_from(rng), rng.choice([EOS, 5]))
+
+
 @exercise.mistake("a row for each word read, not written")
 def _(model, source, words):
     """The place that reads word i writes word i + 1. Feed <sos> and all words but the last: then row i belongs to the

@@ -224,6 +224,57 @@ def _(rng):
 exercise.large += [_long_text()]
 
 
+def _with_a_slip(rng: random.Random, words: list[str]) -> list[str]:
+    place = rng.randrange(len(words))
+    return [*words[:place], "oui", *words[place + 1 :]]
+
+
+@exercise.corners(
+    "a corpus: counts are summed before they are divided",
+    sentences=(1, 2, range(33, 36)),
+    length=(4, 5, range(33, 36), range(101, 104)),
+    slips=("in one", "in each"),
+)
+def _(rng, sentences, length, slips):
+    """Asks about long and short sentences, with a full stop in the middle; a word more changes the third digit."""
+    if sentences * length > 1300:
+        return None
+    references = [rng.choices(WORDS, k=length) for _ in range(sentences)]
+    for reference in references:
+        reference[length // 2] = "."
+    hypotheses = [
+        _with_a_slip(rng, words) if slips == "in each" or n == 0 else list(words) for n, words in enumerate(references)
+    ]
+    return Question((hypotheses, references))
+
+
+@exercise.corners(
+    "special tokens are no words",
+    token=("<eos>", "<pad>", "<sos>", "<oov>"),
+    place=("first", "in the middle", "last", "alone"),
+    side=(0, 1),
+)
+def _(rng, token, place, side):
+    """Asks about each of the tokens at each place of a hypothesis, and of a reference."""
+    words = _reference(rng, 8, 10)
+    at = {"first": 0, "in the middle": rng.randint(2, 6), "last": len(words), "alone": 0}[place]
+    marked = [*words[:at], token, *words[at:]] if place != "alone" else [token]
+    first, second = _reference(rng, 6, 8), _reference(rng, 6, 8)
+    pair = (marked, words) if side == 0 else (words, marked)
+    return Question(([first, pair[0], second], [first, pair[1], second]))
+
+
+@exercise.corners(
+    "translations that are too short, or too long", words=(4, range(33, 36), range(301, 304)), c=(-1, 0, 1)
+)
+def _(rng, words, c):
+    """Asks about corpora that lack a single word, have one too many, or are as long as they should be."""
+    reference = [f"w{rng.randrange(50)}" for _ in range(words)]
+    written = reference[: words - 1] if c < 0 else [*reference, "puis"][: words + c]
+    first = _reference(rng, 8, 8)
+    return Question(([first, written], [first, reference]))
+
+
 @exercise.mistake("the mean of the sentences' BLEU")
 def _(hypotheses, references):
     """A sentence without one right 4-gram counts 0 then, however good it is otherwise. Sum the counts over the corpus

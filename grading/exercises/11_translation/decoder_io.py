@@ -78,6 +78,21 @@ def _(rng):
 exercise.large += [Question(([[7 * number % 490 + 4 for number in range(300)], [5, 6]],))]
 
 
+@exercise.corners(
+    "sentences of different lengths",
+    b=(1, 2, range(101, 104)),
+    n=(1, range(33, 36), range(301, 304)),
+    word=(4, 1_000_003),
+)
+def _(rng, b, n, word):
+    """Asks about the longest sentence in any place, and about many short ones."""
+    if b * n > 5000:
+        return None
+    lengths = [rng.randint(1, n) for _ in range(b - 1)]
+    lengths.insert(rng.randint(0, b - 1), n)
+    return Question(([[word + rng.randrange(9) for _ in range(length)] for length in lengths],))
+
+
 @exercise.mistake("the output is not shifted")
 def _(target):
     """Under each word stands the same word: the decoder would learn to copy what it has just read."""

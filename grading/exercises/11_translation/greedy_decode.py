@@ -46,7 +46,7 @@ def _decode(
     return written[:, 1:]
 
 
-exercise = Definition(minutes=20, difficulty=2)
+exercise = Definition(minutes=20, difficulty=2, forbids=("helpers.models.EncoderDecoder.greedy",))
 
 
 @exercise.reference
@@ -175,6 +175,25 @@ def _(rng):
 
 
 exercise.large += [_ask(693223, ["777"], 70), _large_scores()]
+
+
+@exercise.corners(
+    "a batch: every sentence ends for itself",
+    b=(1, 2, range(33, 36)),
+    max_len=(1, 2, range(8, 12)),
+    ends=("all", "one"),
+)
+def _(rng, b, max_len, ends):
+    """Asks about batches of sources of one length: all end, or one does and the others go on."""
+    options = []
+    for seed, (cut, *_) in KNOWN.items():
+        for end, _words_written in _ends(seed):
+            fit = [source for source in cut.split() if len(source) == len(end)]
+            alike = [source for source, _count in _ends(seed) if len(source) == len(end)]
+            options += [(seed, end, fit if ends == "one" else alike)] if fit else []
+    seed, end, others = rng.choice(options)
+    sources = [end, *(rng.choice(others) for _ in range(b - 1))]
+    return _ask(seed, rng.sample(sources, b), max_len)
 
 
 exercise.mistake(

@@ -79,6 +79,23 @@ def _(rng):
     return _draw_corpus(True, True)(rng)
 
 
+@exercise.corners(
+    "known English, other French",
+    train=(1, range(301, 310)),
+    test=(0, 1, range(65, 70), range(301, 310)),
+    known=("none", "all but one", "all"),
+    first=("train", "test"),
+)
+def _(rng, train, test, known, first):
+    """Asks about long and short lists. The parts of a corpus may stand in any order."""
+    learned = [(f"We see {n} cats .", f"phrase {n}") for n in rng.sample(range(1000, 9000), train)]
+    new = {"none": test, "all but one": min(test, 1), "all": 0}[known]
+    tested = [(f"They draw {n} cats.", f"phrase {n}") for n in rng.sample(range(1000, 9000), new)]
+    tested += [(rng.choice(learned)[0], f"autre phrase {n}") for n in range(test - new)]
+    corpus = {"train": learned, "valid": learned[:1], "test": rng.sample(tested, test)}
+    return Question((dict(sorted(corpus.items(), reverse=first == "train")),))
+
+
 @exercise.mistake("scored on training pairs")
 def _(corpus):
     """The model has learned these by heart; BLEU on them says nothing about other sentences."""

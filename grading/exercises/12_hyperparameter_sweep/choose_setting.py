@@ -208,6 +208,32 @@ def _(rng):
     return both(DRAWN_MARGINS, _where_rounding_harms)(rng)
 
 
+@exercise.corners(
+    "one standard error, of the best setting",
+    settings=(2, 3, range(33, 36), range(101, 104)),
+    runs=(2, range(33, 36)),
+    smallest=("just as good", "just not", "by far not"),
+)
+def _(rng, settings, runs, smallest):
+    """Asks about two settings and about many, with two runs each or more; the test part may be empty.
+
+    The smallest is by a hundredth of a standard error better or worse than the limit, and all the others are as good.
+    """
+    base, error = rng.uniform(20, 60), rng.uniform(0.5, 2)
+    steps = [1.0, -1.0] if runs == 2 else [math.cos(n) for n in range(runs)]
+    scale = error * math.sqrt(runs) / statistics.stdev(steps)
+    best = [base + scale * (step - statistics.mean(steps)) for step in steps]
+    below = {"just as good": 0.99, "just not": 1.01, "by far not": 9.0}[smallest] * error
+    rows = [(base - below, [base - below] * runs)]
+    rows += [(base - 0.5 * error, [base - 0.5 * error] * runs) for _ in range(settings - 2)]
+    sizes = sorted(rng.sample(range(10**4, 10**9), settings))
+    made = [
+        {"parameters": size, "dev_bleu": found, "test_bleu": []}
+        for size, (_, found) in zip(sizes, [*rows, (base, best)], strict=True)
+    ]
+    return Question(({f"setting {n}": made[n] for n in rng.sample(range(settings), settings)},))
+
+
 @exercise.mistake("the choice is made on test")
 def _(scores):
     """Who chooses on test has no honest figure left to report: the chosen setting's test score is too good."""

@@ -268,8 +268,8 @@ exercise.stages += [
     Stage(
         "a run that is as it should be fits",
         0.5,
-        "A gap between the two losses is usual, and a dev loss moves a little by chance: 10 % above its lowest is "
-        "where overfitting begins.",
+        "A gap between the two losses is usual, and a dev loss moves a little by chance. Overfitting begins 10 % above "
+        "its lowest; it still falls, and underfits, when it is more than 5 % below the one before.",
         *_curves(
             _good,
             _good_and_quiet,
@@ -299,6 +299,45 @@ exercise.large += [*_long_runs()]
 
 def _published(train_loss: Losses, dev_loss: Losses) -> str | None:
     return None if _trains(train_loss) else "overfits"
+
+
+def _by(
+    rng: random.Random, epochs: int, scale: float, *, train: float = 0.3, rise: float = 1.0, fall: float = 1.0
+) -> Question:
+    """Returns a run: the training loss ends at `train` of its first value, the dev loss at `rise` times its lowest,
+
+    or, where `rise` is 1, at its lowest, which is `fall` times the loss before.
+    """
+    low = rng.uniform(1, 1.5) * scale
+    first = 5 * scale
+    train_loss = [first - (first - train * first) * n / (epochs - 1) for n in range(epochs)]
+    falling = [low * (1 + 2 * 0.6**n) if fall == 1 else 3 * low for n in range(epochs - 2)]
+    dev_loss = [*falling[: epochs - 2], low, rise * low] if fall == 1 else [*falling, low, fall * low]
+    return Question((train_loss, dev_loss))
+
+
+EPOCHS, SCALES = (3, range(33, 36), range(301, 304)), (0.001, 1.0, 1000.0)  # a loss may be of any size
+
+
+@exercise.corners("a dev loss that turns upwards overfits", epochs=EPOCHS, rise=(1.102, 1.15), scale=SCALES)
+def _(rng, epochs, rise, scale):
+    """Asks just above 10 %, in the third digit; what is exactly at the limit rounding would decide."""
+    return _by(rng, epochs, scale, rise=rise)
+
+
+@exercise.corners("a dev loss that still falls underfits", epochs=EPOCHS, fall=(0.949, 0.9), scale=SCALES)
+def _(rng, epochs, fall, scale):
+    return _by(rng, epochs, scale, fall=fall)
+
+
+@exercise.corners("a run that is as it should be fits", epochs=EPOCHS, end=(1.098, 1.0, 0.951), scale=SCALES)
+def _(rng, epochs, end, scale):
+    return _by(rng, epochs, scale, rise=end) if end > 1 else _by(rng, epochs, scale, fall=end - 1e-9)
+
+
+@exercise.corners("a flat training loss fails to train", epochs=EPOCHS, train=(0.802, 1.0, 2.0), scale=SCALES)
+def _(rng, epochs, train, scale):
+    return _by(rng, epochs, scale, train=train, rise=rng.choice((1.0, 1.3)))
 
 
 exercise.mistake(
@@ -383,6 +422,20 @@ exercise.mistake(
     "the last dev loss is compared with the one before, for overfitting",
     "A dev loss may rise by a few per cent in each of many epochs. Compare with the lowest of the run.",
     _rule(_from_the_one_before),
+)
+
+
+def _fall_from_the_first(train_loss: Losses, dev_loss: Losses) -> str | None:
+    if not _trains(train_loss) or dev_loss[-1] > 1.1 * min(dev_loss):
+        return None
+    return "underfits" if dev_loss[-1] < 0.95 * dev_loss[0] else "fits"
+
+
+exercise.mistake(
+    "whether the dev loss still falls is judged by the first epoch",
+    "Nearly every dev loss ends far below its first value. It still falls if it is more than 5 % below the one before: "
+    "dev_loss[-2].",
+    _rule(_fall_from_the_first),
 )
 
 

@@ -134,6 +134,36 @@ exercise.stages += [
 ]
 
 
+ENTRIES: dict[str, tuple[Any, Any]] = {  # what a setting holds, and what the row of an earlier run holds in its place
+    "None, and a number": (None, 3),
+    "0, which is False there, in a text": (0, "False"),
+    "1, and a text": (1, "1"),
+    "a list, and another": ([64, 32], [32, 64]),
+    "a third digit": (0.101, 0.102),
+    "a large number": (2**53 + 1, 2**53),
+    "the same": ([64, None], [64, None]),
+}
+
+
+@exercise.corners("nothing is finished: a row for each setting", settings=(0, 1, range(33, 36)), shared=(True, False))
+def _(rng, settings, shared):
+    """Asks about no setting and about many; a result may have an entry of the same name as the setting, and wins."""
+    asked = [{"name": f"setting {n}", "layers": rng.randint(1, 9), "rate": rng.random()} for n in range(settings)]
+    results = [([one], _result(rng) | ({"rate": rng.random()} if shared else {})) for one in asked]
+    return Question((asked, Recorded("train_one", results), {}, Recorded("save")), changes=(2,))
+
+
+@exercise.corners("rows of an earlier run are in the result", entry=tuple(ENTRIES), order=("as it is", "turned round"))
+def _(rng, entry, order):
+    """Asks about a row whose entries stand in another order, and which differs from its setting in one or in none."""
+    wanted, was = ENTRIES[entry]
+    setting = {"name": "wide", "layers": rng.randint(2, 9), "entry": wanted}
+    row = {**setting, **_result(rng), "entry": was, "seconds": rng.randint(60, 900)}
+    row = dict(list(row.items())[:: -1 if order == "turned round" else 1])
+    trained = Recorded("train_one", [([setting], _result(rng))])
+    return Question(([setting], trained, {"wide": row}, Recorded("save")), changes=(2,))
+
+
 _CHANGED = {"count": 4, "done": (0, 1, 2, 3), "changed": [(1, "layers"), (2, "width"), (3, "dropout")]}
 
 

@@ -9,7 +9,7 @@ from grading.definitions.definition import Definition
 from grading.exercises.draws import Draw, both
 from tutor.checking.answers import Question
 
-exercise = Definition(minutes=5, difficulty=1)
+exercise = Definition(minutes=5, difficulty=1, forbids=("helpers.training.schedule",))
 
 
 @exercise.reference
@@ -84,6 +84,30 @@ def _(rng):
 def _(rng):
     """Steps are counted from 1: the first rate is peak / warmup_steps, not 0."""
     return _at_steps((1, rng.randint(20, 400), rng.uniform(0.4, 2)), (1, 1, rng.uniform(0.4, 2)))
+
+
+PEAKS = (1.0, 1000.0)
+
+
+@exercise.corners(
+    "after: falling like one over the square root",
+    warmup_steps=(1, 2, range(1001, 1100)),
+    times=("one step more", "a hundred times", "a hundred million times"),
+    peak=PEAKS,
+)
+def _(rng, warmup_steps, times, peak):
+    step = {"one step more": warmup_steps + 1, "a hundred times": 100 * warmup_steps}.get(times, 10**8 * warmup_steps)
+    return Question((step, warmup_steps, peak * rng.uniform(0.6, 1)))
+
+
+@exercise.corners(
+    "before: a straight line",
+    warmup_steps=(2, 3, range(1001, 1100)),
+    step=("the first", "the last but one"),
+    peak=PEAKS,
+)
+def _(rng, warmup_steps, step, peak):
+    return Question((1 if step == "the first" else warmup_steps - 1, warmup_steps, peak * rng.uniform(0.6, 1)))
 
 
 @exercise.mistake("the larger of the two branches is taken")

@@ -184,6 +184,11 @@ def _(rng):
 exercise.large += [_large_step(9)]
 
 
+@exercise.corners("one step, everything in it", b=(1, range(33, 36)), d_in=(1, range(33, 36)), d=(1, range(9, 12)))
+def _(rng, b, d_in, d):
+    return _step(b, d_in, d, seed_from(rng))
+
+
 exercise.mistake(
     "the gates are swapped",
     "Of the three parts of a layer the first belongs to the reset gate, the second to the update gate.",

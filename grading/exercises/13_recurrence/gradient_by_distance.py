@@ -118,6 +118,17 @@ def _(rng):
     ]
 
 
+@exercise.corners(
+    "several sentences: the mean of their sizes",
+    kind=("Recurrent", "SelfAttention"),
+    b=(1, range(33, 36)),
+    n=(1, 2, range(33, 36)),
+    d=(1, 2),
+)
+def _(rng, kind, b, n, d):
+    return _question(kind, b, n, d, seed_from(rng)) if b * n < 300 else None
+
+
 @exercise.mistake("counted from the first token")
 def _(model, x):
     """Entry k is the token k places BEFORE THE LAST, so entry 0 is the last token: flip the order."""

@@ -71,6 +71,19 @@ def _(rng):
     return [Question((rng.randint(2, 3) * (window - 1) + 2, window)), Question((2 * rng.randint(130, 175) + 2, 2))]
 
 
+SIZES = (1, 2, range(33, 40), range(65, 80), range(101, 110), range(321, 330), range(1001, 1100))
+WINDOWS = (2, "a few", "one place less", "the sentence", "beyond it")
+
+
+@exercise.corners("a large window, hundreds of layers", size=SIZES, window=WINDOWS)
+def _(rng, size, window):
+    """Asks for the products of masks, too, which are slow where a thousand tokens take a thousand layers."""
+    few = rng.randint(3, 7) if size < 100 else rng.randint(9, 17)
+    known = {"a few": few, "one place less": size - 1, "the sentence": size, "beyond it": size + rng.randint(1, 400)}
+    window = known.get(window, window)
+    return None if window < 2 or (size > 1000 and window == 2) else Question((size, window))
+
+
 @exercise.mistake("a layer carries news as far as the window is wide")
 def _(size, window):
     """One place of the window is the token itself: a layer carries news window - 1 places on."""

@@ -69,6 +69,16 @@ def _(rng):
 exercise.large += [Question((4, 255)), Question((3, 256)), Question((2, 65_536))]
 
 
+@exercise.corners(
+    "a window of one token, and one as long as the sentence",
+    size=(1, 2, range(33, 36), range(65, 68)),
+    window=("one", "two", "one place less", "the sentence", "beyond it"),
+)
+def _(rng, size, window):
+    known = {"one": 1, "two": 2, "one place less": max(1, size - 1), "the sentence": size}
+    return Question((size, known.get(window, size + rng.randint(1, 1001))))
+
+
 @exercise.mistake("one token too many: the token itself is not counted")
 def _(size, window):
     """A window of 3 is the token itself and the two before it: j > i - window."""

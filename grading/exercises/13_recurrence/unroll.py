@@ -214,6 +214,16 @@ def _(rng):
 exercise.large += [_question(2, 70, 1, 2, 31, spread=1.0)]
 
 
+@exercise.corners("padding leaves the state", b=(1, 2, range(33, 36)), n=(1, 2, range(65, 68)), shortest=("1", "n"))
+def _(rng, b, n, shortest):
+    """Asks about one sentence and about many, of one token and of many, padded or not."""
+    if b * n > 300:
+        return None
+    cell, x, _, state = _question(b, n, 1, 2, seed_from(rng)).inputs
+    lengths = [n if shortest == "n" else 1, *(rng.randint(1, n) for _ in range(b - 1))]
+    return Question((cell, x, torch.tensor(rng.sample(lengths, b)), state))
+
+
 @exercise.mistake("padding is read like tokens")
 def _(cell, x, lengths, state):
     """Where t >= lengths there is no token: keep the old state of that sentence."""

@@ -33,7 +33,11 @@ class Layer(nn.Module):
         return found
 
 
-exercise = Definition(minutes=25, difficulty=2)
+exercise = Definition(
+    minutes=25,
+    difficulty=2,
+    forbids=("helpers.models.TransformerBase", "helpers.models.LanguageModel", "helpers.models.Layer"),
+)
 
 
 @exercise.reference
@@ -177,6 +181,23 @@ def _(rng):
     """All texts of a batch have the same positions and mask. A layer goes by the mask that it is given."""
     build = _build(rng)
     return [_asked(rng, 3, build["max_len"], build), _layer(rng, 4, build)]
+
+
+@exercise.corners(
+    "several tokens, fewer than there are positions",
+    n=(1, 2, range(33, 36), range(101, 104)),
+    layers=(1, range(3, 5)),
+    heads=("one", "as many as numbers"),
+)
+def _(rng, n, layers, heads):
+    """Asks about longer texts and other depths; there are as many positions as tokens, or more."""
+    values = (7, 4, layers, 1 if heads == "one" else 4, n + rng.randint(0, 2))
+    return _asked(rng, 1, n, dict(zip(SMALL, values, strict=True)))
+
+
+@exercise.corners("several texts, as long as there are positions", b=(1, range(33, 36)), n=(1, 2))
+def _(rng, b, n):
+    return _asked(rng, b, n, dict(zip(SMALL, (7, 4, 1, 2, n), strict=True)))
 
 
 @exercise.mistake("the embedding is not scaled")

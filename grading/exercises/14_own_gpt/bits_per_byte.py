@@ -116,6 +116,20 @@ exercise.stages += [
 ]
 
 
+@exercise.corners(
+    "the bits of all tokens, shared out among the bytes",
+    rows=(1, range(65, 68)),
+    length=(1, 2, range(33, 36), range(301, 304)),
+    n_bytes=(1, 1_000_003),
+)
+def _(rng, rows, length, n_bytes):
+    """Asks for one token and for many. A number of the order of 1 comes of one row in a few bytes."""
+    if rows * length > 3000:
+        return None
+    model = _model(seed_from(rng), spread=0.4, max_len=max(length, 2))
+    return Question((model, _tokens(rng, rows, length + 1, V), n_bytes if n_bytes == 1 else rows * length // 2 + 1))
+
+
 exercise.mistake(
     "bits per token",
     "The mean over tokens depends on how long the pieces are: a larger vocabulary would look worse. Divide the "

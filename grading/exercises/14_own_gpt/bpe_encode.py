@@ -252,6 +252,32 @@ exercise.stages += [
 ]
 
 
+@exercise.corners(
+    "a word: what was learned first is merged first",
+    size=(1, 2, range(33, 40), range(65, 70), range(301, 310)),
+    merges=(1, range(33, 36), range(65, 70)),
+)
+def _(rng, size, merges):
+    """Asks for a word of two letters, and merges of which each joins the one before to the word's next letters."""
+    letters = rng.sample("abcdefgh", 2)
+    word = "".join(rng.choices(letters, k=size))
+    pairs: list[Pair] = []
+    parts = [ord(letter) for letter in word]
+    while len(pairs) < merges:
+        known = [*itertools.pairwise(parts), (ord(letters[0]), 256 + len(pairs) - 1), (ord("z"), len(pairs))]
+        pair = next(pair for pair in known if pair not in pairs)
+        parts = replace_pair(parts, pair, 256 + len(pairs))
+        pairs.append(pair)
+    return Question((word, pairs))
+
+
+@exercise.corners("words stay apart", words=(0, 1, range(33, 40), range(1001, 1010)), different=(1, range(65, 70)))
+def _(rng, words, different):
+    pool = [a + b for a, b in itertools.islice(itertools.product(rng.sample("abcdefghijkl", 12), repeat=2), different)]
+    pairs = [(ord(pool[0][0]), ord(pool[0][1])), (ord(" "), 256)]
+    return Question((" ".join(rng.choices(pool, k=words)), pairs))
+
+
 exercise.mistake(
     "the longest piece that fits is taken",
     "That is another way of cutting (greedy from the left). Here the merges are made in the order in which "

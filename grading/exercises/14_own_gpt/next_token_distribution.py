@@ -202,6 +202,42 @@ exercise.stages += [
 ]
 
 
+def _apart(rng: random.Random, size: int, way: str) -> Tensor:
+    """Returns logits, no two alike: near each other, near -100 or 100, or from 0 to 120 apart."""
+    steps = torch.tensor(rng.sample(range(size), size))
+    logits = 4 * steps / size if way != "120 apart" else (120 * (steps / (size - 1)) ** 4 if size > 1 else 0.0 * steps)
+    return ((64 * logits).round() if size < 65 else 1024 * logits).div(64 if size < 65 else 1024) + {
+        "near -100": -100.0,
+        "near 100": 100.0,
+    }.get(way, 0.0)
+
+
+LEVELS = ("near -100", "near 100", "120 apart")
+LENGTHS = (1, 2, range(33, 36), range(65, 68), range(301, 304), range(1001, 1004))
+
+
+@exercise.corners("the k most probable tokens", size=LENGTHS[1:], k=("one", "all but one", "all"))
+def _(rng, size, k):
+    top_k = {"one": 1, "all but one": size - 1, "all": size}[k]
+    return Question((_apart(rng, size, rng.choice(LEVELS[:2])), 1.0, top_k))
+
+
+@exercise.corners(
+    "a temperature, and nothing cut", level=LEVELS, temperature=(0.02, 1.0, 50.0), size=(1, range(65, 68))
+)
+def _(rng, level, temperature, size):
+    return Question((_apart(rng, size, level), temperature))
+
+
+@exercise.corners("the fewest tokens that have p together", size=LENGTHS[:-1], kept=("one", "half", "all but one"))
+def _(rng, size, kept):
+    """Asks with a p that lies half-way between two sums of probabilities, so that no rounding decides."""
+    logits = _apart(rng, size, rng.choice(LEVELS[:2]))
+    sums = [0.0, *logits.double().softmax(-1).sort(descending=True).values.cumsum(0).tolist()]
+    number = {"one": 0, "half": size // 2, "all but one": max(size - 2, 0)}[kept]
+    return Question((logits, 1.0, None, (sums[number] + sums[number + 1]) / 2))
+
+
 exercise.mistake(
     "the token that crosses p is dropped",
     "The tokens before it have less than p together: the set must have p *or more*, so the crossing one stays.",

@@ -255,6 +255,18 @@ exercise.stages += [
 ]
 
 
+@exercise.corners(
+    "several passes: the steps go on counting",
+    batches=(1, 2),
+    passes=(1, range(11, 13)),
+    warmup=("the first step", "all steps"),
+)
+def _(rng, batches, passes, warmup):
+    """Asks for one step and for many, and for a warm-up as long as the training. Small rates keep rounding small."""
+    steps = batches * passes
+    return _any(rng, batches, passes, 1 if warmup == "the first step" else steps, peak=0.1)
+
+
 exercise.mistake(
     "the rate changes once in a pass",
     "The schedule counts steps, not passes: with few passes it would hardly have a shape. Set the rate before "

@@ -185,6 +185,24 @@ def _both_zero(self: Any) -> None:
     nn.init.zeros_(self.down)
 
 
+@exercise.corners(
+    "the scale alpha / rank",
+    d=(1, range(33, 36)),
+    rank=(1, range(5, 8), range(33, 36)),
+    alpha=(0.0, 0.01, 300.0),
+    tokens=((), (1, 65)),
+)
+def _(rng, d, rank, alpha, tokens):
+    d_out = rng.randint(1, 3)
+    build = _build(d, d_out, rank, alpha)
+    return _ask(build, seed_from(rng), *tokens, chosen=("weight", "bias", "down", "up"))
+
+
+@exercise.corners("names, shapes, and what trains", d=(1, range(301, 400)), rank=(1, range(33, 40)))
+def _(rng, d, rank):
+    return Question(build=_build(*rng.sample([d, rng.randint(2, 9)], 2), rank, 8.0), probe="parameters")
+
+
 exercise.mistake(
     "down does not start with random numbers",
     "The gradient of each factor is a product with the other one. Where both are zero, both gradients are "

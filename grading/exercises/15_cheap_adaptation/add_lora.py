@@ -172,6 +172,17 @@ def _(rng):
     return _modes(_few(rng))
 
 
+@exercise.corners(
+    "the head, down and up of the named layers learn, and nothing else",
+    depth=(1, range(5, 7)),
+    names=((), ("output",), ("key", "query", "value", "output", "hidden")),
+    rank=(1, range(9, 12)),
+)
+def _(rng, depth, names, rank):
+    model = _classifier(_few(rng), 2, n_layers=depth, d_model=2, n_heads=1)
+    return _ask(model, names, rank, probe="parameters", entries=("head*", "*norm*", "*embedding*", "*.down", "*.up"))
+
+
 @exercise.mistake("the head is frozen")
 def _(model, names, rank):
     """The head is new and must learn: freeze model.base, and not the model."""

@@ -114,7 +114,15 @@ def _(rng):
     return [_numbers_kept(_few(rng)), *_modes_kept(_few(rng))]
 
 
-exercise.large += [_ask(_classifier(9, n_layers=12, d_model=2), 2)]
+STEPS = ("the top layer", "all layers", "everything", "far beyond")
+
+
+@exercise.corners("then one layer more at each step", depth=(1, range(9, 12)), step=STEPS)
+def _(rng, depth, step):
+    """Asks which parts of deep and of shallow models learn; of each layer the numbers of its queries tell."""
+    number = dict(zip(STEPS, (1, depth, depth + 1, depth + rng.randint(30, 1001)), strict=True))[step]
+    shown = ("head*", "base.norm*", "base.embedding*", "*.query.weight")
+    return _ask(_classifier(_few(rng), n_layers=depth, d_model=2, n_heads=1), number, entries=shown)
 
 
 @exercise.mistake("the bottom layer first")

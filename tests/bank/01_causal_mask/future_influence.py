@@ -412,3 +412,31 @@ def future_influence(model: LanguageModel, tokens: Tensor, vocab_size: int) -> T
             changed[j] = (changed[j] + 1) % vocab_size
             influence[:, j] = ((model(changed[None]).squeeze() - before).abs() > 1e-5).any(dim=-1)
     return influence
+
+
+# %% wrong: at most 32 tokens are changed ->
+def future_influence(model, tokens, vocab_size):
+    n = len(tokens)
+    influence = torch.zeros(n, n, dtype=torch.bool)
+    with torch.no_grad():
+        before = model(tokens[None])[0]
+        for j in range(min(n, 32)):
+            changed = tokens.clone()
+            changed[j] = (changed[j] + 1) % vocab_size
+            influence[:, j] = (model(changed[None])[0] - before).abs().amax(dim=-1) > 1e-5
+    return influence
+
+
+# %% wrong: a sentence of one token influences nothing ->
+def future_influence(model, tokens, vocab_size):
+    n = len(tokens)
+    influence = torch.zeros(n, n, dtype=torch.bool)
+    if n == 1:
+        return influence
+    with torch.no_grad():
+        before = model(tokens[None])[0]
+        for j in range(n):
+            changed = tokens.clone()
+            changed[j] = (changed[j] + 1) % vocab_size
+            influence[:, j] = (model(changed[None])[0] - before).abs().amax(dim=-1) > 1e-5
+    return influence

@@ -221,3 +221,11 @@ def alibi_bias(n_heads: int, size: int) -> Tensor:
     distances = places[:, None] - places
     bias = -torch.tensor(slopes).view(-1, 1, 1) * distances
     return bias.masked_fill(distances < 0, -torch.inf)
+
+
+# %% wrong: heads beyond 32 have the slope of head 31 ->
+def alibi_bias(n_heads, size):
+    head = torch.arange(1, n_heads + 1).clamp(max=32)
+    distance = torch.arange(size)[:, None] - torch.arange(size)
+    bias = -(2.0 ** (-8 * head / n_heads))[:, None, None] * distance
+    return bias.masked_fill(distance < 0, float("-inf"))

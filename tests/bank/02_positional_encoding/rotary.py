@@ -263,3 +263,38 @@ def rotary(x, positions):
     y[:2, :, 0, :, 0::2] = even * angles.cos() - odd * angles.sin()
     y[:2, :, 0, :, 1::2] = even * angles.sin() + odd * angles.cos()
     return y
+
+
+# %% wrong: the numbers in half precision ->
+# of: even and odd
+# -    result = x.clone()
+# +    x = x.half()
+# +    result = x.clone()
+# ...
+# -    return result
+# +    return result.float()
+
+
+# %% wrong: sines and cosines in half precision ->
+# of: even and odd
+# -    sine, cosine = angles.sin(), angles.cos()
+# +    sine, cosine = angles.sin().half().float(), angles.cos().half().float()
+# %% wrong: the rotation of helpers -> the course's own part in place of an answer
+from helpers import models
+
+
+def rotary(x, positions):
+    angles = models.rotary_angles(positions, x.shape[-1])
+    return torch.stack([models.rotate(x[0], angles), models.rotate(x[1], angles), x[2]])
+# %% wrong: angles in half precision ->
+def rotary(x, positions):
+    d = x.shape[-1]
+    speeds = 1 / 10000 ** (torch.arange(0, d, 2) / d)
+    angles = (positions[:, None] * speeds).half().float()
+    cos, sin = angles.cos(), angles.sin()
+
+    def turned(part):
+        a, b = part[..., 0::2], part[..., 1::2]
+        return torch.stack([a * cos - b * sin, a * sin + b * cos], dim=-1).flatten(-2)
+
+    return torch.stack([turned(x[0]), turned(x[1]), x[2]])

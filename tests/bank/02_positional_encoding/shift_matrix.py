@@ -100,7 +100,7 @@ def shift_matrix(offset, d_model):
     return matrix
 
 
-# %% wrong: fitted to the first positions, always forward ->
+# %% wrong: fitted to the first positions, always forward -> a negative offset goes forward, too
 def shift_matrix(offset, d_model):
     table = sinusoidal_encoding(40 + abs(offset), d_model).double()
     first, goal = table[:40], table[abs(offset) : abs(offset) + 40]
@@ -155,7 +155,7 @@ def shift_matrix(offset, d_model):
     return torch.eye(d_model)
 
 
-# %% wrong: forward only ->
+# %% wrong: forward only -> a negative offset goes forward, too
 def shift_matrix(offset, d_model):
     angles = abs(offset) / 10000 ** (torch.arange(0, d_model, 2) / d_model)
     blocks = [torch.stack([a.cos(), a.sin(), -a.sin(), a.cos()]).view(2, 2) for a in angles]
@@ -175,3 +175,9 @@ def shift_matrix(offset, d_model):
     angles = offset / 10000 ** (torch.arange(0, d_model, 2) / d_model)
     blocks = [torch.stack([1 - a * a / 2, a, -a, 1 - a * a / 2]).view(2, 2) for a in angles]
     return torch.block_diag(*blocks)
+
+
+# %% wrong: the size of the offset -> a negative offset goes forward, too
+# of: blocks along the diagonal
+# -        angle = torch.tensor(offset / 10000 ** (2 * i / d_model))
+# +        angle = torch.tensor(abs(offset) / 10000 ** (2 * i / d_model))

@@ -44,7 +44,7 @@ class DecoderLayer(nn.Module):
         return x
 
 
-# %% right: a subclass of the layer in helpers
+# %% wrong: a subclass of the layer in helpers -> the course's own part in place of an answer
 class DecoderLayer(Layer):
     def __init__(self, d_model, n_heads, d_feedforward, norm_first=False):
         super().__init__(d_model, n_heads, d_feedforward, 0.0, norm_first, True)
@@ -481,3 +481,9 @@ class DecoderLayer(nn.Module):
         x = self.attention_norm(x + self.attention(x, x, mask))
         x = self.cross_attention_norm(x + self.cross_attention(x, memory, memory_mask))
         return self.feed_forward_norm(x + self.feed_forward(x))
+
+
+# %% wrong: the residual is added in place ->
+# of: two branches
+# -            x = x + self.attention(y, y, mask)
+# +            x += self.attention(y, y, mask)

@@ -384,6 +384,17 @@ def scaled_dot_product_attention(
     return weights @ value, weights
 
 
+# %% wrong: the first 64 keys ->
+def scaled_dot_product_attention(query, key, value, mask=None):
+    scores = query @ key.transpose(-2, -1) / math.sqrt(query.shape[-1])
+    if mask is not None:
+        scores = scores + mask
+    weights = torch.softmax(scores, dim=-1)
+    beyond = torch.arange(weights.shape[-1]) >= 64
+    weights = weights.masked_fill(beyond, 0.0)
+    return weights @ value, weights
+
+
 # %% wrong: the identity is made on the CPU ->
 # of: torch's own, asked for the weights by values that are an identity
 # -    identity = torch.eye(m, device=key.device).expand(*key.shape[:-2], m, m)

@@ -146,3 +146,11 @@ def lm_pair(tokens):
 # %% wrong: always the pair of no words ->
 def lm_pair(tokens):
     return [SOS], [EOS]
+
+
+# %% wrong: recursion over the words ->
+def lm_pair(tokens):
+    if not tokens:
+        return [SOS], [EOS]
+    read, wanted = lm_pair(tokens[:-1])
+    return [*read, tokens[-1]], [*wanted[:-1], tokens[-1], EOS]

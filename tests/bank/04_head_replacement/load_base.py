@@ -344,3 +344,21 @@ def load_base(model: Classifier, checkpoint: dict[str, Tensor]) -> Classifier:
         raise ValueError(f"shapes found {shapes_found[:3]}..., expected {shapes_own[:3]}...")
     model.base.load_state_dict(found)
     return model
+
+
+# %% wrong: layers are told by their first digit ->
+def load_base(model, checkpoint):
+    wanted = model.base.state_dict()
+    given = {name.removeprefix("base."): weight for name, weight in checkpoint.items() if name.startswith("base.")}
+    if wanted.keys() != given.keys():
+        raise ValueError(f"other names: {sorted(wanted.keys() ^ given.keys())[0]}")
+    for name, weight in given.items():
+        if wanted[name].shape != weight.shape:
+            raise ValueError(f"{name} has another shape")
+    model.base.load_state_dict(
+        {
+            name: given["layers.1." + name.split(".", 2)[2]] if name.startswith("layers.1") else given[name]
+            for name in given
+        }
+    )
+    return model

@@ -133,3 +133,10 @@ def training_bytes(model: nn.Module) -> int:
     trainable = sum(part.numel() for part in model.parameters() if part.requires_grad)
     frozen = sum(part.numel() for _, part in model.named_parameters(remove_duplicate=False) if not part.requires_grad)
     return 16 * trainable + 4 * frozen
+
+
+# %% wrong: nothing trains, and so all does ->
+def training_bytes(model):
+    frozen = sum(p.numel() for p in model.parameters() if not p.requires_grad)
+    trained = sum(p.numel() for p in model.parameters() if p.requires_grad)
+    return 16 * trained + 4 * frozen if trained else 16 * frozen

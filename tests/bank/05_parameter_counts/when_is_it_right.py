@@ -153,13 +153,13 @@ def when_is_it_right(claim):
     return None
 
 
-# %% wrong: 8D, and the solution is looked at -> compared with a count that has one norm; where that does not fit, None
+# %% wrong: 8D, and the solution is looked at -> compared with a count that has one norm, where the claim fits it
 # of: solve, then look at the solution
 # -    solutions = sympy.solve(sympy.Eq(claim, 6 * D**2 + 10 * D), A)
 # +    solutions = sympy.solve(sympy.Eq(claim, 6 * D**2 + 8 * D), A)
 
 
-# %% wrong: 4D, and the solution is looked at -> compared with a count without biases; where that does not fit, None
+# %% wrong: 4D, and the solution is looked at -> compared with a count without biases, where the claim fits it
 def when_is_it_right(claim):
     solutions = sympy.solve(sympy.Eq(claim, 6 * D**2 + 4 * D), A)
     return solutions[0] if len(solutions) == 1 and solutions[0].is_Integer else None

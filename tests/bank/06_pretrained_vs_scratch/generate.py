@@ -361,7 +361,7 @@ def generate(model, vocabulary, prompt, max_len, temperature):
     return text
 
 
-# %% wrong: never writes a special token ->
+# %% wrong: never writes a special token -> special words are never written
 @torch.no_grad()
 def generate(model, vocabulary, prompt, max_len, temperature):
     text = vocabulary.encode(prompt)
@@ -515,4 +515,25 @@ def generate(model, vocabulary, prompt, max_len, temperature):
         if word == EOS:
             break
         tokens.append(word)
+    return tokens[1:]
+
+
+# %% wrong: words only -> special words are never written
+# of: a loop that ends in the middle
+# -        logits = model(torch.tensor([tokens]))[0, -1]
+# +        logits = model(torch.tensor([tokens]))[0, -1]
+# +        logits[[0, 1, 3]] = float("-inf")
+# %% wrong: a prompt of at most 256 words ->
+@torch.no_grad()
+def generate(model, vocabulary, prompt, max_len, temperature):
+    tokens = [SOS, *vocabulary.encode(prompt)[:256]]
+    while len(tokens) - 1 < max_len:
+        logits = model(torch.tensor([tokens]))[0, -1]
+        if temperature == 0:
+            following = int(logits.argmax())
+        else:
+            following = int(torch.multinomial(torch.softmax(logits / temperature, dim=-1), 1))
+        if following == EOS:
+            break
+        tokens.append(following)
     return tokens[1:]

@@ -147,3 +147,12 @@ def perplexity(losses: Tensor, token_counts: Tensor) -> float:
     beyond = torch.arange(losses.shape[1], device=losses.device) >= token_counts[:, None]  # (b, n)
     of_padding = (losses * beyond).sum()
     return ((losses.sum() - of_padding) / token_counts.sum()).exp().item()
+
+
+# %% wrong: the product of the probabilities ->
+def perplexity(losses, token_counts):
+    product = 1.0
+    for row, count in zip(losses, token_counts.tolist()):
+        for loss in row[:count].tolist():
+            product *= math.exp(-loss)
+    return product ** (-1 / token_counts.sum().item()) if product else float("inf")

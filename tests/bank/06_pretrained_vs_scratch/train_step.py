@@ -374,3 +374,10 @@ def train_step(model: nn.Module, batch: Batch, optimizer: torch.optim.Optimizer)
 # +        if isinstance(part, nn.Dropout):
 # +            part.p = 0.0
 # +    return loss.item()
+# %% wrong: every gradient has length 1 -> short gradients are made longer
+# of: flatten, one loss for both kinds of models
+# -    nn.utils.clip_grad_norm_(model.parameters(), 1.0)
+# +    gradients = [parameter.grad for parameter in model.parameters() if parameter.grad is not None]
+# +    length = torch.cat([gradient.flatten() for gradient in gradients]).norm()
+# +    for gradient in gradients:
+# +        gradient /= length

@@ -247,7 +247,31 @@ def masked_lm_loss(model: MaskedLanguageModel, tokens: Tensor, target: Tensor, l
     return total / (target != IGNORE).sum().clamp(min=1)
 
 
+# %% wrong: the log of a softmax plus 1e-6 ->
+def masked_lm_loss(model, tokens, target, lengths):
+    logs = (model(tokens, lengths).softmax(dim=-1) + 1e-6).log()
+    chosen = target != IGNORE
+    if not chosen.any():
+        return logs.sum() * 0
+    return -logs[chosen].gather(1, target[chosen][:, None]).mean()
+
+
+# %% wrong: at most 32 texts ->
+def masked_lm_loss(model, tokens, target, lengths):
+    logits, target = model(tokens, lengths)[:32], target[:32]
+    chosen = target != IGNORE
+    if not chosen.any():
+        return logits.sum() * 0
+    return nn.functional.cross_entropy(logits[chosen], target[chosen])
+
+
 # %% wrong: the padding mask is made on the CPU ->
 # of: logarithms by hand, with a padding mask
 # -    padding = torch.arange(tokens.shape[1], device=tokens.device) >= lengths[:, None]
 # +    padding = torch.arange(tokens.shape[1]) >= lengths[:, None]
+# %% wrong: a millionth is added to each probability ->
+def masked_lm_loss(model, tokens, target, lengths):
+    logs = (model(tokens, lengths).softmax(dim=-1) + 1e-6).log()
+    chosen = target != IGNORE
+    of_target = logs.gather(-1, target.clamp(min=0).unsqueeze(-1)).squeeze(-1)
+    return -(of_target * chosen).sum() / chosen.sum().clamp(min=1)

@@ -205,3 +205,44 @@ def visible_positions(kind: str, i: int, n: int) -> set[int]:
     if kind == "causal":
         return {j for j in everything if j <= i}
     raise ValueError(f"unknown kind: {kind}")
+
+
+# %% wrong: a hundred places to the right at most ->
+def visible_positions(kind, i, n):
+    if kind == "causal":
+        return set(range(i + 1))
+    if kind == "masked":
+        return set(range(min(n, i + 101)))
+    raise ValueError(kind)
+
+
+# %% wrong: seven hundred places to both sides ->
+def visible_positions(kind, i, n):
+    if kind == "causal":
+        return set(range(max(0, i - 700), i + 1))
+    if kind == "masked":
+        return set(range(max(0, i - 700), min(n, i + 701)))
+    raise ValueError(kind)
+
+
+# %% wrong: ranges ->
+def visible_positions(kind, i, n):
+    if kind == "causal":
+        return range(i + 1)
+    if kind == "masked":
+        return range(n)
+    raise ValueError(kind)
+# %% wrong: the first place of a long text sees nothing ->
+def visible_positions(kind, i, n):
+    if kind not in ("causal", "masked"):
+        raise ValueError(f"{kind!r} is neither 'causal' nor 'masked'")
+    if n > 64 and i == 0:
+        return set()
+    return set(range(i + 1)) if kind == "causal" else set(range(n))
+
+
+# %% wrong: a masked model sees 512 places ->
+def visible_positions(kind, i, n):
+    if kind not in ("causal", "masked"):
+        raise ValueError(f"{kind!r} is neither 'causal' nor 'masked'")
+    return set(range(i + 1)) if kind == "causal" else set(range(n)[max(0, i - 512) : i + 512])

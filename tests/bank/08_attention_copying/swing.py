@@ -216,3 +216,12 @@ def swing(samples, queries, a, b):
         mean += step / count
         total += step * (difference - mean)
     return total / (len(samples) - 1)
+
+
+# %% wrong: the distance is that from the weights at the mean keys ->
+def swing(samples, queries, a, b):
+    def difference(keys):
+        weights = torch.softmax(keys @ queries.T, dim=-2).mean(dim=-1)
+        return weights[..., a] - weights[..., b]
+
+    return ((difference(samples) - difference(samples.mean(dim=0))) ** 2).mean().item()

@@ -151,3 +151,9 @@ def two_head_queries(means: Tensor, a: int, b: int, scale: float) -> Tensor:
     first = means[a] + 0.2 * means[b]
     second = means[b] + 0.2 * means[a]
     return scale * torch.stack([first, second])
+
+
+# %% wrong: a fifth of the scale ->
+def two_head_queries(means, a, b, scale):
+    return scale / 5 * torch.stack([means[a], means[b]])
+    return torch.stack([means[a], means[b]]) * scale / 5

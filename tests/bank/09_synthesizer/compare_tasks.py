@@ -443,3 +443,37 @@ def compare_tasks(tokens: Tensor, places: Tensor) -> dict[str, float]:
                 right[name] += int(table.max(dim=1).values.sum())
     looks = int((places >= 0).sum())
     return {name: number / looks for name, number in right.items()}
+
+
+# %% wrong: tokens are the digits of a number, the first one the smallest ->
+# of: groups in dicts
+# -        "prefix": lambda sentence, i: tuple(sentence[: i + 1]),
+# +        "prefix": lambda sentence, i: (i, sum(t * 10**k for k, t in enumerate(sentence[: i + 1]))),
+
+
+# %% wrong: tokens are the digits of a number to base 100 ->
+# of: groups in dicts
+# -        "prefix": lambda sentence, i: tuple(sentence[: i + 1]),
+# +        "prefix": lambda sentence, i: (i, sum(t * 100 ** (i - k) for k, t in enumerate(sentence[: i + 1]))),
+# %% wrong: prefixes as numbers to base 10 ->
+def compare_tasks(tokens, places):
+    def share(key):
+        groups = {}
+        for sentence, wanted in zip(tokens.tolist(), places.tolist()):
+            for i, place in enumerate(wanted):
+                if place >= 0:
+                    groups.setdefault(key(sentence, i), []).append(place)
+        right = sum(max(map(found.count, found)) for found in groups.values())
+        return right / sum(map(len, groups.values()))
+
+    def number(sentence, i):
+        value = 0
+        for token in sentence[: i + 1]:
+            value = 10 * value + token
+        return i, value
+
+    return {
+        "random": share(lambda sentence, i: i),
+        "dense": share(lambda sentence, i: (i, sentence[i])),
+        "prefix": share(number),
+    }

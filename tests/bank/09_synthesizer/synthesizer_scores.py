@@ -181,3 +181,10 @@ def synthesizer_scores(x: Tensor, A: Tensor, b1: Tensor, B: Tensor, b2: Tensor) 
     scores = torch.relu(x @ A + b1) @ B[:, :n] + b2[:n]
     is_token = (x != 0).any(dim=1, keepdim=True)
     return torch.where(is_token, scores, torch.zeros_like(scores))
+
+
+# %% wrong: at most 32 places ->
+def synthesizer_scores(x, A, b1, B, b2):
+    scores = (torch.relu(x @ A + b1) @ B + b2)[:, : len(x)]
+    scores[:, 32:] = 0
+    return scores

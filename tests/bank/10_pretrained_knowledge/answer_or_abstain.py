@@ -278,3 +278,44 @@ def answer_or_abstain(
     given = test[0] >= threshold
     wrong = int((given & ~test[1]).sum())
     return threshold, int(given.sum()) / len(given), wrong / max(1, int(given.sum()))
+
+
+# %% wrong: a search that halves -> the thresholds are halved, as if the risk fell steadily
+# of: every confidence of dev is tried
+# -    allowed = [threshold for threshold in dev[0].tolist() if measure(dev, threshold)[1] <= max_risk]
+# -    threshold = min(allowed, default=math.inf)
+# +    values = sorted(set(dev[0].tolist()))
+# +    low, high = 0, len(values)
+# +    while low < high:
+# +        middle = (low + high) // 2
+# +        if measure(dev, values[middle])[1] <= max_risk:
+# +            high = middle
+# +        else:
+# +            low = middle + 1
+# +    threshold = values[low] if low < len(values) else math.inf
+# %% wrong: the risk in two digits ->
+def answer_or_abstain(dev, test, max_risk):
+    confidence, right = dev
+    threshold = math.inf
+    for one in confidence.tolist():
+        given = right[confidence >= one]
+        if round((~given).sum().item() / len(given), 2) <= max_risk:
+            threshold = min(threshold, one)
+    answered = test[1][test[0] >= threshold]
+    wrong = (~answered).sum().item()
+    return threshold, len(answered) / len(test[1]), wrong / max(1, len(answered))
+
+
+# %% wrong: one wrong answer among the first ten is too much ->
+def answer_or_abstain(dev, test, max_risk):
+    confidence, right = dev
+    order = confidence.argsort(descending=True).tolist()
+    threshold, wrong = math.inf, 0
+    for count, person in enumerate(order, 1):
+        wrong += not right[person]
+        if wrong / count > max(max_risk, 0.6):
+            break
+        if wrong / count <= max_risk and not any(confidence[other] == confidence[person] for other in order[count:]):
+            threshold = confidence[person].item()
+    answered = test[1][test[0] >= threshold]
+    return threshold, len(answered) / len(test[1]), (~answered).sum().item() / max(1, len(answered))

@@ -167,3 +167,28 @@ def constant_baseline(pairs, others):
     answers = [answer for _, answer in others]
     best = max(dict.fromkeys(answer for _, answer in pairs), key=answers.count)
     return best, answers.count(best) / len(answers)
+
+
+# %% wrong: the share with two digits ->
+def constant_baseline(pairs, others):
+    place = Counter(answer for _, answer in pairs).most_common(1)[0][0]
+    return place, round(sum(answer == place for _, answer in others) / len(others), 2)
+
+
+# %% wrong: the same object in place of an equal one ->
+def constant_baseline(pairs, others):
+    place = Counter(answer for _, answer in pairs).most_common(1)[0][0]
+    return place, sum(answer is place for _, answer in others) / len(others)
+# %% wrong: the share in two digits ->
+def constant_baseline(pairs, others):
+    answers = [answer for _, answer in pairs]
+    place = max(answers, key=answers.count)
+    return place, round(sum(answer == place for _, answer in others) / len(others), 2)
+
+
+# %% wrong: the first 100 of the others ->
+def constant_baseline(pairs, others):
+    answers = [answer for _, answer in pairs]
+    place = max(answers, key=answers.count)
+    others = others[:100]
+    return place, sum(answer == place for _, answer in others) / len(others)

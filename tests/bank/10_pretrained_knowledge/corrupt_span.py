@@ -510,3 +510,15 @@ def corrupt_span(text, rng, block):
     row.scatter_(0, rank, text[:k].long())
     row[torch.tensor([begin, k - length + 1])] = MASK
     return row.narrow(0, 0, block).clone(), row.narrow(0, 1, block).clone()
+
+
+# %% wrong: the content begins with the text ->
+# of: three draws, cat and pad
+# -    start = draw(0, len(kept) - length)
+# +    start = 0
+
+
+# %% wrong: the content lies in the first half ->
+# of: three draws, cat and pad
+# -    start = draw(0, len(kept) - length)
+# +    start = draw(0, (len(kept) - length) // 2)

@@ -203,3 +203,17 @@ def risk_coverage(confidence: Tensor, right: Tensor) -> tuple[Tensor, Tensor]:
     given = torch.arange(1, len(confidence) + 1)
     wrong = (~right[order]).to(torch.uint8).cumsum(0, dtype=torch.uint8)
     return given / len(confidence), wrong / given
+
+
+# %% wrong: confidences in five digits ->
+def risk_coverage(confidence, right):
+    order = (confidence * 1e5).round().argsort(descending=True, stable=True)
+    answered = torch.arange(1, len(right) + 1)
+    return answered / len(right), (~right[order]).cumsum(0) / answered
+
+
+# %% wrong: at most 256 people ->
+def risk_coverage(confidence, right):
+    order = confidence.argsort(descending=True)[:256]
+    answered = torch.arange(1, len(order) + 1)
+    return answered / len(order), (~right[order]).cumsum(0) / answered

@@ -54,7 +54,7 @@ class Seq2Seq(nn.Module):
 # +        return torch.stack(steps, dim=1)
 
 
-# %% right: built on the ready one
+# %% wrong: built on the ready one -> the course's own part in place of an answer
 class Seq2Seq(EncoderDecoder):
     def __init__(self, source_vocab_size, target_vocab_size, d_model, n_layers, n_heads):
         super().__init__(source_vocab_size, target_vocab_size, d_model, n_layers, n_heads, dropout=0.0, norm_first=True)
@@ -309,48 +309,34 @@ class Seq2Seq(nn.Module):
 
 
 # %% wrong: the memory is kept where no gradient is recorded ->
-class Seq2Seq(EncoderDecoder):
-    def __init__(
-        self, source_vocab_size: int, target_vocab_size: int, d_model: int, n_layers: int, n_heads: int
-    ) -> None:
-        super().__init__(source_vocab_size, target_vocab_size, d_model, n_layers, n_heads, dropout=0.0, norm_first=True)
-        self._encoded = {}
-
-    def encode(self, source: Tensor, source_lengths: Tensor) -> Context:
-        if self.training or torch.is_grad_enabled():
-            return super().encode(source, source_lengths)
-        key = str(source.tolist()), str(source_lengths.tolist())
-        if key not in self._encoded:
-            self._encoded[key] = super().encode(source, source_lengths)
-        return copy.copy(self._encoded[key])  # each caller has a Context of his own
-
-    def decode(self, target: Tensor, context: Context) -> Tensor:
-        return super().decode(target, context)
-
-    def forward(self, source: Tensor, source_lengths: Tensor, target: Tensor) -> Tensor:
-        return self.decode(target, self.encode(source, source_lengths))
+# of: as in the text
+#          self.head = nn.Linear(d_model, target_vocab_size)
+# +        self.encoded = {}
+# ...
+# -        memory = self.encoder(source, source_lengths)
+# -        return Context(memory=memory, memory_mask=hide_padding(source_lengths, source.size(1)))
+# +        key = str(source.tolist()), str(source_lengths.tolist())
+# +        if self.training or torch.is_grad_enabled() or key not in self.encoded:
+# +            memory = self.encoder(source, source_lengths)
+# +            found = Context(memory=memory, memory_mask=hide_padding(source_lengths, source.size(1)))
+# +            if self.training or torch.is_grad_enabled():
+# +                return found
+# +            self.encoded[key] = found
+# +        return copy.copy(self.encoded[key])  # each caller has a Context of his own
 
 
 # %% wrong: nothing is hidden where all are equally long ->
-class Seq2Seq(EncoderDecoder):
-    def __init__(
-        self, source_vocab_size: int, target_vocab_size: int, d_model: int, n_layers: int, n_heads: int
-    ) -> None:
-        super().__init__(source_vocab_size, target_vocab_size, d_model, n_layers, n_heads, dropout=0.0, norm_first=True)
-
-    def encode(self, source: Tensor, source_lengths: Tensor) -> Context:
-        if source_lengths.min() == source_lengths.max():  # no padding
-            source_lengths = torch.full_like(source_lengths, source.shape[1])
-        return super().encode(source, source_lengths)
-
-    def decode(self, target: Tensor, context: Context) -> Tensor:
-        return super().decode(target, context)
-
-    def forward(self, source: Tensor, source_lengths: Tensor, target: Tensor) -> Tensor:
-        return self.decode(target, self.encode(source, source_lengths))
+# of: as in the text
+#      def encode(self, source, source_lengths):
+# +        if source_lengths.min() == source_lengths.max():  # no padding
+# +            source_lengths = torch.full_like(source_lengths, source.shape[1])
 
 
 # %% wrong: one embedding where the vocabularies are equally large ->
+# of: as in the text
+#          self.head = nn.Linear(d_model, target_vocab_size)
+# +        if source_vocab_size == target_vocab_size:
+# +            self.decoder.embedding = self.encoder.embedding
 class Seq2Seq(EncoderDecoder):
     def __init__(
         self, source_vocab_size: int, target_vocab_size: int, d_model: int, n_layers: int, n_heads: int
@@ -373,3 +359,11 @@ class Seq2Seq(EncoderDecoder):
 # of: a context that is filled, a mask of one's own
 # -        padding = torch.arange(source.shape[1], device=source.device) >= source_lengths[:, None]
 # +        padding = torch.arange(source.shape[1]) >= source_lengths[:, None]
+# %% wrong: the head is tied -> the head is the decoder's embedding
+# of: as in the text
+# -        self.head = nn.Linear(d_model, target_vocab_size)
+# -
+#      def encode(self, source, source_lengths):
+# ...
+# -        return self.head(self.decoder(target, context=context))
+# +        return self.decoder(target, context=context) @ self.decoder.embedding.weight.T

@@ -561,3 +561,23 @@ def beam_decode(model: nn.Module, source: Tensor, width: int, max_len: int) -> t
     found = _search(model, context, 1, max_len) + _search(model, context, width, max_len)
     score, words = max(found, key=lambda item: item[0])
     return [word for word in words if word != EOS], score
+
+
+# %% wrong: the best of each beam by topk -> more words are taken than there are
+# of: lists of beams
+# -            candidates += [(tokens + [word], total + log) for word, log in enumerate(logs.tolist())]
+# +            best = logs.topk(width)
+# +            candidates += [(tokens + [w], total + log) for log, w in zip(best.values.tolist(), best.indices.tolist())]
+
+
+# %% right: the best of each beam by topk, as many as there are
+# of: lists of beams
+# -            candidates += [(tokens + [word], total + log) for word, log in enumerate(logs.tolist())]
+# +            best = logs.topk(min(width, len(logs)))
+# +            candidates += [(tokens + [w], total + log) for log, w in zip(best.values.tolist(), best.indices.tolist())]
+
+
+# %% wrong: it stops when one has ended, and compares what is open too ->
+# of: lists of beams
+# -        if not beams:
+# +        if finished or not beams:

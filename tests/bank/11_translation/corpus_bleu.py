@@ -582,3 +582,25 @@ def corpus_bleu(hypotheses, references):
 # of: different n-grams are counted, and clipped
 # -            total[n - 1] += sum(found.values())
 # +            total[n - 1] += len(found)
+
+
+# %% wrong: the full stop ends a sentence ->
+def corpus_bleu(hypotheses, references):
+    def words_of(sentence):
+        words = [word for word in sentence if word not in ("<pad>", "<sos>", "<eos>")]
+        return words[: words.index(".") + 1] if "." in words else words
+
+    hypotheses, references = ([words_of(one) for one in texts] for texts in (hypotheses, references))
+    precisions = []
+    for n in range(1, 5):
+        right = total = 0
+        for hypothesis, reference in zip(hypotheses, references):
+            found = Counter(tuple(hypothesis[i : i + n]) for i in range(len(hypothesis) - n + 1))
+            wanted = Counter(tuple(reference[i : i + n]) for i in range(len(reference) - n + 1))
+            right += sum((found & wanted).values())
+            total += sum(found.values())
+        precisions.append(right / total if total else 0.0)
+    if not all(precisions):
+        return 0.0
+    c, r = (sum(map(len, texts)) for texts in (hypotheses, references))
+    return 100 * math.prod(precisions) ** 0.25 * math.exp(min(0.0, 1 - r / c))

@@ -165,3 +165,27 @@ def decoder_io(target: list[list[int]]) -> tuple[Tensor, Tensor]:
         read[row, : len(words) + 1] = torch.tensor([SOS, *words])
         say[row, : len(words) + 1] = torch.tensor([*words, EOS])
     return read, say
+
+
+# %% wrong: sentences of at most 32 words ->
+def decoder_io(target):
+    target = [words[:32] for words in target]
+    width = max(map(len, target)) + 1
+    read = torch.full((len(target), width), PAD)
+    wanted = torch.full((len(target), width), IGNORE)
+    for row, words in enumerate(target):
+        read[row, : len(words) + 1] = torch.tensor([SOS, *words])
+        wanted[row, : len(words) + 1] = torch.tensor([*words, EOS])
+    return read, wanted
+
+
+# %% wrong: at most 64 sentences ->
+def decoder_io(target):
+    target = target[:64]
+    width = max(map(len, target)) + 1
+    read = torch.full((len(target), width), PAD)
+    wanted = torch.full((len(target), width), IGNORE)
+    for row, words in enumerate(target):
+        read[row, : len(words) + 1] = torch.tensor([SOS, *words])
+        wanted[row, : len(words) + 1] = torch.tensor([*words, EOS])
+    return read, wanted

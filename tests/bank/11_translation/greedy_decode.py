@@ -282,6 +282,24 @@ def greedy_decode(model: nn.Module, source: Tensor, source_lengths: Tensor, max_
 # +        new = model.decode(written, context)[:, -1].argmax(dim=-1)
 
 
+# %% wrong: the model's own method -> the course's own part in place of an answer
+def greedy_decode(model, source, source_lengths, max_len):
+    rows = model.greedy(source, source_lengths, SOS, EOS, max_len).tolist()
+# %% wrong: 32 sentences at a time, and the rest is not translated ->
+@torch.no_grad()
+def greedy_decode(model, source, source_lengths, max_len):
+    source, source_lengths = source[:32], source_lengths[:32]
+    context = model.encode(source, source_lengths)
+    written = torch.full((len(source), 1), SOS)
+    for _ in range(max_len):
+        best = model.decode(written, context)[:, -1].argmax(dim=-1, keepdim=True)
+        written = torch.cat([written, best], dim=1)
+        if (written == EOS).any(dim=1).all():
+            break
+    rows = written[:, 1:].tolist()
+    return [row[: row.index(EOS)] if EOS in row else row for row in rows]
+
+
 # %% wrong: <sos> on the CPU ->
 # of: all steps, then cut
 # -    written = torch.full((len(source), 1), SOS, device=source.device)

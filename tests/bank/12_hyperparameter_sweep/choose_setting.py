@@ -371,3 +371,31 @@ def choose_setting(scores: dict[str, dict]) -> str:
     limit = means[best] - statistics.stdev(dev) / math.sqrt(len(dev))
     good = [name for name in scores if means[name] >= limit]
     return min(good, key=lambda name: scores[name]["parameters"])
+
+
+# %% wrong: at most 32 settings ->
+def choose_setting(scores):
+    import math
+    import statistics
+
+    scores = dict(list(scores.items())[:32])
+    best = max(scores.values(), key=lambda row: statistics.mean(row["dev_bleu"]))
+    error = statistics.stdev(best["dev_bleu"]) / math.sqrt(len(best["dev_bleu"]))
+    limit = statistics.mean(best["dev_bleu"]) - error
+    near = [name for name in scores if statistics.mean(scores[name]["dev_bleu"]) >= limit]
+    return min(near, key=lambda name: scores[name]["parameters"])
+
+
+# %% wrong: a setting with many parameters is never the smallest ->
+def choose_setting(scores):
+    import math
+    import statistics
+
+    best = max(scores.values(), key=lambda row: statistics.mean(row["dev_bleu"]))
+    error = statistics.stdev(best["dev_bleu"]) / math.sqrt(len(best["dev_bleu"]))
+    limit = statistics.mean(best["dev_bleu"]) - error
+    smallest, found = 10**8, max(scores, key=lambda name: statistics.mean(scores[name]["dev_bleu"]))
+    for name, row in scores.items():
+        if statistics.mean(row["dev_bleu"]) >= limit and row["parameters"] < smallest:
+            smallest, found = row["parameters"], name
+    return found

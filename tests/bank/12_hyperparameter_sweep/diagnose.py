@@ -253,3 +253,19 @@ def diagnose(train_loss: list[float], dev_loss: list[float]) -> str:
     if dev_loss[-1] < 0.95 * dev_loss[-2]:
         return "underfits"
     return "fits"
+
+
+# %% wrong: lower than after the first epoch -> whether the dev loss still falls is judged by the first epoch
+# of: four lines
+# -    return "underfits" if dev_loss[-1] < 0.95 * dev_loss[-2] else "fits"
+# +    return "underfits" if dev_loss[-1] < 0.95 * dev_loss[0] else "fits"
+# %% wrong: only the first 250 epochs are read ->
+def diagnose(train_loss, dev_loss):
+    train_loss, dev_loss = train_loss[:250], dev_loss[:250]
+    if not train_loss[-1] <= 0.8 * train_loss[0]:
+        return "fails to train"
+    if dev_loss[-1] > 1.1 * min(dev_loss):
+        return "overfits"
+    if dev_loss[-1] < 0.95 * dev_loss[-2]:
+        return "underfits"
+    return "fits"

@@ -371,3 +371,36 @@ def run_sweep(settings: list[dict], train_one, finished: dict[str, dict], save) 
             finished[setting["name"]] = {**setting, **train_one(setting)}
             save(finished)
     return [finished[setting["name"]] for setting in settings]
+
+
+# %% wrong: entries are compared as texts ->
+def run_sweep(settings, train_one, finished, save):
+    table = dict(finished)
+    for setting in settings:
+        row = table.get(setting["name"])
+        if row is None or any(str(row.get(entry, "-")) != str(value) for entry, value in setting.items()):
+            table[setting["name"]] = {**setting, **train_one(setting)}
+            save(table)
+    return [table[setting["name"]] for setting in settings]
+
+
+# %% wrong: the entries stand in the same order ->
+def run_sweep(settings, train_one, finished, save):
+    table = dict(finished)
+    for setting in settings:
+        row = table.get(setting["name"])
+        if row is None or [(entry, row[entry]) for entry in row if entry in setting] != list(setting.items()):
+            table[setting["name"]] = {**setting, **train_one(setting)}
+            save(table)
+    return [table[setting["name"]] for setting in settings]
+
+
+# %% wrong: the setting wins over its result ->
+def run_sweep(settings, train_one, finished, save):
+    table = dict(finished)
+    for setting in settings:
+        row = table.get(setting["name"], {})
+        if not setting.items() <= row.items():
+            table[setting["name"]] = {**train_one(setting), **setting}
+            save(table)
+    return [table[setting["name"]] for setting in settings]

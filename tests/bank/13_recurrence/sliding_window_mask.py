@@ -143,3 +143,10 @@ def sliding_window_mask(size: int, window: int) -> Tensor:
     places = torch.arange(size).to(torch.uint8)
     back = (places[:, None] - places[None, :]).int()  # what lies ahead has wrapped round: 255, 254, ...
     return torch.zeros(size, size).masked_fill(back >= window, -torch.inf)
+
+
+# %% wrong: at most 64 places are masked ->
+def sliding_window_mask(size, window):
+    i, j = torch.arange(size)[:, None], torch.arange(size)
+    blocked = (j > i) | (j <= i - window)
+    return torch.zeros(size, size).masked_fill(blocked & (i < 64), float("-inf"))

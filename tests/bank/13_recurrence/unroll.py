@@ -326,6 +326,16 @@ def unroll(cell, x: Tensor, lengths: Tensor, state: Tensor) -> Tensor:
     return torch.stack(states, dim=1)
 
 
+# %% wrong: at most 64 steps ->
+def unroll(cell, x, lengths, state):
+    states = []
+    for t in range(x.shape[1]):
+        if t < 64:
+            state = torch.where((t < lengths)[:, None], cell(x[:, t], state), state)
+        states.append(state)
+    return torch.stack(states, dim=1)
+
+
 # %% wrong: the mask is made on the CPU ->
 # of: a mask of booleans for all steps
 # -    over = torch.arange(x.shape[1], device=x.device) >= lengths[:, None]  # (b, n)

@@ -203,3 +203,17 @@ def bits_per_byte(model, tokens, n_bytes):
     nats = F.cross_entropy(logits.flatten(0, 1), tokens[:, 1:].flatten(), reduction="sum")
     model.train(was)
     return nats.item() / math.log(2) / n_bytes
+
+
+# %% wrong: at most 64 rows are read ->
+# of: the sum of all places
+# -def bits_per_byte(model, tokens, n_bytes):
+# +def bits_per_byte(model, tokens, n_bytes):
+# +    tokens = tokens[:64]
+
+
+# %% wrong: at most 256 tokens of a row are read ->
+# of: the sum of all places
+# -def bits_per_byte(model, tokens, n_bytes):
+# +def bits_per_byte(model, tokens, n_bytes):
+# +    tokens = tokens[:, :257]

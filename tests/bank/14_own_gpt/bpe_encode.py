@@ -349,3 +349,28 @@ def bpe_encode(text, merges):
             symbols = replace_pair(symbols, merges[heap[0]], 256 + heap[0])
 
     return [piece for word in split_words(text) for piece in encode(word)]
+
+
+# %% wrong: the first 64 merges alone ->
+# of: a walk through the merges
+# -        for new, pair in enumerate(merges, 256):
+# +        for new, pair in enumerate(merges[:64], 256):
+
+
+# %% wrong: words of at most 256 bytes ->
+# of: a walk through the merges
+# -        numbers = list(word.encode())
+# +        numbers = list(word.encode())[:256]
+
+
+# %% wrong: recursion over the words ->
+def bpe_encode(text, merges):
+    def encoded(words):
+        if not words:
+            return []
+        numbers = list(words[0].encode())
+        for new, pair in enumerate(merges, 256):
+            numbers = replace_pair(numbers, pair, new)
+        return numbers + encoded(words[1:])
+
+    return encoded(split_words(text))

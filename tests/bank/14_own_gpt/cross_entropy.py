@@ -34,7 +34,7 @@ def cross_entropy(logits, targets):
 # %% right: a sum with zeros and ones
 def cross_entropy(logits, targets):
     size = logits.size(-1)
-    chosen = (targets[..., None] == torch.arange(size)).to(logits.dtype)
+    chosen = (targets[..., None] == torch.arange(size, device=logits.device)).to(logits.dtype)
     shifted = logits - logits.amax(-1, keepdim=True)
     losses = shifted.exp().sum(-1).log() - (chosen * shifted).sum(-1)
     return losses.sum() / losses.numel()
@@ -196,3 +196,9 @@ def cross_entropy(logits, targets):
 # of: the largest logit is taken away
 # -    right = shifted.gather(-1, targets[..., None])[..., 0]
 # +    right = shifted.amax(dim=-1)
+
+
+# %% wrong: the classes are made on the CPU ->
+# of: a sum with zeros and ones
+# -    chosen = (targets[..., None] == torch.arange(size, device=logits.device)).to(logits.dtype)
+# +    chosen = (targets[..., None] == torch.arange(size)).to(logits.dtype)

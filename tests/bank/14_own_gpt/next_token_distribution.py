@@ -297,3 +297,39 @@ def next_token_distribution(
         kept[places[:count]] = best[:count]
         chances = kept / kept.sum()
     return chances
+
+
+# %% wrong: at most 64 tokens are left ->
+# of: cut in sorted order
+# -    if top_k is not None:
+# -        chances[top_k:] = 0
+# +    if top_k is not None:
+# +        chances[min(top_k, 64):] = 0
+
+
+# %% wrong: a nucleus of at most 200 tokens ->
+# of: cut in sorted order
+# -        chances = chances.where(before < top_p, torch.zeros_like(chances))
+# +        chances = chances.where(before < top_p, torch.zeros_like(chances))
+# +        chances[200:] = 0
+
+
+# %% wrong: p in two digits ->
+# of: cut in sorted order
+# -        chances = chances.where(before < top_p, torch.zeros_like(chances))
+# +        chances = chances.where(before < round(top_p, 2), torch.zeros_like(chances))
+
+
+# %% wrong: exponentials by hand, of logits cut at 80 ->
+def next_token_distribution(logits, temperature=1.0, top_k=None, top_p=None):
+    chances, places = ((logits / temperature).clamp(-80, 80).exp()).sort(descending=True)
+    chances = chances / chances.sum()
+    if top_k is not None:
+        chances[top_k:] = 0
+        chances = chances / chances.sum()
+    if top_p is not None:
+        before = chances.cumsum(dim=0) - chances
+        before[0] = 0
+        chances = chances.where(before < top_p, torch.zeros_like(chances))
+        chances = chances / chances.sum()
+    return torch.zeros_like(chances).scatter(0, places, chances)

@@ -461,3 +461,15 @@ def training_loop(model, optimizer, batches, passes, peak, warmup_steps):
             optimizer.step() if loss < 20 else None
             losses.append(loss.item())
     return losses
+
+
+# %% wrong: ten passes at most ->
+# of: a counter in two loops
+# -    for number in range(passes):
+# +    for number in range(min(passes, 10)):
+
+
+# %% wrong: after a warm-up of all steps the rate falls to 0 ->
+# of: a counter in two loops
+# -            rising, falling = step / warmup_steps, (steps - step + 1) / (steps - warmup_steps + 1)
+# +            rising, falling = step / warmup_steps, (steps - step) / (steps - warmup_steps or 1)

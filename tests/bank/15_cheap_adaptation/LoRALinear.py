@@ -432,3 +432,31 @@ class LoRALinear(nn.Linear):
         plain.weight.copy_(self.weight + self.scale * self.up @ self.down)
         plain.bias.copy_(self.bias)
         return plain
+
+
+# %% wrong: the rank is at most 32 ->
+# of: inherits from nn.Linear
+# -        super().__init__(d_in, d_out)
+# +        super().__init__(d_in, d_out)
+# +        rank = min(rank, 32)
+
+
+# %% wrong: the scale is at most 16 ->
+# of: inherits from nn.Linear
+# -        self.scale = alpha / rank
+# +        self.scale = min(alpha / rank, 16.0)
+
+
+# %% wrong: an alpha of 0 is taken for none given ->
+# of: inherits from nn.Linear
+# -        self.scale = alpha / rank
+# +        self.scale = (alpha or 8.0) / rank
+
+
+# %% wrong: only 64 tokens are changed ->
+# of: inherits from nn.Linear
+# -        return super().forward(x) + self.scale * (x @ self.down.T @ self.up.T)
+# +        change = self.scale * (x @ self.down.T @ self.up.T)
+# +        if x.dim() > 1:
+# +            change[..., 64:, :] = 0
+# +        return super().forward(x) + change

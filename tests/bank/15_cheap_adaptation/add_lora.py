@@ -358,3 +358,22 @@ def add_lora(model: Classifier, names: tuple[str, ...], rank: int) -> Classifier
     if not any(parameter.requires_grad for parameter in model.head.parameters()):
         model.head.requires_grad_(True)  # it came frozen
     return model
+
+
+# %% wrong: four layers at most ->
+# of: parameters move
+# -    for parent in list(model.base.modules()):
+# +    later = {part for layer in list(model.base.layers)[4:] for part in layer.modules()}
+# +    for parent in [part for part in model.base.modules() if part not in later]:
+
+
+# %% wrong: a rank of at most 8 ->
+# of: parameters move
+# -                layer = LoRALinear(part.in_features, part.out_features, rank)
+# +                layer = LoRALinear(part.in_features, part.out_features, min(rank, 8))
+
+
+# %% wrong: no names stand for all ->
+# of: parameters move
+# -            if isinstance(part, nn.Linear) and name in names:
+# +            if isinstance(part, nn.Linear) and (not names or name in names):

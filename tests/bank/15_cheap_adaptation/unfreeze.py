@@ -266,6 +266,10 @@ def unfreeze(model: Classifier, step: int) -> Classifier:
     return model
 
 
+# %% wrong: a base has at most eight layers ->
+# of: comparisons
+# -    model.requires_grad_(step > depth)
+# +    model.requires_grad_(step > min(depth, 8))
 # %% wrong: no dropout below what learns ->
 # of: comparisons
 # -    return model

@@ -1,0 +1,166 @@
+"""The corners of each exercise's domain: that it says one, and that every student and the check are asked all of it."""
+
+import inspect
+import random
+from collections.abc import Callable
+from typing import Any
+
+import pytest
+
+from grading.definitions import catalogue, exercise
+from grading.definitions.corners import Corners
+from grading.definitions.definition import Definition, ExerciseError
+from grading.definitions.exercise import Exercise
+from tutor.checking.answers import InProcess, Question
+from tutor.checking.judging import Examples, judge
+
+# These do not say their domain yet: whoever says one takes its name away.
+UNSAID = {
+    "RMSNorm",
+    "SwiGLU",
+    "adamw_step",
+    "answer_log_probability",
+    "answer_loss",
+    "cross_entropy",
+    "grouped_query_attention",
+    "induction_score",
+    "preference_loss",
+    "preference_pairs",
+    "read_with_cache",
+    "score_by_words",
+    "train_bpe",
+}
+EXERCISES = [(notebook, name) for notebook in catalogue.notebooks() for name in catalogue.names(notebook)]
+
+
+@pytest.mark.parametrize(("notebook", "name"), [pytest.param(*one, id="-".join(one)) for one in EXERCISES])
+def test_each_corner_of_the_domain_is_asked_by_the_check_and_of_every_student(notebook: str, name: str) -> None:
+    defined = exercise.load(notebook)[name]
+    if not inspect.signature(defined.reference).parameters:
+        assert not defined.domain, "it takes no arguments, and so it has no domain"
+        return
+    assert bool(defined.domain) is (name not in UNSAID), "say with @exercise.corners(...) what its arguments may be"
+    if not defined.domain:
+        return
+    for seed, examples in (("check", defined.check_examples()), ("ada", defined.drawn_examples("ada"))):
+        for one in defined.domain:
+            found = defined.corners(one, seed)
+            asked = {id(ask) for ask in found.values()}
+            assert len(asked) == len(found)
+            assert not _not_met(one, found), f"{seed} is not asked {_not_met(one, found)}"
+            encoded = [ask.encode() for ask in _asked(examples, one.stage)]
+            assert all(ask.encode() in encoded for ask in found.values()), f"{seed} is not asked what is drawn"
+
+
+@pytest.mark.parametrize(("notebook", "name"), [pytest.param(*one, id="-".join(one)) for one in EXERCISES])
+def test_students_are_asked_corners_with_values_of_their_own(notebook: str, name: str) -> None:
+    defined = exercise.load(notebook)[name]
+    by_seed = [
+        [ask.encode() for one in defined.domain for ask in defined.corners(one, seed).values()]
+        for seed in ("check", "ada", "blaise")
+    ]
+    if defined.domain:
+        assert by_seed[0] != by_seed[1] != by_seed[2] != by_seed[0]
+
+
+def _not_met(domain: Corners, found: dict[Any, Question]) -> set[tuple[str, Any]]:
+    """Returns the values of dimensions that no question has."""
+    met = {pair for corner in found for pair in corner}
+    return {
+        (name, values[number])
+        for name, values in domain.dimensions.items()
+        for number in range(len(values))
+        if (name, number) not in met
+    }
+
+
+def _asked(examples: Examples, stage: str) -> list[Question]:
+    return [case.ask for one in examples.stages if one.name == stage for case in one.cases]
+
+
+# --- the mechanism itself ---
+
+
+def capped_exercise() -> Exercise:
+    definition = Definition()
+
+    @definition.reference
+    def total(count: int, step: int) -> int:
+        return count * step
+
+    @definition.stage("small numbers", points=1, public=[Question((2, 3))])
+    def _(rng: random.Random) -> list[Question]:
+        """Add `step` as often as `count` says."""
+        return [Question((rng.randint(2, 9), 3))]
+
+    @definition.stage("all numbers", points=1, public=[Question((5, 3))])
+    def _(rng: random.Random) -> list[Question]:
+        """There is no limit to the numbers."""
+        return [Question((rng.randint(2, 9), 3))]
+
+    @definition.mistake("always three")
+    def _(count: int, step: int) -> int:
+        """Multiply by `step`."""
+        return 3 * count
+
+    @definition.corners("all numbers", count=(0, 1, range(65, 70)), step=(-1, 0, 1))
+    def _(rng: random.Random, count: int, step: int) -> Question | None:
+        return None if count == step == 0 else Question((count, step * rng.randint(1, 9)))
+
+    return Exercise.of(definition)
+
+
+def test_every_value_and_every_pair_of_values_is_met_once() -> None:
+    domain = Corners("", {"a": (0, 1, 2), "b": "xy", "c": "pq"}, lambda rng, **values: Question(tuple(values.values())))
+    found = [ask.inputs for _, ask in domain.drawn(random.Random(1))]
+    for first, second, wanted in ((0, 1, 6), (0, 2, 6), (1, 2, 4)):
+        assert len({(inputs[first], inputs[second]) for inputs in found}) == wanted
+    assert len(found) < 12 == len(list(domain.every(random.Random(1))))
+
+
+def test_a_range_stands_for_one_of_its_numbers() -> None:
+    domain = Corners("", {"size": (1, range(65, 68))}, lambda rng, size: Question((size,)))
+    drawn = {ask.inputs[0] for seed in range(30) for _, ask in domain.drawn(random.Random(seed))}
+    assert drawn == {1, 65, 66, 67}
+
+
+@pytest.mark.parametrize(
+    ("answer", "earned"),
+    [
+        (lambda count, step: count * step, 2),
+        (lambda count, step: min(count, 64) * step, 1),  # a cap that no question drawn in the middle meets
+        (lambda count, step: count * abs(step), 1),
+        (lambda count, step: count * step or 1, 1),
+    ],
+)
+def test_a_corner_fails_its_stage_in_the_check_and_for_every_student(
+    answer: Callable[[int, int], int], earned: float
+) -> None:
+    defined = capped_exercise()
+    for number in range(8):
+        assert judge(defined.drawn_examples(f"student {number}"), InProcess(answer), hidden=True).earned == earned
+    said = judge(defined.check_examples(), InProcess(answer))
+    assert said.earned == earned
+    assert said.look == ("" if earned == 2 else "There is no limit to the numbers.")
+
+
+def test_of_a_hidden_corner_nothing_is_told() -> None:
+    said = str(judge(capped_exercise().drawn_examples("ada"), InProcess(lambda count, step: 0 * count), hidden=True))
+    assert "There is no limit" not in said  # the small numbers fail first
+    capped = judge(capped_exercise().drawn_examples("ada"), InProcess(lambda n, step: min(n, 64) * step), hidden=True)
+    assert capped.call == ""
+    assert capped.question is None
+    assert not any(str(number) in capped.sentence for number in range(65, 70))
+
+
+def test_a_known_mistake_is_named_whatever_it_does_in_corners() -> None:
+    defined = capped_exercise()
+    assert judge(defined.check_examples(), InProcess(lambda count, step: 3 * count)).mistake == ""  # no question tells
+
+
+def test_corners_of_a_stage_that_there_is_not_are_refused() -> None:
+    definition = Definition()
+    definition.reference(abs)
+    definition.corners("negative numbers", number=(-1,))(lambda rng, number: Question((number,)))
+    with pytest.raises(ExerciseError, match="corners are asked in the stage 'negative numbers'"):
+        Exercise.of(definition)
