@@ -11,7 +11,6 @@
 #       - Can I build a GPT myself?
 #       - What are the pieces that a GPT reads, and who chooses them?
 #       - How is a language model trained and measured, and what does it cost?
-#       - Why can it write faster than it reads?
 #   jupytext:
 #     notebook_metadata_filter: course
 #     text_representation:
@@ -23,10 +22,9 @@
 # # 14 · Your own GPT
 #
 # A zip program makes a text smaller: what came before is only pointed at, and what is frequent gets a short code. A language model can do so, too: the better it guesses what comes next, the fewer bits are left to write. The program to compare with is `zlib`, which packs as most zip files are packed. In this notebook you build a language model
-# from nothing but torch, train it in a minute or two on one core of a laptop until it writes French that can be read, and see whether it needs less than `zlib` on the French reviews of this course. Nine parts are yours, from the tokenizer to the optimizer. What is given, you have met, or it is a few lines long.
+# from nothing but torch, train it in a minute or two on one core of a laptop until it writes French that can be read, and see whether it needs less than `zlib` on the French reviews of this course. Eight parts are yours, from the tokenizer to the optimizer. What is given, you have met, or it is a few lines long.
 #
-# `helpers.models` stays shut, except once, for a comparison. What you make is small, and built nearly as GPT-2 was in 2019: pieces of words in place of words, learned positions, a pre-norm stack with a tied head (but a ReLU, where GPT-2 has a GELU). Beside it there are a training loop with warm-up and clipping, sampling with top-k and top-p, and a cache of keys and values. The large models of today have exchanged some of these parts: you have met
-# rotary positions in notebook 02, and meet RMSNorm, SwiGLU and grouped heads in notebook 15.
+# `helpers.models` stays shut, except once, for a comparison. What you make is small, and built nearly as GPT-2 was in 2019: pieces of words in place of words, learned positions, a pre-norm stack with a tied head (but a ReLU, where GPT-2 has a GELU). Beside it there are a training loop with warm-up and clipping, and sampling with top-k and top-p. The newer parts of today's models come in notebook 16.
 #
 # **When you are done, you can**
 # - learn the pieces of a language from its bytes, and cut any text with them;
@@ -34,9 +32,9 @@
 # - write its loss so that no logit is too large for it, and its optimizer, AdamW;
 # - train it, and measure it in a unit that does not depend on how its text was cut;
 # - estimate beforehand what a training costs;
-# - draw from its distribution, and make it write without reading everything again.
+# - draw from its distribution, and let it write.
 #
-# **Time**: about 4 h 30 min. **Before this**: notebooks 03 (pre-norm), 05 (counting), 06 (training, temperature) and 12 (warm-up).
+# **Time**: about 4 h. **Before this**: notebooks 03 (pre-norm), 05 (counting), 06 (training, temperature) and 12 (warm-up).
 #
 # | exercise | what it asks | points |
 # |---|---|---|
@@ -48,9 +46,8 @@
 # | `adamw_step` | the optimizer's step, decay apart | 2.5 |
 # | `training_loop` | batches, schedule, clipping | 3 |
 # | `next_token_distribution` | temperature, top-k, top-p | 3 |
-# | `read_with_cache` | new tokens, without reading the old ones again | 3 |
 # | *essay* `scaling_essay` | what ten times the quality would take | 2 |
-# | **total** | | **27.5** |
+# | **total** | | **24.5** |
 #
 # Cells tagged `experiment` train, measure and draw; no mark depends on them.
 
@@ -1080,95 +1077,7 @@ _ = interact(show_distribution,
 show_distribution(1.0, 0.7)
 
 # %% [markdown]
-# ## 7. Writing without reading again
-#
-# `write` reads the whole text again for each new token. Most of that work has been done before. In a causal model no token sees what comes after it, so as long as the text fits into the window, the keys and values of old tokens are the same in each step: **keep them**. (Where it no longer fits, `write` lets the window slide, every position changes, and with learned positions they must be made anew.) What the new token needs is its own query, and the keys and values of all. This is the *key-value cache* of every model that writes.
-#
-# Nothing is hidden in the model: what has been kept goes in as an argument and comes out again, longer.
-#
-# **By hand.** Three tokens have been read, with positions 0, 1 and 2; a fourth comes. Its position is 3, not 0. Its query, one row, meets four keys. If two tokens come at once, they have positions 3 and 4, and their rows of the mask are the *last two* of the causal mask of size 5: $(0, 0, 0, 0, -\infty)$ and $(0, 0, 0, 0, 0)$.
-#
-# > **A trap.** `F.scaled_dot_product_attention(..., is_causal=True)` with two queries and five keys takes the *first* two rows of that mask ([PyTorch's documentation](https://docs.pytorch.org/docs/stable/generated/torch.nn.functional.scaled_dot_product_attention.html) calls it the upper left causal bias): the new tokens would see the beginning of the text and not themselves.
-
-# %% setup
-Cache = list[tuple[Tensor, Tensor]]  # keys and values of each layer, (b, h, m, d/h) each
-
-# %% exercise="read_with_cache"
-def read_with_cache(model: nn.Module, tokens: Tensor, cache: Cache | None) -> tuple[Tensor, Cache]:
-    """Returns logits `(b, n, V)` of new tokens `(b, n)`, and the cache with which reading goes on.
-
-    The cache holds for each layer a pair (keys, values) of all m tokens read before, `(b, h, m, d/h)` each;
-    None when there are none; n is 1 or more, and m + n at most max_len. What is returned is a new list, for
-    m + n tokens. The new tokens have the positions m, m + 1, ... Of the model, only its parts may be
-    used: embedding, position, layers and norm; of a layer attention_norm, attention, feed_forward_norm
-    and feed_forward; of its attention n_heads, query, key, value and output.
-    """
-    ### BEGIN SOLUTION
-    n, d = tokens.shape[1], model.embedding.embedding_dim
-    past = 0 if cache is None else cache[0][0].shape[2]
-    mask = causal_mask(past + n)[past:]  # (n, past + n)
-    x, kept = model.embedding(tokens) * math.sqrt(d) + model.position[past : past + n], []
-    for number, layer in enumerate(model.layers):
-        part, y = layer.attention, layer.attention_norm(x)
-        query, key, value = (split_heads(matrix(y), part.n_heads)  # (b, h, n, d/h)
-                             for matrix in (part.query, part.key, part.value))
-        if cache is not None:
-            key = torch.cat([cache[number][0], key], dim=2)  # (b, h, past + n, d/h)
-            value = torch.cat([cache[number][1], value], dim=2)
-        kept.append((key, value))
-        x = x + part.output(merge_heads(attend(query, key, value, mask)))
-        x = x + layer.feed_forward(layer.feed_forward_norm(x))
-    return model.norm(x) @ model.embedding.weight.T, kept
-    ### END SOLUTION
-
-
-# %% [markdown]
-# One pass over a text, and the same text token by token, must give the same logits; this is tested first. And what is the cache worth? For the time, we take a new model with a window of 512, since what it writes does not matter. Each point is the shortest of three measurements: what else the machine does can only add to them.
-
-# %% measured
-@torch.no_grad()
-def by_cache(model: GPT, tokens: Tensor) -> Tensor:
-    """Returns the logits `(1, n, V)` of a text `(1, n)` that is read token by token."""
-    found, cache = [], None
-    for place in range(tokens.shape[1]):
-        logits, cache = read_with_cache(model, tokens[:, place : place + 1], cache)
-        found.append(logits)
-    return torch.cat(found, dim=1)
-
-
-with torch.no_grad():
-    text = held_windows[:1, :WINDOW]
-    difference = (models["small"](text) - by_cache(models["small"], text)).abs().max()
-print(f"one pass against token by token: largest difference {difference:.0e}")
-
-@torch.no_grad()
-def all_again(model: GPT, tokens: Tensor) -> None:
-    """Reads a text `(1, n)` as `write` does: for each token all that stands before it once more."""
-    for m in range(1, tokens.shape[1] + 1):
-        model(tokens[:, :m])
-
-
-torch.manual_seed(0)
-model = GPT(V, 64, 2, 4, max_len=512)
-ways = {"everything again": all_again, "with the cache": by_cache}
-lengths, text, times = [32, 64, 128, 192, 256, 320], torch.randint(V, (1, 512)), {way: [] for way in ways}
-for n in lengths:
-    for way, reader in ways.items():
-        taken = []
-        for _ in range(3):
-            start = time.perf_counter()
-            reader(model, text[:, :n])
-            taken.append(time.perf_counter() - start)
-        times[way].append(min(taken))
-axes = plots.curves(times, lengths, title="Writing n tokens", x_label="tokens n", y_label="seconds")
-plots.show(axes.figure, plots.describe_curves(times, lengths, "n", digits=1))
-
-# %% [markdown]
-# The same numbers up to rounding, and the longer the text, the larger the gain. With everything read again, token $m$ costs a pass over $m$ tokens, so $n$ tokens cost about $n^2 / 2$ times one; with the cache each costs one, and the attention over what is kept. (At short lengths the cache gains little or nothing: calling PyTorch costs more there than what it computes.) The price is memory: two vectors of width $d$ for each token and layer. For a model of 96 layers and a width of 12,288 ([GPT-3](https://arxiv.org/abs/2005.14165), table 2.1) that is $2 \cdot 96 \cdot 12288 \approx 2.4$ million numbers **for each token**, 4.7 MB in half precision. Grouped heads, which share keys and values, make it smaller (notebook 15).
-#
-# We leave `write` as it is. With the cache it would read the prompt once, and then hand only the token just drawn to `read_with_cache`, until the text no longer fits into the window.
-#
-# ## 8. Essay
+# ## 7. Essay
 #
 # Two papers asked what a larger budget buys. Both fit curves to many trainings.
 #
@@ -1229,11 +1138,11 @@ for times_n, times_d in ((1, 1), (10, 1), (1, 10), (10**0.5, 10**0.5), (10, 10))
 # - Compare language models in **bits per byte**: everything else depends on how the text was cut.
 # - Warm-up, decay and clipping are five lines. A mean of means is no mean.
 # - Training costs about $6ND$ operations. By tokens the larger model is ahead; by time the small one is ahead at first.
-# - The token that crosses $p$ stays in. Keys and values of old tokens do not change while the text fits into the window, so keep them.
+# - The token that crosses $p$ stays in.
 #
 # **Go further.** How few steps are enough to be ahead of `lzma` (section 5), with which width and which window? And on real reviews (`CORPUS = "cls_books"`), or on the plays (`CORPUS = "shakespeare"`), who is ahead? Then change one thing at a time: byte by byte ($V = 256$), rotary positions (notebook 02), a batch of 64 by accumulation.
 #
-# You have now written what a GPT of 2019 is made of, from the bytes to the optimizer, but for a few given lines. Put the newer parts of notebooks 02 and 15 in their places, and it is what many large models are made of today. What is left is more text, more time, and the question of notebook 12: compared with what, over how many seeds, chosen on which part?
+# You have now written what a GPT of 2019 is made of, from the bytes to the optimizer, but for a few given lines. Put the newer parts of notebooks 02 and 16 in their places, and it is what many large models are made of today. What is left is more text, more time, and the question of notebook 12: compared with what, over how many seeds, chosen on which part?
 
 # %% [markdown]
 # ## What others call it
@@ -1244,7 +1153,6 @@ for times_n, times_d in ((1, 1), (10, 1), (1, 10), (10**0.5, 10**0.5), (10, 10))
 # - **gradient clipping**: a gradient that is too long is shortened.
 # - **decoupled weight decay**: what the W of AdamW stands for.
 # - **top-p** (also *nucleus sampling*): drawing from the fewest tokens that have $p$ together.
-# - **prefill, decoding**: reading the prompt in one pass, then one token at a time with the cache.
 # - **FLOPs**: floating point operations, here about $6ND$ for a training.
 # - **scaling law**: how the loss falls with parameters, tokens and compute.
 # - **compute-optimal**: the best use of a given number of FLOPs; by Hoffmann et al. about 20 tokens for each parameter.

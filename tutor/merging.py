@@ -24,7 +24,10 @@ CHANGED = (
     "is:\n\n````{language}\n{skeleton}\n````\n\nTake over what has changed, then delete this cell."
 )
 YOURS = "*You had changed a cell that the newer release has made anew. The new one stands above, yours below.*"
-GONE = "*The newer release no longer asks for `{name}`. Your answer stays, as a cell of your own.*"
+GONE = (
+    "*This notebook no longer asks for `{name}`. Your answer stays, as a cell of your own. Where another notebook asks "
+    "for it now, copy it there.*"
+)
 
 
 @dataclass
@@ -228,7 +231,7 @@ def _dropped(cell: Cell, older: Mapping[str, Any], made: Merged) -> Iterator[Cel
             del cell["metadata"]["nbgrader"]
             cell["metadata"].pop("deletable", None)
             made.answers += 1
-            made.remarks.append(f"`{name}` is no longer asked for; your answer stays, as a cell of your own.")
+            made.remarks.append(f"`{name}` is no longer asked for here; your answer stays, as a cell of your own.")
             yield from (_notice(GONE.format(name=name)), cell)
     elif text(cell).strip() != text(older).strip() or cell["cell_type"] != older["cell_type"]:
         first = next((line for line in text(cell).splitlines() if line.strip()), "")

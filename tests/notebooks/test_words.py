@@ -54,7 +54,8 @@ INTRODUCED = {
     "12": ("generalisation gap", "grid search", "confounding", "training instability", "learning-rate schedule"),
     "13": ("vanishing gradient", "backpropagation through time", "receptive field", "linear attention"),
     "14": ("nucleus sampling", "scaling laws?", "FLOPs", "byte-pair encoding", "compute-optimal", "gradient clipping"),
-    "15": ("parameter-efficient fine-tuning", "catastrophic forgetting", "intrinsic rank", "QLoRA", "multi-query"),
+    "15": ("parameter-efficient fine-tuning", "catastrophic forgetting", "intrinsic rank", "QLoRA"),
+    "16": ("multi-query",),
     "17": ("zero-shot", "supervised fine-tuning", "RLHF", "reward hacking", "KL penalty"),
 }  # fmt: skip
 ORDER = [(word, number) for number, words in INTRODUCED.items() for word in words]

@@ -197,6 +197,33 @@ def test_a_wanted_exception() -> None:
     assert "it was returned, not raised" in str(judge(examples, InProcess(lambda size: ValueError("negative"))))
 
 
+@pytest.mark.parametrize(
+    ("message", "untold"),
+    [
+        ("layers.1.norm: (2, 3), expected (5, 2)", ""),
+        ("'layers.1.norm' is torch.Size([2, 3]), not 5x2.", ""),
+        ("base.layers.1.norm: (2, 3), expected (5, 2)", "layers.1.norm"),
+        ("layers.1.norm.weight: (2, 3), expected (5, 2)", "layers.1.norm"),
+        ("layers.1.norm: (2, 3), expected 5", "the shape (5, 2)"),
+        ("layers.1.norm: (12, 3), expected (5, 2)", "the shape (2, 3)"),
+        ("layers.1.norm: (2, 30), expected (5, 2)", "the shape (2, 3)"),
+        ("something differs", "layers.1.norm"),
+    ],
+)
+def test_a_message_names_what_it_shall(message: str, untold: str) -> None:
+    def complaining(size: int) -> int:
+        raise ValueError("layers.1.norm is (2, 3), and (5, 2) is wanted")
+
+    def answer(size: int) -> int:
+        raise ValueError(message)
+
+    asks = [Question((1,), extra={"named": ["layers.1.norm", (2, 3), (5, 2)]})]
+    stage = Stage("raises", 1, "", asks, lambda rng: asks, raises="ValueError", measure="says why")
+    said = judge(Exercise(complaining, [stage], []).public_examples(), InProcess(answer))
+    assert (said.outcome == "right") == (not untold)
+    assert f"the message of the ValueError does not name {untold}" in str(said) or not untold
+
+
 def test_a_mistake_that_fails_the_same_way_but_spoils_its_input_is_told_apart() -> None:
     def careful(model: Any) -> nn.Module:
         raise ValueError("it does not fit")

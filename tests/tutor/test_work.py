@@ -211,6 +211,32 @@ def test_an_exercise_that_is_no_longer_asked_for_leaves_its_answer() -> None:
     assert sources(merging.merge(OLD, OLD, new).notebook) == sources(new)
 
 
+def test_an_answer_to_an_exercise_that_has_moved_to_another_notebook_stays(repository: Path) -> None:
+    """RMSNorm was asked for in notebook 15, before 16 was there."""
+    released, later = (
+        json.loads((repository / "notebooks" / name / f"{name}.ipynb").read_text("utf-8"))
+        for name in ("15_cheap_adaptation", "16_real_model")
+    )
+    moved = [one for one in later["cells"] if merging._name(one) in ("RMSNorm", "RMSNorm_check")]
+    assert len(moved) == 2
+    stays = [one for one in released["cells"] if merging._name(one) not in map(merging._name, moved)]
+    older, released = ({**released, "cells": cells} for cells in ([*stays, *moved], stays))
+    mine = copy.deepcopy(older)
+    own = {
+        "RMSNorm": "class RMSNorm(nn.Module):\n    eps = 1e-6",
+        "LoRALinear": "class LoRALinear(nn.Linear):\n    rank = 4",
+    }
+    for one in mine["cells"]:
+        one["source"] = own.get(merging._name(one), one["source"])
+    merged = merging.merge(mine, older, released)
+    [norm] = [one for one in merged.notebook["cells"] if merging.text(one) == own["RMSNorm"]]
+    assert "nbgrader" not in norm["metadata"]
+    assert answers.read_cells(merged.notebook["cells"], released["cells"]).answer("LoRALinear") == own["LoRALinear"]
+    assert merged.answers == 2
+    assert merged.remarks == ["`RMSNorm` is no longer asked for here; your answer stays, as a cell of your own."]
+    assert any("another notebook asks for it now" in merging.text(one) for one in merged.notebook["cells"])
+
+
 def test_an_answer_in_two_cells_stays_in_both() -> None:
     mine = edited(OLD, first="import math")
     mine["cells"].insert(4, {**copy.deepcopy(mine["cells"][3]), "id": "split", "source": ANSWER})

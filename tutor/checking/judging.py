@@ -504,8 +504,10 @@ def _problem(stage: StageCases, case: Case, reply: Reply, salt: str) -> str | No
         if case.wanted.error_type in reply.error_types:
             if stage.measure == INPUTS_KEPT and reply.changed_inputs:
                 return _change_in_words(reply)
-            silent = stage.measure == SAYS_WHY and reply.error == reply.error_type
-            return SAYS_NOTHING.format(reply.error_type) if silent else None
+            if stage.measure == SAYS_WHY and reply.error == reply.error_type:
+                return SAYS_NOTHING.format(reply.error_type)
+            untold = _untold(case.ask, reply.error) if stage.measure == SAYS_WHY else ""
+            return f"the message of the {reply.error_type} does not name {untold}" if untold else None
         returned = isinstance(reply.value, plain.Other) and reply.value.type_name == case.wanted.error_type
         got = reply.error or ("it was returned, not raised" if returned else f"got {name_of(reply.value)}")
         return f"expected a {case.wanted.error_type} with a clear sentence; {got}"
@@ -520,6 +522,18 @@ def _problem(stage: StageCases, case: Case, reply: Reply, salt: str) -> str | No
     if problem and stage.measure and reply.value is not None:
         return type(problem)(f"{MEASURES[stage.measure][0]}: {problem}")
     return problem
+
+
+def _untold(question: Question, error: str) -> str:
+    """Returns the first of what a message shall name that it does not, "" when there is none.
+
+    Each is a text, or a list of whole numbers, such as a shape, of which only the order counts: "(2, 3)" and "2 x 3".
+    """
+    for named in question.extra.get("named", ()):
+        words = re.escape(named) if isinstance(named, str) else r"\D+".join(map(str, named))
+        if not re.search(rf"(?<![\w.]){words}(?![\w.]*\w)", error):
+            return named if isinstance(named, str) else f"the shape {tuple(named)}"
+    return ""
 
 
 def _notes(replies: Sequence[Reply], *, named: bool) -> tuple[str, ...]:
@@ -682,7 +696,9 @@ def _passes(stage: StageCases, case: Case, expected: Any, salt: str) -> bool:
     reply = Reply("value", expected)
     if isinstance(expected, Raised):
         kind = expected.error_type
-        reply = Reply("crashed", None, f"{kind}: in its own words", (kind,), changed_inputs=expected.changed)
+        named = [str(part).strip("()[]") for part in case.ask.extra.get("named", ())]  # as far as can be told
+        message = f"{kind}: in its own words {' '.join(named)}"
+        reply = Reply("crashed", None, message, (kind,), changed_inputs=expected.changed)
     return _problem(stage, case, reply, salt) is None
 
 

@@ -1,1 +1,1 @@
-"""Exercises of notebook 15: to adapt a model by training few of its numbers, and to see what its heads do."""
+"""Exercises of notebook 15: to adapt a model by training few of its numbers."""

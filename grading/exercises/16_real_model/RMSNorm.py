@@ -1,4 +1,4 @@
-"""Exercise RMSNorm of notebook 15."""
+"""Exercise RMSNorm of notebook 16."""
 
 from __future__ import annotations
 
@@ -12,20 +12,12 @@ from grading.definitions.definition import Definition
 from grading.exercises.draws import seed_from
 from tutor.checking.answers import Question
 
-from ._common import _numbers, _with
+from ._common import RMSNorm, _numbers, _with
 
 exercise = Definition(minutes=5, difficulty=1)
 
 
-@exercise.reference
-class RMSNorm(nn.Module):
-    def __init__(self, d_model: int, eps: float = 1e-6) -> None:
-        super().__init__()
-        self.eps = eps
-        self.weight = nn.Parameter(torch.ones(d_model))
-
-    def forward(self, x: Tensor) -> Tensor:
-        return x / (x.square().mean(dim=-1, keepdim=True) + self.eps).sqrt() * self.weight
+exercise.reference(RMSNorm)
 
 
 def _ask(seed: int, *sizes: int, size: float = 1.0, eps: float = 1e-6, weights: bool = True) -> Question:

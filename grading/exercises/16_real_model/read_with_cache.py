@@ -1,4 +1,4 @@
-"""Exercise read_with_cache of notebook 14."""
+"""Exercise read_with_cache of notebook 16."""
 
 from __future__ import annotations
 
@@ -15,7 +15,7 @@ from grading.exercises.draws import Draw, fixed, seed_from
 from tutor.checking.answers import Question
 from tutor.checking.plain import Model
 
-from ._common import _normal, _tokens, attend, causal_mask, merge_heads, split_heads
+from ._common import _numbers, _tokens, attend, causal_mask, merge_heads, split_heads
 
 Kept = list[tuple[Tensor, Tensor]]
 
@@ -89,7 +89,11 @@ def _asked(rng: random.Random, b: int, n: int, past: int, lengths: int = LENGTHS
     options = {"d_feedforward": 2 * d, "positions": "learned", "norm_first": True, "dropout": 0.0}
     model = Model("TransformerBase", shape | options, seed_from(rng), spread=0.3)
     sizes = b, h, past, d // h
-    cache = [(_normal(seed_from(rng), *sizes), _normal(seed_from(rng), *sizes)) for _ in range(2)] if past else None
+    cache = (
+        [(_numbers(*sizes, seed=seed_from(rng)), _numbers(*sizes, seed=seed_from(rng))) for _ in range(2)]
+        if past
+        else None
+    )
     return Question((model, _tokens(rng, b, n, shape["vocab_size"]), cache))
 
 

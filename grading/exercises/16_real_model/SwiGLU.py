@@ -1,4 +1,4 @@
-"""Exercise SwiGLU of notebook 15."""
+"""Exercise SwiGLU of notebook 16."""
 
 from __future__ import annotations
 
@@ -15,23 +15,12 @@ from grading.definitions.definition import Definition
 from grading.exercises.draws import seed_from
 from tutor.checking.answers import Question
 
-from ._common import _numbers, _with
+from ._common import SwiGLU, _numbers, _with
 
 exercise = Definition(minutes=10, difficulty=1)
 
 
-@exercise.reference
-class SwiGLU(nn.Module):
-    def __init__(self, d_model: int, d_feedforward: int) -> None:
-        super().__init__()
-        width = 2 * d_feedforward // 3
-        self.gate = nn.Linear(d_model, width, bias=False)
-        self.hidden = nn.Linear(d_model, width, bias=False)
-        self.output = nn.Linear(width, d_model, bias=False)
-
-    def forward(self, x: Tensor) -> Tensor:
-        mixed: Tensor = self.output(F.silu(self.gate(x)) * self.hidden(x))
-        return mixed
+exercise.reference(SwiGLU)
 
 
 def _sized(width: Callable[[int], int]) -> Callable[..., Any]:

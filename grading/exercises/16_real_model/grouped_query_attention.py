@@ -1,4 +1,4 @@
-"""Exercise grouped_query_attention of notebook 15."""
+"""Exercise grouped_query_attention of notebook 16."""
 
 from __future__ import annotations
 

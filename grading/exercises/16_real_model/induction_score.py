@@ -1,4 +1,4 @@
-"""Exercise induction_score of notebook 15."""
+"""Exercise induction_score of notebook 16."""
 
 from __future__ import annotations
 

@@ -1,0 +1,383 @@
+"""Exercise Llama of notebook 16."""
+
+from __future__ import annotations
+
+import random
+from functools import cache
+from typing import Any, NamedTuple
+
+import torch
+from torch import Tensor, nn
+
+from grading.definitions.definition import Definition, Stage
+from grading.exercises.draws import Draw, fixed, seed_from
+from helpers.models import rotary_angles, rotate
+from tutor.checking.answers import Question
+
+from ._common import Projections, RMSNorm, SwiGLU, _numbers, _tokens, attend, causal_mask, merge_heads, split_heads
+
+exercise = Definition(minutes=45, difficulty=3)
+Pair = tuple[Tensor, Tensor]
+Kept = list[Pair]
+
+
+class Way(NamedTuple):
+    """How a model of this shape computes; all but the defaults are ways in which it goes wrong."""
+
+    places: str = "on"
+    based: bool = True
+    turns: str = "query and key"
+    halves: bool = False
+    keeps: str = "turned"
+    spread: str = "repeat_interleave"
+    mask: str = "causal"
+    norm: str = "before"
+    scaled: bool = False
+    layers: str = "each"
+    end: str = "logits"
+
+
+class LlamaLayer(nn.Module):
+    def __init__(
+        self, d_model: int, n_heads: int, n_groups: int, d_feedforward: int, base: float, eps: float, way: Way
+    ) -> None:
+        super().__init__()
+        self.base, self.way = base if way.based else 10000.0, way
+        self.attention_norm, self.attention = RMSNorm(d_model, eps), Projections(d_model, n_heads, n_groups)
+        self.feed_forward_norm, self.feed_forward = RMSNorm(d_model, eps), SwiGLU(d_model, d_feedforward)
+
+    def turned(self, x: Tensor, first: int) -> Tensor:
+        """Returns heads `(b, h, n, w)` turned by the places from `first` on."""
+        width = x.size(-1)
+        angles = rotary_angles(torch.arange(first, first + x.size(2)), width, self.base)
+        if not self.way.halves:
+            return rotate(x, angles)
+        order = torch.arange(width).unflatten(0, (2, -1)).T.flatten()  # 0, w/2, 1, w/2 + 1, ...
+        return rotate(x[..., order], angles)[..., order.argsort()]
+
+    def heads(self, y: Tensor, first: int) -> tuple[Tensor, Tensor, Tensor]:
+        """Returns queries, keys and values of new tokens, as they are read and kept."""
+        way, part = self.way, self.attention
+        query = split_heads(part.query(y), part.n_heads)
+        key, value = (split_heads(matrix(y), part.n_groups) for matrix in (part.key, part.value))
+        query = self.turned(query, first) if "query" in way.turns else query
+        key = self.turned(key, first) if "key" in way.turns and way.keeps != "as they are" else key
+        value = self.turned(value, first) if "value" in way.turns else value
+        if way.spread == "before keeping":
+            key, value = (self.shared_out(x) for x in (key, value))
+        return query, key, value
+
+    def shared_out(self, x: Tensor) -> Tensor:
+        """Returns `(b, h, m, w)` of keys or values `(b, g, m, w)`."""
+        times = self.attention.n_heads // x.size(1)
+        return x.repeat(1, times, 1, 1) if self.way.spread == "turns" else x.repeat_interleave(times, dim=1)
+
+    def read(self, y: Tensor, kept: Pair | None) -> tuple[Tensor, Pair]:
+        """Returns what the attention adds, and what is kept."""
+        way, n, past = self.way, y.size(1), 0 if kept is None else kept[0].size(2)
+        query, key, value = self.heads(y, {"on": past, "anew": 0, "one late": past + (past > 0)}[way.places])
+        if kept is not None and way.keeps != "nothing":
+            old = [self.shared_out(x) if way.spread == "before keeping" else x for x in kept]
+            key, value = torch.cat([old[0], key], dim=2), torch.cat([old[1], value], dim=2)
+        made = (key[:, :, -n:], value[:, :, -n:]) if way.keeps == "the new ones" else (key, value)
+        key = self.turned(key, 0) if way.keeps == "as they are" else key  # all of them, anew in each call
+        made = (key, value) if way.keeps == "as they are" else made
+        m = key.size(2)
+        mask = torch.zeros(m, m) if way.mask == "none" else causal_mask(m)
+        mask = mask[:n] if way.mask == "first rows" else mask[-n:]
+        mixed = attend(query, self.shared_out(key), self.shared_out(value), mask)
+        return self.attention.output(merge_heads(mixed)), made
+
+    def forward(self, x: Tensor, kept: Pair | None) -> tuple[Tensor, Pair]:
+        norm = self.way.norm
+        y = x if norm in ("none", "after") else self.attention_norm(x)
+        added, made = self.read(y, kept)
+        x = added + {"on the path": y, "no residual": 0}.get(norm, x)
+        if norm == "after":
+            x = self.attention_norm(x)
+            return self.feed_forward_norm(x + self.feed_forward(x)), made
+        y = x if norm == "none" else self.feed_forward_norm(x)
+        return self.feed_forward(y) + {"on the path": y, "no residual": 0}.get(norm, x), made
+
+
+@exercise.reference
+class Llama(nn.Module):
+    way = Way()
+
+    def __init__(
+        self,
+        vocab_size: int,
+        d_model: int,
+        n_layers: int,
+        n_heads: int,
+        n_groups: int,
+        d_feedforward: int,
+        base: float = 10000.0,
+        eps: float = 1e-5,
+    ) -> None:
+        super().__init__()
+        self.embedding = nn.Embedding(vocab_size, d_model)
+        self.layers = nn.ModuleList(
+            LlamaLayer(d_model, n_heads, n_groups, d_feedforward, base, eps, self.way) for _ in range(n_layers)
+        )
+        self.norm = RMSNorm(d_model, eps)
+
+    def forward(self, tokens: Tensor, cache: Kept | None = None) -> tuple[Tensor, Kept]:
+        x, kept = self.embedding(tokens) * (self.embedding.embedding_dim**0.5 if self.way.scaled else 1.0), Kept()
+        for number, layer in enumerate(self.layers):
+            layer = self.layers[0] if self.way.layers == "the first" else layer
+            old = None if not cache else cache[0 if self.way.layers == "the first cache" else number]
+            x, pair = layer(x, old)
+            kept.append(pair)
+        return self.scores(x), kept
+
+    def scores(self, x: Tensor) -> Tensor:
+        """Returns the logits `(b, n, V)` of the last layer's output."""
+        logits: Tensor = (x if self.way.end == "no norm" else self.norm(x)) @ self.embedding.weight.T
+        return logits.softmax(dim=-1) if self.way.end == "probabilities" else logits
+
+
+NAMES = ("vocab_size", "d_model", "n_layers", "n_heads", "n_groups", "d_feedforward")
+SIZES = ((8, 2, 1, 6), (8, 4, 2, 6), (8, 1, 1, 9), (12, 3, 1, 6), (8, 2, 2, 6))  # d, h, g, F; a head has an even width
+
+
+def _build(rng: random.Random, size: tuple[int, ...] | None = None, **options: float) -> dict[str, Any]:
+    sizes = size or rng.choice(SIZES[:2])
+    return dict(zip(NAMES, (rng.randint(6, 9), sizes[0], 2, *sizes[1:]), strict=True)) | options
+
+
+@cache
+def _shapes(**build: Any) -> dict[str, tuple[int, ...]]:
+    return {name: tuple(parameter.shape) for name, parameter in Llama(**build).named_parameters()}
+
+
+def _asked(rng: random.Random, build: dict[str, Any], b: int, n: int, past: int = 0) -> Question:
+    """Returns a question about `n` new tokens after `past` others, with drawn weights and a drawn cache."""
+    weights = {}
+    for name, shape in _shapes(**build).items():
+        drawn = _numbers(*shape, seed=seed_from(rng), size=0.8)
+        weights[name] = drawn + 1 if len(shape) == 1 else drawn
+    width = build["d_model"] // build["n_heads"]
+    sizes = b, build["n_groups"], past, width
+    pairs = [(_numbers(*sizes, seed=seed_from(rng)), _numbers(*sizes, seed=seed_from(rng))) for _ in range(2)]
+    tokens = _tokens(rng, b, n, build["vocab_size"])
+    return Question((tokens, pairs) if past else (tokens,), build=build, weights=weights)
+
+
+def _one(rng: random.Random) -> list[Question]:
+    return [_asked(rng, _build(rng, size), 1, 1) for size in SIZES[:2]]
+
+
+def _several(rng: random.Random) -> list[Question]:
+    return [_asked(rng, _build(rng, SIZES[0]), 2, rng.randint(3, 4)), _asked(rng, _build(rng, SIZES[1]), 1, 3)]
+
+
+def _bases(rng: random.Random) -> list[Question]:
+    return [_asked(rng, _build(rng, SIZES[0], base=base, eps=0.25), 1, 5) for base in (100.0, 500000.0)]
+
+
+def _one_more(rng: random.Random) -> list[Question]:
+    return [_asked(rng, _build(rng, SIZES[0], base=50.0), 1, 1, 3), _asked(rng, _build(rng, SIZES[1]), 2, 1, 5)]
+
+
+def _some_more(rng: random.Random) -> list[Question]:
+    return [_asked(rng, _build(rng, SIZES[0], base=50.0), 2, 3, 2), _asked(rng, _build(rng, SIZES[0]), 1, 2, 12)]
+
+
+def _kinds(rng: random.Random) -> list[Question]:
+    return [_asked(rng, _build(rng, size), 1, 3, past) for size, past in zip(SIZES[2:], (0, 2, 3), strict=True)]
+
+
+def _parameters(rng: random.Random) -> list[Question]:
+    return [Question(build=_build(rng, size), probe="parameters") for size in (SIZES[0], SIZES[1])]
+
+
+def _stage(name: str, points: float, look: str, draw: Draw, seed: int, **options: Any) -> Stage:
+    return Stage(name, points, look, fixed(draw, seed), draw, **options)
+
+
+OF_A_NORM = 1e-3  # tolerance: where the numbers of a token are small, a norm makes rounding large
+
+exercise.stages += [
+    _stage(
+        "names and shapes of the parameters",
+        0.5,
+        "embedding, layers and norm; in each layer attention_norm, attention (the Projections), feed_forward_norm and "
+        "feed_forward (a SwiGLU). The head has no weights of its own, and nothing has a bias or a buffer.",
+        _parameters,
+        1,
+        view="parameters",
+    ),
+    _stage(
+        "logits, and a pair for each layer",
+        0.25,
+        "Return two things: logits (b, n, V), and a list with a pair (keys, values) of each layer, (b, g, m + n, d/h) "
+        "each: there are g heads of them, and they are kept before they are shared out.",
+        _one_more,
+        2,
+        view="shape",
+    ),
+    _stage(
+        "one token",
+        0.75,
+        "The embedding as it is, the layers, the last norm, then the product with each row of the embedding. In a "
+        "layer: x + part(norm(x)), twice. One token sees itself, and at place 0 nothing is turned.",
+        _one,
+        3,
+        tolerance=OF_A_NORM,
+    ),
+    _stage(
+        "several tokens",
+        1.25,
+        "Token i sees itself and what stands before it. Its query and its key are turned by its place, the value is "
+        "not; the first h / g heads read group 0.",
+        _several,
+        4,
+        decisive=True,
+        tolerance=OF_A_NORM,
+    ),
+    _stage(
+        "another base and another eps",
+        0.5,
+        "base belongs to the angles of every layer, and eps to every norm, the last one too.",
+        _bases,
+        5,
+        tolerance=OF_A_NORM,
+    ),
+    _stage(
+        "one new token, with a cache",
+        1,
+        "Its place is the number m of tokens read before. Kept keys have been turned by their own places already: put "
+        "the new key, turned by its place, behind them, and keep all m + 1.",
+        _one_more,
+        6,
+        decisive=True,
+        tolerance=OF_A_NORM,
+    ),
+    _stage(
+        "several new tokens, with a cache",
+        0.5,
+        "Their places go on from m. Each sees all that was read before, and of the new ones itself and those before "
+        "it: the last n rows of the causal mask of all m + n tokens.",
+        _some_more,
+        7,
+        tolerance=OF_A_NORM,
+    ),
+    _stage(
+        "other numbers of heads and groups",
+        0.25,
+        "One head, one group for three heads, as many groups as heads: all sizes follow from the arguments.",
+        _kinds,
+        8,
+        tolerance=OF_A_NORM,
+    ),
+]
+
+
+def _going(**options: Any) -> type[nn.Module]:
+    """Returns a Llama that goes another way."""
+    return type("Llama", (Llama,), {"way": Way(**options)})
+
+
+for name, hint, options in (
+    (
+        "positions begin anew",
+        "New tokens do not begin the text: their places are m, m + 1, ... after m that have been read.",
+        {"places": "anew"},
+    ),
+    (
+        "positions are one too far",
+        "After m tokens, at the places 0 to m - 1, the next one has the place m.",
+        {"places": "one late"},
+    ),
+    ("the base is not used", "The angles depend on base: hand it to every layer.", {"based": False}),
+    (
+        "nothing is turned",
+        "Without rotary positions a token knows what stands before it, and not in which order.",
+        {"turns": ""},
+    ),
+    (
+        "only the queries are turned",
+        "A score depends on the distance where both are turned, query and key.",
+        {"turns": "query"},
+    ),
+    ("only the keys are turned", "A score depends on the distance where both are turned.", {"turns": "key"}),
+    (
+        "the values are turned too",
+        "Values are what is carried on, and do not depend on the place: turn queries and keys only.",
+        {"turns": "query and key and value"},
+    ),
+    (
+        "pairs are halves of a head",
+        "That is the other convention: here number 2i is turned with number 2i + 1, as `rotate` does it.",
+        {"halves": True},
+    ),
+    (
+        "kept keys are turned again",
+        "What is kept has been turned by its own place already. Turn the new keys, and then put them behind the old "
+        "ones.",
+        {"keeps": "as they are"},
+    ),
+    (
+        "only the newest keys and values are kept",
+        "The next token must see all that was read: keep the old ones and the new ones.",
+        {"keeps": "the new ones"},
+    ),
+    ("the cache is not read", "Put the kept keys and values before the new ones.", {"keeps": "nothing"}),
+    (
+        "keys and values are kept after they are shared out",
+        "The sharing is there to keep less: keep g heads, and share them out at each reading.",
+        {"spread": "before keeping"},
+    ),
+    (
+        "the heads take turns: head 0 reads group 0, head 1 group 1, ...",
+        "Heads that follow one another share a group, as in grouped_query_attention.",
+        {"spread": "turns"},
+    ),
+    ("every token sees the whole text", "A token that sees the next one has nothing to guess.", {"mask": "none"}),
+    (
+        "the mask stands at the wrong end",
+        "The new tokens are the last ones: they take the last n rows of the causal mask of all m + n. (The option "
+        "is_causal=True of PyTorch takes the first n rows.)",
+        {"mask": "first rows"},
+    ),
+    ("the norms of the layers are not used", "The norm stands before each part: x + part(norm(x)).", {"norm": "none"}),
+    ("post-norm", "The norm stands before each part: x + part(norm(x)).", {"norm": "after"}),
+    (
+        "the norm stands on the path of the residual",
+        "`x = norm(x)` overwrites the x that you add to: x + part(norm(x)).",
+        {"norm": "on the path"},
+    ),
+    ("the residuals are missing", "Each part adds to the token: x + part(norm(x)).", {"norm": "no residual"}),
+    (
+        "the embedding is scaled",
+        "The GPT of notebook 14 multiplies it by sqrt(d); Llama takes it as it is.",
+        {"scaled": True},
+    ),
+    (
+        "the first layer is used for all",
+        "Each layer has weights of its own: for layer in self.layers.",
+        {"layers": "the first"},
+    ),
+    (
+        "all layers read the cache of the first",
+        "Each layer has keys and values of its own: layer number i reads cache[i].",
+        {"layers": "the first cache"},
+    ),
+    ("the last norm is missing", "A last norm stands before the head.", {"end": "no norm"}),
+    ("probabilities in place of logits", "Return the scores as they are.", {"end": "probabilities"}),
+):
+    exercise.mistake(name, hint, _going(**options))
+
+
+@exercise.mistake("the head has weights of its own")
+class _OwnHead(Llama):
+    """A tied head is the embedding once more: the product with its rows, and no parameter besides."""
+
+    def __init__(self, vocab_size: int, d_model: int, *sizes: Any, **options: Any) -> None:
+        super().__init__(vocab_size, d_model, *sizes, **options)
+        self.head = nn.Linear(d_model, vocab_size, bias=False)
+
+    def scores(self, x: Tensor) -> Tensor:
+        found: Tensor = self.head(self.norm(x))
+        return found

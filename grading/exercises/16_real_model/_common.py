@@ -1,0 +1,77 @@
+"""What several exercises of notebook 16 share: what its set-up cells give, and how numbers are drawn."""
+
+from __future__ import annotations
+
+import random
+from collections.abc import Callable
+from typing import Any
+
+import torch
+from torch import Tensor, nn
+from torch.nn import functional as F
+
+
+def causal_mask(size: int) -> Tensor:
+    return torch.full((size, size), -torch.inf).triu(1)
+
+
+def split_heads(x: Tensor, n_heads: int) -> Tensor:
+    parts: Tensor = x.unflatten(-1, (n_heads, -1))
+    return parts.transpose(1, 2)
+
+
+def merge_heads(x: Tensor) -> Tensor:
+    return x.transpose(1, 2).flatten(2)
+
+
+def attend(query: Tensor, key: Tensor, value: Tensor, mask: Tensor) -> Tensor:
+    mixed: Tensor = F.scaled_dot_product_attention(query, key, value, mask.type_as(query))
+    return mixed
+
+
+def _tokens(rng: random.Random, b: int, n: int, vocab_size: int) -> Tensor:
+    return torch.tensor([[rng.randrange(vocab_size) for _ in range(n)] for _ in range(b)])
+
+
+def _numbers(*shape: int, seed: int, size: float = 1.0) -> Tensor:
+    """Returns normal numbers with one decimal, so that the file of examples stays short."""
+    return (10 * size * torch.randn(*shape, generator=torch.Generator().manual_seed(seed))).round() / 10
+
+
+def _with(base: type[nn.Module], **methods: Callable[..., Any]) -> Callable[..., Any]:
+    """Returns a class like `base` with other methods."""
+    return type(base.__name__, (base,), methods)
+
+
+class Projections(nn.Module):
+    """The four matrices that the notebook gives."""
+
+    def __init__(self, d_model: int, n_heads: int, n_groups: int) -> None:
+        super().__init__()
+        self.n_heads, self.n_groups = n_heads, n_groups
+        keys = d_model // n_heads * n_groups
+        self.query, self.key = nn.Linear(d_model, d_model, bias=False), nn.Linear(d_model, keys, bias=False)
+        self.value, self.output = nn.Linear(d_model, keys, bias=False), nn.Linear(d_model, d_model, bias=False)
+
+
+class RMSNorm(nn.Module):
+    def __init__(self, d_model: int, eps: float = 1e-6) -> None:
+        super().__init__()
+        self.eps = eps
+        self.weight = nn.Parameter(torch.ones(d_model))
+
+    def forward(self, x: Tensor) -> Tensor:
+        return x / (x.square().mean(dim=-1, keepdim=True) + self.eps).sqrt() * self.weight
+
+
+class SwiGLU(nn.Module):
+    def __init__(self, d_model: int, d_feedforward: int) -> None:
+        super().__init__()
+        width = 2 * d_feedforward // 3
+        self.gate = nn.Linear(d_model, width, bias=False)
+        self.hidden = nn.Linear(d_model, width, bias=False)
+        self.output = nn.Linear(width, d_model, bias=False)
+
+    def forward(self, x: Tensor) -> Tensor:
+        mixed: Tensor = self.output(F.silu(self.gate(x)) * self.hidden(x))
+        return mixed

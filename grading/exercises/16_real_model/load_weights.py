@@ -1,0 +1,376 @@
+"""Exercise load_weights of notebook 16."""
+
+from __future__ import annotations
+
+import random
+import re
+from dataclasses import replace
+from typing import Any
+
+import torch
+from torch import Tensor, nn
+
+from grading.definitions.definition import Definition
+from grading.exercises.draws import seed_from
+from tutor.checking.answers import Question
+from tutor.checking.building import build
+from tutor.checking.plain import Model
+
+from ._common import _numbers
+
+exercise = Definition(minutes=25, difficulty=2)
+Tensors = dict[str, Tensor]
+Names = dict[str, str]
+
+
+def _own(published: str, names: Names) -> str:
+    for theirs, ours in names.items():
+        published = published.replace(theirs, ours)
+    return published
+
+
+def _checked(model: nn.Module, tensors: Tensors, names: Names) -> Tensors:
+    """Returns the tensors by our names.
+
+    Raises:
+        ValueError: as load_weights.
+    """
+    places, found = model.state_dict(), Tensors()
+    for published, tensor in tensors.items():
+        own = _own(published, names)
+        if own not in places:
+            raise ValueError(f"the model has no place for {published}")
+        if tensor.shape != places[own].shape:
+            raise ValueError(f"{published} is {tuple(tensor.shape)}, our {own} {tuple(places[own].shape)}")
+        found[own] = tensor
+    if missing := sorted(set(places) - set(found)):
+        raise ValueError(f"nothing is published for our {missing[0]}")
+    return found
+
+
+@exercise.reference
+def load_weights(model: nn.Module, tensors: Tensors, names: Names) -> nn.Module:
+    model.load_state_dict(_checked(model, tensors, names))
+    return model
+
+
+# What may be published of a TransformerBase, in three manners. In each, the order of the replacements counts.
+MANNERS: tuple[Names, ...] = (
+    {"model.embed": "embedding", "model.wpe": "position", "model.final": "norm", "model.": ""}
+    | {"self_attn.q": "attention.query", "self_attn.k": "attention.key", "self_attn.v": "attention.value"}
+    | {"self_attn.o": "attention.output", "in_norm": "attention_norm", "out_norm": "feed_forward_norm"}
+    | {"mlp.up": "feed_forward.hidden", "mlp.down": "feed_forward.output"},
+    {"token_embd": "embedding", "position_embd": "position", "output_norm": "norm", "blk.": "layers."}
+    | {"attn_q.": "attention.query.", "attn_k.": "attention.key.", "attn_v.": "attention.value."}
+    | {"attn_output.": "attention.output.", "attn_norm.": "attention_norm.", "ffn_norm.": "feed_forward_norm."}
+    | {"ffn_up": "feed_forward.hidden", "ffn_down": "feed_forward.output"},
+    {".w": ".weight", ".b": ".bias", "wte": "embedding", "wpe": "position", "ln_f": "norm", "h.": "layers."}
+    | {"ln_1": "attention_norm", "ln_2": "feed_forward_norm", "at.q": "attention.query", "at.k": "attention.key"}
+    | {"at.v": "attention.value", "at.o": "attention.output", "ff.i": "feed_forward.hidden"}
+    | {"ff.o": "feed_forward.output"},
+)
+
+
+def _published(own: str, names: Names) -> str:
+    """Returns the name that becomes ours.
+
+    Raises:
+        ValueError: there is none, which is a fault of the table.
+    """
+    name = own
+    for theirs, ours in reversed(names.items()):
+        if not ours:
+            name = f"{theirs}{name}" if name.startswith("layers.") else name
+            continue
+        whole = r"(?<!\w)" if ours[0].isalpha() else ""  # "norm" is no part of "attention_norm"
+        name = re.sub(whole + re.escape(ours), theirs, name)
+    if _own(name, names) != own:
+        raise ValueError(f"{own} cannot be published by {names}: {name} gives {_own(name, names)}")
+    return name
+
+
+def _model(seed: int, **options: Any) -> Model:
+    shape = {"vocab_size": 5, "d_model": 2, "n_layers": 1, "n_heads": 1, "d_feedforward": 3, "max_len": 4}
+    return Model(
+        "TransformerBase", shape | {"positions": "learned", "norm_first": True, "dropout": 0.0} | options, seed
+    )
+
+
+def _tensors(model: Model, names: Names, seed: int) -> Tensors:
+    """Returns drawn numbers of a model under their published names, in another order than the model's."""
+    shapes = {name: tensor.shape for name, tensor in build(model).state_dict().items()}
+    mixed = random.Random(seed).sample(sorted(shapes), len(shapes))
+    return {_published(name, names): _numbers(*shapes[name], seed=seed + n) for n, name in enumerate(mixed)}
+
+
+def _asked(seed: int, manner: int, **options: Any) -> Question:
+    model = _model(seed, **options)
+    tensors = _tensors(model, MANNERS[manner], seed)
+    return Question((model, tensors, dict(MANNERS[manner])), changes=(0,), probe="after")
+
+
+def _right(rng: random.Random) -> list[Question]:
+    sizes = {"d_model": rng.choice([2, 4]), "n_layers": 2, "d_feedforward": 3}
+    return [_asked(seed_from(rng), 0), *(_asked(seed_from(rng), manner, **sizes) for manner in (1, 2))]
+
+
+@exercise.stage("every tensor arrives under its own name", points=1, seed=1, decisive=True)
+def _(rng):
+    """Replace the parts of each published name, in the order of `names`; what comes out is the name in
+    model.state_dict(), whatever the order of the tensors. Several have the same shape: names count.
+    """
+    return _right(rng)
+
+
+def _runs(rng: random.Random) -> list[Question]:
+    tokens = (torch.tensor([[rng.randrange(5) for _ in range(3)]]),)
+    return [replace(ask, probe="result", follow_up=tokens) for ask in _right(rng)[:2]]
+
+
+@exercise.stage("the model that comes back runs with them", points=0.25, seed=2)
+def _(rng):
+    """Return the model itself."""
+    return _runs(rng)
+
+
+def _in_half(rng: random.Random) -> list[Question]:
+    ask = _right(rng)[1]
+    model, tensors, names = ask.inputs
+    halves = {name: tensor.half() for name, tensor in tensors.items()}
+    return [Question((model, halves, names), changes=(0,), probe="result", follow_up=(torch.tensor([[1, 3]]),))]
+
+
+@exercise.stage("published in half precision, the model keeps its type", points=0.25, seed=3)
+def _(rng):
+    """Numbers of float16 go into a model of float32: copy them into its tensors, as load_state_dict does, and do not
+    put the published tensors in their place.
+    """
+    return _in_half(rng)
+
+
+def _wrong(ask: Question, named: list[Any], **changed: Tensor | None) -> Question:
+    """Returns the question with other tensors (None: taken away), and what the message shall name.
+
+    They come last, so that whoever copies while looking has copied all others.
+    """
+    model, tensors, names = ask.inputs
+    rest = {name: tensor for name, tensor in tensors.items() if name not in changed}
+    given = rest | {name: tensor for name, tensor in changed.items() if tensor is not None}
+    return Question((model, given, names), changes=(0, 1), extra={"named": named})
+
+
+def _any(rng: random.Random, manner: int | None = None) -> Question:
+    return _asked(seed_from(rng), rng.randrange(3) if manner is None else manner, n_layers=rng.choice([1, 2]))
+
+
+def _left(rng: random.Random) -> list[Question]:
+    """Returns a tensor more of a name of its own, of one more layer, and one that somebody has named like ours."""
+    first, second = _any(rng), _any(rng, 0)
+    more = {rng.choice(["lm_head.weight", "rotary.inv_freq"]): _numbers(2, seed=seed_from(rng))}
+    layer = {"model.layers.7.self_attn.q.weight": _numbers(2, 2, seed=seed_from(rng))}
+    return [_wrong(first, [*more], **more), _wrong(second, [*layer], **layer)]
+
+
+@exercise.stage(
+    "a tensor without a place: a ValueError that names it",
+    points=0.5,
+    seed=4,
+    raises="ValueError",
+    measure="says why",
+    decisive=True,
+)
+def _(rng):
+    """Where a replaced name is not in model.state_dict(), raise ValueError with the published name: something of the
+    model that was published would be missing in yours.
+    """
+    return _left(rng)
+
+
+def _lacking(rng: random.Random) -> list[Question]:
+    asks = []
+    for ask in (_any(rng), _any(rng)):
+        model, _, names = ask.inputs
+        own = rng.choice(sorted(build(model).state_dict()))
+        asks.append(_wrong(ask, [own], **{_published(own, names): None}))
+    return asks
+
+
+@exercise.stage(
+    "a tensor that gets nothing: a ValueError that names it",
+    points=0.5,
+    seed=5,
+    raises="ValueError",
+    measure="says why",
+    decisive=True,
+)
+def _(rng):
+    """Every name of model.state_dict() must have been given a tensor; else a part of the model stays random. The
+    message has the model's name for it.
+    """
+    return _lacking(rng)
+
+
+def _shaped(rng: random.Random) -> list[Question]:
+    """Returns tables of another size, turned over, and of a width that broadcasting would fit."""
+    asks = []
+    for shape in ((6, 2), (2, 5), (5, 1), (1, 2)):
+        ask = _any(rng)
+        name = _published("embedding.weight", ask.inputs[2])
+        asks.append(_wrong(ask, [shape, (5, 2)], **{name: _numbers(*shape, seed=seed_from(rng))}))
+    return asks
+
+
+@exercise.stage(
+    "another shape: a ValueError that names both", points=0.5, seed=6, raises="ValueError", measure="says why"
+)
+def _(rng):
+    """Compare the shapes before you copy: copy_ would stretch a width of 1 over all places. The message has both, such
+    as (5, 2) and (2, 5).
+    """
+    return _shaped(rng)
+
+
+def _kept(rng: random.Random) -> list[Question]:
+    return [replace(ask, changes=(1,), extra={}) for ask in (*_left(rng), *_lacking(rng), *_shaped(rng))]
+
+
+@exercise.stage(
+    "after a ValueError the model is as it was", points=0.5, seed=7, raises="ValueError", measure="inputs kept"
+)
+def _(rng):
+    """Whatever is copied before the error stays. Look at all names and all shapes first, then load."""
+    return _kept(rng)
+
+
+def _apart(rng: random.Random) -> list[Question]:
+    return [replace(ask, probe="shared") for ask in _right(rng)[:2]]
+
+
+@exercise.stage("the published tensors stay as they are", points=0.25, seed=8, measure="inputs kept")
+def _(rng):
+    """Others may load them too: take no entry out of the dict, and rename none in it."""
+    return _right(rng)[:2]
+
+
+@exercise.stage("the model has memory of its own", points=0.25, seed=9)
+def _(rng):
+    """Training the model must not change the published tensors: copy the numbers, as load_state_dict does (without
+    assign=True).
+    """
+    return [replace(ask, probe="shared") for ask in _right(rng)[:2]]
+
+
+# --- mistakes ---------------------------------------------------------------------------------------------------------
+
+
+def _renamed(tensors: Tensors, names: Names) -> Tensors:
+    return {_own(published, names): tensor for published, tensor in tensors.items()}
+
+
+@exercise.mistake("strict=False: what does not fit passes in silence")
+def _(model, tensors, names):
+    """With strict=False a missing or an additional tensor is no error, and a part of the model stays random. Compare
+    the names yourself.
+    """
+    try:
+        model.load_state_dict(_renamed(tensors, names), strict=False)
+    except RuntimeError as problem:
+        raise ValueError(str(problem)) from problem
+    return model
+
+
+@exercise.mistake("torch's error in place of a ValueError")
+def _(model, tensors, names):
+    """load_state_dict raises RuntimeError, after having loaded a part. Look at names and shapes first, and raise
+    ValueError with a sentence of your own.
+    """
+    model.load_state_dict(_renamed(tensors, names))
+    return model
+
+
+@exercise.mistake("after the error the model is half loaded")
+def _(model, tensors, names):
+    """load_state_dict copies what fits before it raises, and so does a loop that checks and copies one tensor after the
+    other: the model is already a mixture. Look at all names and shapes first.
+    """
+    try:
+        model.load_state_dict(_renamed(tensors, names))
+    except RuntimeError as problem:
+        raise ValueError(str(problem)) from problem
+    return model
+
+
+@exercise.mistake("parts of the names are left as they are")
+def _(model, tensors, names):
+    """A published name may have several parts to be replaced: replace all of them, one after the other."""
+    return load_weights(model, tensors, {})
+
+
+@exercise.mistake("the order of the tensors in place of their names")
+def _(model, tensors, names):
+    """Tensors may come in any order, and several have the same shape: go by their names."""
+    with torch.no_grad():
+        for own, tensor in zip(model.state_dict().values(), tensors.values(), strict=False):
+            if own.shape == tensor.shape:
+                own.copy_(tensor)
+    return model
+
+
+@exercise.mistake("what is left over passes in silence")
+def _(model, tensors, names):
+    """A tensor for which there is no place is a part of the published model that yours lacks: raise ValueError."""
+    places, renamed = model.state_dict(), _renamed(tensors, names)
+    kept = {published: tensor for published, tensor in tensors.items() if _own(published, names) in places}
+    _checked(model, kept, names)
+    model.load_state_dict({name: renamed[name] for name in places})
+    return model
+
+
+@exercise.mistake("what is missing passes in silence")
+def _(model, tensors, names):
+    """A tensor that gets nothing stays random, and nobody is told: raise ValueError."""
+    places, renamed = model.state_dict(), _renamed(tensors, names)
+    for published, tensor in tensors.items():
+        own = _own(published, names)
+        if own not in places:
+            raise ValueError(f"the model has no place for {published}")
+        if tensor.shape != places[own].shape:
+            raise ValueError(f"{published} is {tuple(tensor.shape)}, our {own} {tuple(places[own].shape)}")
+    model.load_state_dict(renamed, strict=False)
+    return model
+
+
+@exercise.mistake("shapes are not compared")
+def _(model, tensors, names):
+    """copy_ stretches a tensor of width 1 over all places, and fails at others with an error of its own, when some are
+    copied already. Compare all shapes first.
+    """
+    places, renamed = model.state_dict(), _renamed(tensors, names)
+    for published in tensors:
+        if _own(published, names) not in places:
+            raise ValueError(f"the model has no place for {published}")
+    if missing := sorted(set(places) - set(renamed)):
+        raise ValueError(f"nothing is published for our {missing[0]}")
+    with torch.no_grad():
+        for name, place in places.items():
+            place.copy_(renamed[name])
+    return model
+
+
+@exercise.mistake("model and published tensors share their memory")
+def _(model, tensors, names):
+    """Training the model would change them too, and it takes over their type: copy the numbers (load_state_dict or
+    copy_).
+    """
+    for name, tensor in _checked(model, tensors, names).items():
+        parent, _, last = name.rpartition(".")
+        setattr(model.get_submodule(parent), last, nn.Parameter(tensor))
+    return model
+
+
+@exercise.mistake("entries are taken out of the dict")
+def _(model, tensors, names):
+    """Make a new dict: the caller's is not yours to empty."""
+    load_weights(model, tensors, names)
+    tensors.clear()
+    return model

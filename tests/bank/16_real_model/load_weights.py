@@ -1,0 +1,187 @@
+# %% right: one loop, then load_state_dict
+def load_weights(model, tensors, names):
+    found, places = {}, model.state_dict()
+    for published, tensor in tensors.items():
+        own = published
+        for theirs, ours in names.items():
+            own = own.replace(theirs, ours)
+        if own not in places:
+            raise ValueError(f"no place for {published}")
+        if tensor.shape != places[own].shape:
+            raise ValueError(f"{published} has the shape {tuple(tensor.shape)}, {own} {tuple(places[own].shape)}")
+        found[own] = tensor
+    for own in places:
+        if own not in found:
+            raise ValueError(f"{own} gets nothing")
+    model.load_state_dict(found)
+    return model
+
+
+# %% right: sets of names, shapes as torch prints them, and copy_
+def load_weights(model, tensors, names):
+    from functools import reduce
+
+    ours = {name: reduce(lambda text, pair: text.replace(*pair), names.items(), name) for name in tensors}
+    places = dict(model.named_parameters())
+    left = [name for name in tensors if ours[name] not in places]
+    missing = places.keys() - set(ours.values())
+    if left or missing:
+        raise ValueError(f"without a place: {left[:1]}; without numbers: {sorted(missing)[:1]}")
+    shapes = {name: (tensor.shape, places[ours[name]].shape) for name, tensor in tensors.items()}
+    if other := [f"{name}: {one} against {two}" for name, (one, two) in shapes.items() if one != two]:
+        raise ValueError(other[0])
+    with torch.no_grad():
+        for name, tensor in tensors.items():
+            places[ours[name]].copy_(tensor)
+    return model
+
+
+# %% right: a copy is tried first
+def load_weights(model, tensors, names):
+    renamed, told = {}, {}
+    for name in tensors:
+        own = name
+        for part in names:
+            own = names[part].join(own.split(part))
+        renamed[own], told[own] = tensors[name], name
+    trial = model.state_dict()
+    for own in list(renamed):
+        if own not in trial:
+            raise ValueError(told[own])
+        wanted = list(trial.pop(own).shape)
+        if list(renamed[own].shape) != wanted:
+            raise ValueError(f"{own}: {wanted} wanted, {list(renamed[own].shape)} given")
+    if trial:
+        raise ValueError(next(iter(trial)))
+    model.load_state_dict(renamed)
+    return model
+
+
+# %% wrong: strict=False -> strict=False: what does not fit passes in silence
+def load_weights(model, tensors, names):
+    found = {}
+    for own, tensor in tensors.items():
+        for theirs, ours in names.items():
+            own = own.replace(theirs, ours)
+        found[own] = tensor
+    try:
+        model.load_state_dict(found, strict=False)
+    except RuntimeError as error:
+        raise ValueError(str(error))
+    return model
+
+
+# %% wrong: load_state_dict complains -> torch's error in place of a ValueError
+def load_weights(model, tensors, names):
+    found = {}
+    for own, tensor in tensors.items():
+        for theirs, ours in names.items():
+            own = own.replace(theirs, ours)
+        found[own] = tensor
+    model.load_state_dict(found)
+    return model
+
+
+# %% wrong: its error is turned into a ValueError -> after the error the model is half loaded
+# of: load_state_dict complains
+# -    model.load_state_dict(found)
+# +    try:
+# +        model.load_state_dict(found)
+# +    except RuntimeError as error:
+# +        raise ValueError(str(error))
+
+
+# %% wrong: names as they are published -> parts of the names are left as they are
+# of: one loop, then load_state_dict
+# -        for theirs, ours in names.items():
+# -            own = own.replace(theirs, ours)
+
+
+# %% wrong: one replacement a name -> parts of the names are left as they are
+# of: one loop, then load_state_dict
+# -            own = own.replace(theirs, ours)
+# +            if theirs in own:
+# +                own = own.replace(theirs, ours)
+# +                break
+
+
+# %% wrong: zip -> the order of the tensors in place of their names
+def load_weights(model, tensors, names):
+    with torch.no_grad():
+        for parameter, tensor in zip(model.parameters(), tensors.values()):
+            if parameter.shape == tensor.shape:
+                parameter.copy_(tensor)
+    return model
+
+
+# %% wrong: others are skipped -> what is left over passes in silence
+# of: one loop, then load_state_dict
+# -            raise ValueError(f"no place for {published}")
+# +            continue
+
+
+# %% wrong: what is there is loaded -> what is missing passes in silence
+# of: one loop, then load_state_dict
+# -    for own in places:
+# -        if own not in found:
+# -            raise ValueError(f"{own} gets nothing")
+# -    model.load_state_dict(found)
+# +    model.load_state_dict(found, strict=False)
+
+
+# %% wrong: copy_ stretches -> shapes are not compared
+# of: one loop, then load_state_dict
+# -        if tensor.shape != places[own].shape:
+# -            raise ValueError(f"{published} has the shape {tuple(tensor.shape)}, {own} {tuple(places[own].shape)}")
+# ...
+# -    model.load_state_dict(found)
+# +    with torch.no_grad():
+# +        for own, tensor in found.items():
+# +            places[own].copy_(tensor)
+
+
+# %% wrong: copied in the loop -> after the error the model is half loaded
+# of: one loop, then load_state_dict
+# -        found[own] = tensor
+# +        places[own].copy_(tensor)
+# +        found[own] = tensor
+# ...
+# -    model.load_state_dict(found)
+
+
+# %% wrong: something does not fit ->
+# of: one loop, then load_state_dict
+# -            raise ValueError(f"no place for {published}")
+# -        if tensor.shape != places[own].shape:
+# -            raise ValueError(f"{published} has the shape {tuple(tensor.shape)}, {own} {tuple(places[own].shape)}")
+# +            raise ValueError("names differ")
+# +        if tensor.shape != places[own].shape:
+# +            raise ValueError("shapes differ")
+# ...
+# -            raise ValueError(f"{own} gets nothing")
+# +            raise ValueError("names differ")
+
+
+# %% wrong: assign=True -> model and published tensors share their memory
+# of: one loop, then load_state_dict
+# -    model.load_state_dict(found)
+# +    model.load_state_dict(found, assign=True)
+
+
+# %% wrong: pop -> entries are taken out of the dict
+# of: one loop, then load_state_dict
+# -    for published, tensor in tensors.items():
+# -        own = published
+# +    for published in list(tensors):
+# +        own, tensor = published, tensors.pop(published)
+
+
+# %% wrong: the shapes of the file alone ->
+# of: one loop, then load_state_dict
+# -            raise ValueError(f"{published} has the shape {tuple(tensor.shape)}, {own} {tuple(places[own].shape)}")
+# +            raise ValueError(f"{published} has the shape {tuple(tensor.shape)}")
+
+
+# %% wrong: it returns nothing ->
+# of: one loop, then load_state_dict
+# -    return model
