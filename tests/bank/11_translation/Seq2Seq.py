@@ -337,28 +337,14 @@ class Seq2Seq(nn.Module):
 #          self.head = nn.Linear(d_model, target_vocab_size)
 # +        if source_vocab_size == target_vocab_size:
 # +            self.decoder.embedding = self.encoder.embedding
-class Seq2Seq(EncoderDecoder):
-    def __init__(
-        self, source_vocab_size: int, target_vocab_size: int, d_model: int, n_layers: int, n_heads: int
-    ) -> None:
-        super().__init__(source_vocab_size, target_vocab_size, d_model, n_layers, n_heads, dropout=0.0, norm_first=True)
-        if source_vocab_size == target_vocab_size:
-            self.decoder.embedding = self.encoder.embedding
-
-    def encode(self, source: Tensor, source_lengths: Tensor) -> Context:
-        return super().encode(source, source_lengths)
-
-    def decode(self, target: Tensor, context: Context) -> Tensor:
-        return super().decode(target, context)
-
-    def forward(self, source: Tensor, source_lengths: Tensor, target: Tensor) -> Tensor:
-        return self.decode(target, self.encode(source, source_lengths))
 
 
 # %% wrong: the mask is made on the CPU ->
 # of: a context that is filled, a mask of one's own
 # -        padding = torch.arange(source.shape[1], device=source.device) >= source_lengths[:, None]
 # +        padding = torch.arange(source.shape[1]) >= source_lengths[:, None]
+
+
 # %% wrong: the head is tied -> the head is the decoder's embedding
 # of: as in the text
 # -        self.head = nn.Linear(d_model, target_vocab_size)
