@@ -19,15 +19,10 @@ UNSAID = {
     "RMSNorm",
     "SwiGLU",
     "adamw_step",
-    "answer_log_probability",
-    "answer_loss",
     "cross_entropy",
     "grouped_query_attention",
     "induction_score",
-    "preference_loss",
-    "preference_pairs",
     "read_with_cache",
-    "score_by_words",
     "train_bpe",
 }
 EXERCISES = [(notebook, name) for notebook in catalogue.notebooks() for name in catalogue.names(notebook)]

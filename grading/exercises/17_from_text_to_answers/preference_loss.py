@@ -58,6 +58,11 @@ def _(rng):
     return _several(rng)
 
 
+@exercise.corners("several pairs", size=(1, range(101, 110)), beta=(0.001, 1.0, 5.0), far=(0.0, 0.01, 2.0))
+def _(rng, size, beta, far):
+    return _ask(size, seed_from(rng), beta, far)
+
+
 @exercise.stage(
     "one pair that is far off", points=1, public=[_ask(1, 6, 1.0, shift=-70.0), _ask(3, 7, 1.0, shift=80.0)]
 )
