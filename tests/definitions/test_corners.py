@@ -28,7 +28,6 @@ UNSAID = {
     "preference_pairs",
     "read_with_cache",
     "score_by_words",
-    "train_bpe",
 }
 EXERCISES = [(notebook, name) for notebook in catalogue.notebooks() for name in catalogue.names(notebook)]
 
