@@ -21,7 +21,6 @@ UNSAID = {
     "adamw_step",
     "answer_log_probability",
     "answer_loss",
-    "cross_entropy",
     "grouped_query_attention",
     "induction_score",
     "preference_loss",
