@@ -18,7 +18,6 @@ from tutor.checking.judging import Examples, judge
 UNSAID = {
     "RMSNorm",
     "SwiGLU",
-    "adamw_step",
     "answer_log_probability",
     "answer_loss",
     "grouped_query_attention",
