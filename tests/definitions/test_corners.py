@@ -16,7 +16,6 @@ from tutor.checking.judging import Examples, judge
 
 # These do not say their domain yet: whoever says one takes its name away.
 UNSAID = {
-    "SwiGLU",
     "answer_log_probability",
     "answer_loss",
     "grouped_query_attention",
