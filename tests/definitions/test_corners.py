@@ -18,7 +18,6 @@ from tutor.checking.judging import Examples, judge
 UNSAID = {
     "answer_log_probability",
     "answer_loss",
-    "induction_score",
     "preference_loss",
     "preference_pairs",
     "read_with_cache",
