@@ -20,7 +20,6 @@ UNSAID = {
     "answer_loss",
     "preference_loss",
     "preference_pairs",
-    "read_with_cache",
     "score_by_words",
 }
 EXERCISES = [(notebook, name) for notebook in catalogue.notebooks() for name in catalogue.names(notebook)]
