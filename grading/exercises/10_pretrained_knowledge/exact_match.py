@@ -68,8 +68,12 @@ def _asking_model(seed: int, training: bool = False, vocab_size: int = 12, max_l
 
 def _pairs(seed: int, kind: str) -> list[Numbers]:
     """Returns the pairs of a kind that are known of a model."""
-    numbers = [[MASK + 1 + "abcdefg".index(letter) for letter in word] for word in _texts(seed, kind)]
+    numbers = [_numbers(word) for word in _texts(seed, kind)]
     return list(zip(numbers[::2], numbers[1::2], strict=True))
+
+
+def _numbers(word: str) -> list[int]:
+    return [MASK + 1 + "abcdefg".index(letter) for letter in word]
 
 
 def _texts(seed: int, kind: str) -> list[str]:
@@ -220,15 +224,18 @@ def _(rng):
 exercise.large += [_long()]
 
 
-LONGEST_ANSWER = 951  # of this model one answer has more than twenty numbers
+BEYOND_TWENTY = 951, "ac", "aaaaaaaaaaaeeeeeeeeeef"  # a model, a question, and its answer of more than twenty numbers
 SHORT_ANSWERS = (873, 921, 977)  # each of these has one of a single number
 
 
 def _corner(rng: random.Random, answer: str, pairs: int) -> Question:
     """Returns a question with a right answer that is long, or of one number, and with wrong ones beside it."""
-    seed = LONGEST_ANSWER if answer == "the longest" else rng.choice(SHORT_ANSWERS)
-    known = sorted(_pairs(seed, "right"), key=lambda pair: len(pair[1]))
-    right = known[-1] if answer == "the longest" else known[0]
+    if answer == "the longest":
+        seed, *texts = BEYOND_TWENTY
+        right = (_numbers(texts[0]), _numbers(texts[1]))
+    else:
+        seed = rng.choice(SHORT_ANSWERS)
+        right = min(_pairs(seed, "right"), key=lambda pair: len(pair[1]))
     wrong = [(right[0], [*right[1][:-1], _other(right[1][-1], rng)]) for _ in range(pairs - 1)]
     return Question((_asking_model(seed), rng.sample([right, *wrong], pairs)))
 

@@ -67,3 +67,11 @@ def long_text(rng: random.Random) -> list[Question]:
     """Draws a text beyond any table of a few hundred places."""
     start = rng.randint(130, 180)
     return [batch([(start, start + rng.randint(150, 180)), (2, 9)], seed_from(rng), words=3)]
+
+
+def cornered(rng: random.Random, texts: int, start: int, answer: int, spread: float, spare: int) -> Question | None:
+    """Returns a question on `texts` texts with this start and length of the answer; not many that are long, too."""
+    if texts > 2 and start + answer > 80:
+        return None
+    others = [(rng.randint(1, 5), rng.randint(6, 9)) for _ in range(texts - 1)]
+    return batch([(start, start + answer), *others], seed_from(rng), spread, spare, words=2)

@@ -7,7 +7,7 @@ from torch import Tensor
 from grading.definitions.definition import Definition
 from grading.exercises.draws import fixed
 
-from ._common import LARGE, batch, log_probabilities, long_text, one, places, several
+from ._common import LARGE, batch, cornered, log_probabilities, long_text, one, places, several
 
 exercise = Definition(minutes=15, difficulty=2, trains=True)
 
@@ -50,6 +50,18 @@ def _(rng):
 def _(rng):
     """Of each text only the tokens from start up to length - 1 count: sum along the row, with a mask for each row."""
     return several(rng)
+
+
+@exercise.corners(
+    "prompts and answers of different lengths, and padding",
+    texts=(1, range(33, 40)),
+    start=(1, range(34, 40), range(101, 110)),
+    answer=(1, 2, range(65, 70)),
+    spread=(1.0, 150.0),
+    spare=(0, range(1, 4)),
+)
+def _(rng, texts, start, answer, spread, spare):
+    return cornered(rng, texts, start, answer, spread, spare)
 
 
 exercise.large += fixed(long_text, 1)

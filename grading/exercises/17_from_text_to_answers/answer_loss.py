@@ -9,7 +9,7 @@ from torch.nn import functional as F
 from grading.definitions.definition import Definition
 from grading.exercises.draws import fixed
 
-from ._common import LARGE, batch, log_probabilities, long_text, one, places, several
+from ._common import LARGE, batch, cornered, log_probabilities, long_text, one, places, several
 
 exercise = Definition(minutes=20, difficulty=2, trains=True)
 
@@ -62,6 +62,18 @@ def _(rng):
     whichever text it is in: one sum over all, divided by the number of all.
     """
     return several(rng)
+
+
+@exercise.corners(
+    "answers of different lengths, and padding",
+    texts=(1, range(33, 40)),
+    start=(1, range(34, 40), range(101, 110)),
+    answer=(1, 2, range(65, 70)),
+    spread=(1.0, 150.0),
+    spare=(0, range(1, 4)),
+)
+def _(rng, texts, start, answer, spread, spare):
+    return cornered(rng, texts, start, answer, spread, spare)
 
 
 @exercise.stage("a number, `()`, for backward()", points=0.5, public=[batch([(2, 5), (1, 4)], 8)], view="shape")

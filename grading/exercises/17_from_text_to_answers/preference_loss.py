@@ -41,7 +41,7 @@ def _(rng):
 
 
 def _several(rng: random.Random) -> list[Question]:
-    return [_ask(rng.randint(2, 6), seed_from(rng), beta) for beta in (0.1, round(rng.uniform(0.2, 0.9), 2), 3.0)]
+    return [_ask(rng.randint(2, 6), seed_from(rng), beta) for beta in (0.1, round(rng.uniform(0.2, 0.9), 2), 1.5)]
 
 
 @exercise.stage(
@@ -56,6 +56,11 @@ def _(rng):
     mean.
     """
     return _several(rng)
+
+
+@exercise.corners("several pairs", size=(1, range(101, 110)), beta=(0.001, 0.1, 1.0), far=(0.0, 0.01, 1.0))
+def _(rng, size, beta, far):
+    return _ask(size, seed_from(rng), beta, far)
 
 
 @exercise.stage(

@@ -36,6 +36,11 @@ def _(rng):
     return [_rewards(rng.randint(2, 6), rng.randint(2, 5), seed_from(rng)) for _ in range(2)]
 
 
+@exercise.corners("best and worst", prompts=(1, 2, range(65, 70), range(301, 310)), answers=(2, range(33, 40)))
+def _(rng, prompts, answers):
+    return _rewards(prompts, answers, seed_from(rng))
+
+
 TIES = [[1.0, 3.0, 3.0, 0.0], [2.0, 2.0, 5.0, 2.0], [0.0, -1.0, 0.0, -1.0]]
 
 
@@ -76,6 +81,18 @@ def _(rng):
     preference the result is empty, `(0, 3)`.
     """
     return _with_equal_rows(rng)
+
+
+@exercise.corners(
+    "prompts whose answers are equally good",
+    answers=(1, 2, range(33, 40)),
+    level=(-1e6, 0.0, 0.1),
+    better_by=(0.0, 1e-3, 1.0),
+)
+def _(rng, answers, level, better_by):
+    rewards = torch.full((3, answers), level, dtype=torch.float64)
+    rewards[1, rng.randrange(answers)] += better_by
+    return Question((rewards,))
 
 
 exercise.large += [_rewards(2000, 5, 4)]

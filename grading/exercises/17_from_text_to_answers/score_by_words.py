@@ -51,6 +51,20 @@ def _(rng):
     return _several(rng)
 
 
+@exercise.corners(
+    "several words a side",
+    texts=(1, range(33, 40)),
+    words=(2, range(40, 50), range(301, 310)),
+    positive=(1, 2, range(33, 36)),
+    negative=(1, 2),
+    low=(0.0, -60.0, 50.0),
+)
+def _(rng, texts, words, positive, negative, low):
+    if positive + negative > words:
+        return None
+    return _ask(texts, words, positive, negative, seed_from(rng), low=low)
+
+
 @exercise.stage(
     "probabilities that are very small",
     points=0.5,

@@ -102,3 +102,12 @@ def answer_log_probability(logits, tokens, starts, lengths):
 # -    return torch.stack(sums)
 # +        sums.append(logs[torch.arange(int(last - first)), text[first:last]].sum().item())
 # +    return torch.tensor(sums)
+
+
+# %% wrong: at most 64 tokens of an answer ->
+# of: text by text
+# -        logs = torch.log_softmax(row[first - 1 : last - 1], dim=-1)
+# -        sums.append(logs[torch.arange(int(last - first)), text[first:last]].sum())
+# +        last = min(last, first + 64)
+# +        logs = torch.log_softmax(row[first - 1 : last - 1], dim=-1)
+# +        sums.append(logs[torch.arange(int(last - first)), text[first:last]].sum())

@@ -86,3 +86,15 @@ def preference_pairs(rewards):
 # of: a mask over the rows
 # -    return rows[rewards.amax(dim=1) > rewards.amin(dim=1)]
 # +    return rows[(rewards.amax(dim=1) > rewards.amin(dim=1)) & (rewards.amax(dim=1) > 0)]
+
+
+# %% wrong: at most 64 prompts ->
+# of: a mask over the rows
+# -    return rows[rewards.amax(dim=1) > rewards.amin(dim=1)]
+# +    return rows[:64][(rewards.amax(dim=1) > rewards.amin(dim=1))[:64]]
+
+
+# %% wrong: differences of half precision ->
+# of: a mask over the rows
+# -    return rows[rewards.amax(dim=1) > rewards.amin(dim=1)]
+# +    return rows[rewards.amax(dim=1).half() > rewards.amin(dim=1).half()]

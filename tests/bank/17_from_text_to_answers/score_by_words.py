@@ -89,3 +89,9 @@ def score_by_words(logits, positive, negative):
 # of: logsumexp
 # -    return logits[:, positive].logsumexp(dim=1) - logits[:, negative].logsumexp(dim=1)
 # +    return (logits[:, positive].logsumexp(dim=1) > logits[:, negative].logsumexp(dim=1)).long()
+
+
+# %% wrong: at most 32 words a side ->
+# of: logsumexp
+# -    return logits[:, positive].logsumexp(dim=1) - logits[:, negative].logsumexp(dim=1)
+# +    return logits[:, positive[:32]].logsumexp(dim=1) - logits[:, negative[:32]].logsumexp(dim=1)
