@@ -144,6 +144,38 @@ def _(rng):
     return _near_zero(rng)
 
 
+BETAS = ((0.0, 0.999), (0.9, 0.95), (0.9, 0.9999))
+
+
+@exercise.corners("the first step of a bias", size=(1, range(33, 36), range(301, 304)), betas=BETAS)
+def _(rng, size, betas):
+    return _asked(rng, size, betas=betas)
+
+
+@exercise.corners(
+    "a later step of a bias", steps=(1, range(33, 36), range(301, 304), range(10_001, 10_100)), betas=BETAS
+)
+def _(rng, steps, betas):
+    return _asked(rng, rng.randint(1, 3), steps=steps, betas=betas)
+
+
+@exercise.corners(
+    "a matrix decays, apart from its gradient",
+    shape=((1, 1), (1, 33), (65, 1), (2, 1, 1), (1, 1, 2, 2)),
+    decay=(0.0, 0.01, 0.5),
+    rate=(0.0, 1e-4, 0.01),
+)
+def _(rng, shape, decay, rate):
+    """Asks with a rate of 0 too, with which the warm-up of many schedules begins: the means go on."""
+    ask = _asked(rng, *shape, steps=rng.randint(2, 9), decay=decay)
+    return Question((*ask.inputs[:3], rate), keywords=ask.keywords)
+
+
+@exercise.corners("small gradients, and none", size=(0.0, 1e-5, 1.0, 1e4), steps=(0, 1, range(101, 104)))
+def _(rng, size, steps):
+    return _asked(rng, 2, 2, steps=steps, size=size)
+
+
 exercise.mistake(
     "the decay goes into the gradient",
     "This is Adam with a penalty in the loss: the pull to 0 is divided by the size of the gradients, as they are. "

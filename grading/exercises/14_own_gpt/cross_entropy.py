@@ -118,6 +118,35 @@ def _(rng):
     return [_with_gradients(_unlike(rng, 3, 2, 5)), *map(_with_gradients, _large(rng)[:3])]
 
 
+@exercise.corners("one place", vocabulary=(1, 2, range(33, 36), range(101, 104), range(1001, 1004)))
+def _(rng, vocabulary):
+    return _asked(rng, 1, vocabulary)
+
+
+@exercise.corners(
+    "the mean of several places, in any number of axes",
+    places=(1, 2, range(33, 36), range(65, 68), range(301, 304)),
+    axes=("one", "texts of one token", "one text", "three"),
+)
+def _(rng, places, axes):
+    shape = {"one": (places,), "texts of one token": (places, 1), "one text": (1, places), "three": (1, places, 1)}
+    return _asked(rng, *shape[axes], rng.randint(2, 3))
+
+
+@exercise.corners(
+    "logits of any size",
+    level=(-900.0, -100.0, 0.0, 900.0),
+    apart=(0.0, 1e-3, 1.0, 120.0, 700.0),
+    target=("the likeliest", "the least likely"),
+)
+def _(rng, level, apart, target):
+    """Asks about two rows of logits that reach over so much in all, and about a right token at their end."""
+    shares = torch.rand(2, 5, generator=torch.Generator().manual_seed(seed_from(rng)))
+    lowest, highest = shares.amin(dim=-1, keepdim=True), shares.amax(dim=-1, keepdim=True)
+    shares = (shares - lowest) / (highest - lowest)
+    return Question((level + apart * shares, (shares.argmax if target == "the likeliest" else shares.argmin)(dim=-1)))
+
+
 @exercise.mistake("e**z is taken of the logits as they are")
 def _overflows(logits, targets):
     """e**z of a large logit is infinite, and of logits far below 0 the sum is 0. Take the largest logit of each row

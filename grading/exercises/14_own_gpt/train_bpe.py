@@ -83,6 +83,7 @@ _every_other = partial(_learn, apart=True)
 _no_overlap = partial(_learn, overlap=False)
 
 Inputs = tuple[list[str], int]
+LETTERS = "abcdefghijklmnopqrstuvwxyz"
 
 
 def _one_word(rng: random.Random) -> Inputs:
@@ -247,6 +248,50 @@ exercise.stages += [
         "end",
     ),
 ]
+
+
+@exercise.corners("one word, one merge", times=(2, range(17, 20), range(151, 155)))
+def _(rng, times):
+    return Question(([times * "".join(sorted(rng.sample(LETTERS, 2)))], 1))
+
+
+@exercise.corners(
+    "a few words, several merges",
+    merges=(1, 2, range(33, 36), range(65, 68)),
+    texts=("one", "one for each word"),
+)
+def _(rng, merges, texts):
+    """Asks for the beginnings of a long word, in which no pair comes twice: no two pairs are equally frequent."""
+    if merges > 60 and texts == "one":
+        return None
+    word, met = rng.choice(LETTERS), set[str]()
+    while len(word) < merges + 2:
+        following = rng.choice([sign for sign in LETTERS if word[-1] + sign not in met])
+        met.add(word[-1] + following)
+        word += following
+    words = [word[:size] for size in range(2, len(word) + 1)]
+    rng.shuffle(words)
+    return Question((["\n".join(words)] if texts == "one" else words, merges))
+
+
+@exercise.corners("letters of two bytes", signs=("éé", "漢漣", "😀🌍"), times=(1, range(33, 36)))
+def _(rng, signs, times):
+    """Asks for signs of two, three and four bytes, of which two begin alike: one pair is the most frequent."""
+    return Question((rng.sample(times * signs, times * len(signs)), 1))
+
+
+@exercise.corners(
+    "of equally frequent pairs, the smallest", words=(2, range(33, 36), range(101, 104)), merges=("1", "all")
+)
+def _(rng, words, merges):
+    found = rng.sample([first + second for first, second in itertools.product(LETTERS[::2], LETTERS[1::2])], words)
+    return Question((found, 1 if merges == "1" else words))
+
+
+@exercise.corners("it ends when nothing is left to merge", size=(0, 1, 2, 64, 512), merges=(0, 1, "more"))
+def _(rng, size, merges):
+    """Asks for one letter, again and again: there is never more than one pair."""
+    return Question(([size * rng.choice(LETTERS)], size + rng.randint(1, 9) if merges == "more" else merges))
 
 
 exercise.mistake(

@@ -159,7 +159,9 @@ def _asked(rng: random.Random, build: dict[str, Any], b: int, n: int, past: int 
         weights[name] = drawn + 1 if len(shape) == 1 else drawn
     width = build["d_model"] // build["n_heads"]
     sizes = b, build["n_groups"], past, width
-    pairs = [(_numbers(*sizes, seed=seed_from(rng)), _numbers(*sizes, seed=seed_from(rng))) for _ in range(2)]
+    pairs = [
+        (_numbers(*sizes, seed=seed_from(rng)), _numbers(*sizes, seed=seed_from(rng))) for _ in range(build["n_layers"])
+    ]
     tokens = _tokens(rng, b, n, build["vocab_size"])
     return Question((tokens, pairs) if past else (tokens,), build=build, weights=weights)
 
@@ -272,6 +274,41 @@ exercise.stages += [
         tolerance=OF_A_NORM,
     ),
 ]
+
+
+def _sized(rng: random.Random, layers: int, h: int, g: int, width: int = 2, **options: float) -> dict[str, Any]:
+    """Returns the sizes of a model of heads with `width` numbers."""
+    return _build(rng, (max(h * width, 4), h, g, 6), **options) | {"n_layers": layers}
+
+
+@exercise.corners("names and shapes of the parameters", layers=(1, 3, 12), h=(1, 2, 9), g=("one", "all"))
+def _(rng, layers, h, g):
+    return Question(build=_sized(rng, layers, h, 1 if g == "one" else h, rng.choice([4, 6])), probe="parameters")
+
+
+@exercise.corners("several tokens", b=(1, range(33, 36)), n=(2, range(33, 36), range(101, 104)))
+def _(rng, b, n):
+    return None if b * n > 200 else _asked(rng, _sized(rng, 1, 2, 1), b, n)
+
+
+@exercise.corners("another base and another eps", base=(2.0, 10000.0, 1e6), eps=(1e-8, 1.0))
+def _(rng, base, eps):
+    return _asked(rng, _sized(rng, 1, 1, 1, 4, base=base, eps=eps), 1, 3)
+
+
+@exercise.corners("one new token, with a cache", past=(1, range(33, 36), range(301, 304)), b=(1, range(33, 36)))
+def _(rng, past, b):
+    return None if past > 30 and b > 1 else _asked(rng, _sized(rng, 1, 2, 1), b, 1, past)
+
+
+@exercise.corners("several new tokens, with a cache", past=(1, range(33, 36), range(101, 104)), n=(2, range(33, 36)))
+def _(rng, past, n):
+    return _asked(rng, _sized(rng, 1, 2, 1), 1, n, past)
+
+
+@exercise.corners("other numbers of heads and groups", layers=(1, 3), h=(1, 2, 6), g=("one", "all"), past=(0, 2))
+def _(rng, layers, h, g, past):
+    return _asked(rng, _sized(rng, layers, h, 1 if g == "one" else h), 1, 2, past)
 
 
 def _going(**options: Any) -> type[nn.Module]:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable
+from dataclasses import replace
 from typing import Any
 
 import torch
@@ -77,6 +78,25 @@ def _(rng):
     large one.
     """
     return _tiny(seed_from(rng), rng.choice([3, 5, 6]))
+
+
+@exercise.corners(
+    "times the learned weight",
+    d=(1, 2, range(33, 36), range(65, 68), range(301, 304)),
+    tokens=((), (1, 1), (65,), (1, 2)),
+)
+def _(rng, d, tokens):
+    """Asks about numbers that are not so small that eps matters."""
+    if d > 60 and tokens == (65,):
+        return None
+    ask = _ask(seed_from(rng), *tokens, d)
+    x = ask.inputs[0]
+    return replace(ask, inputs=(x + torch.where(x < 0, -0.5, 0.5),))
+
+
+@exercise.corners("eps stands inside the root", size=(0.0, 1e-4, 1.0, 1e4, 1e8), eps=(1e-10, 1e-5, 1.0))
+def _(rng, size, eps):
+    return _ask(seed_from(rng), 2, rng.randint(2, 5), size=size, eps=eps)
 
 
 exercise.mistake(

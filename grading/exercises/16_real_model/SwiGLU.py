@@ -86,6 +86,25 @@ def _(rng):
     ]
 
 
+@exercise.corners(
+    "names and shapes: three matrices, two thirds as wide",
+    d=(1, range(33, 36), range(101, 104)),
+    f=(2, 3, range(97, 103), range(301, 304)),
+)
+def _(rng, d, f):
+    return _parameters((d, f))[0]
+
+
+@exercise.corners(
+    "output(silu(gate(x)) * hidden(x))",
+    sizes=((1, 2), (3, 2), (3, 100), (33, 6)),  # d, f
+    tokens=((), (1,), (1, 33)),
+    size=(1e-2, 1.0, 100.0),
+)
+def _(rng, sizes, tokens, size):
+    return _ask(seed_from(rng), *sizes, *tokens, size=size)
+
+
 exercise.mistake(
     "the width is not reduced to two thirds",
     "Three matrices of the full width are half as many numbers again. Take 2 * d_feedforward // 3.",

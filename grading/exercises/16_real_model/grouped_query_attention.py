@@ -159,6 +159,56 @@ def _(rng):
     ]
 
 
+@exercise.corners(
+    "as many groups as heads: attention as in notebook 03",
+    n=(1, range(33, 36)),
+    m=(1, range(33, 36), range(101, 104)),
+    d=(1, 2, range(33, 36)),
+    size=(0.01, 1.0, 30.0),
+)
+def _(rng, n, m, d, size):
+    """Asks with scores that are nearly alike, and with scores that lie far apart."""
+    if m > 100 and d > 2:
+        return None
+    query, *others = _ask(seed_from(rng), 1, (1, 1), n, m, d).inputs
+    return Question((query * size, *others))
+
+
+@exercise.corners(
+    "neighbouring heads share keys and values",
+    groups=(2, 3, range(9, 12), range(33, 36)),
+    share=(2, 3, range(9, 12)),
+    b=(1, 2),
+)
+def _(rng, groups, share, b):
+    return None if groups * share > 150 else _ask(seed_from(rng), b, (groups * share, groups), 1, 2, 2)
+
+
+@exercise.corners("one group for all heads", h=(2, range(9, 12), range(33, 36)), b=(1, range(33, 36)))
+def _(rng, h, b):
+    return None if b * h > 400 else _ask(seed_from(rng), b, (h, 1), 1, 2, 2)
+
+
+@exercise.corners(
+    "with a mask",
+    kind=("zeros", "causal", "padding", "slopes", "of each head"),
+    h=(1, 2, 5),
+    n=(1, 2, 5),
+)
+def _(rng, kind, h, n):
+    """Asks about one row and one head too; a mask may also block nothing."""
+    b, m = 3, n + 2
+    groups = 1 if h == 1 else rng.choice([1, h])
+    mask = {
+        "zeros": lambda: torch.zeros(n, m),
+        "causal": lambda: _causal(n, m),
+        "padding": lambda: _padding(b, m),
+        "slopes": lambda: _slopes(h, n, m),
+        "of each head": lambda: _of_each_head(b, h, n, m, seed_from(rng)),
+    }[kind]()
+    return _ask(seed_from(rng), b, (h, groups), n, m, 2, mask)
+
+
 exercise.mistake(
     "the heads take turns: head 0 reads group 0, head 1 group 1, ...",
     "That is `repeat` or `tile`. The heads of a group are neighbours: `repeat_interleave`, or head i reads "

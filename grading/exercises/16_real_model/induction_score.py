@@ -86,6 +86,21 @@ def _(rng):
     return [Question((_random(seed_from(rng), 1, 2, 4),), probe="in double")]
 
 
+@exercise.corners("one number for each head", b=(1, range(9, 12)), h=(1, range(9, 12), range(33, 36)))
+def _(rng, b, h):
+    return _ask(_random(seed_from(rng), b, h, 2))
+
+
+@exercise.corners("one text, weights of all sizes", block=(2, 3, range(33, 36)), h=(2, range(33, 36)))
+def _(rng, block, h):
+    return None if block > 9 and h > 2 else _ask(_random(seed_from(rng), 1, h, block))
+
+
+@exercise.corners("several texts", b=(1, range(33, 36), range(101, 104)), h=(2, range(9, 12)))
+def _(rng, b, h):
+    return None if b > 100 and h > 2 else _ask(_random(seed_from(rng), b, h, 2))
+
+
 @exercise.mistake("it looks at the same token, not at the one after it")
 def _(attention):
     """One place too far back: that is where the token itself stood one block earlier. What followed it stands one place

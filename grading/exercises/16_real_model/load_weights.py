@@ -260,6 +260,30 @@ def _(rng):
     return [replace(ask, probe="shared") for ask in _right(rng)[:2]]
 
 
+@exercise.corners(
+    "every tensor arrives under its own name",
+    layers=(1, range(11, 13)),
+    names=("published", "our own"),
+    size=(1e-3, 1e4),
+)
+def _(rng, layers, names, size):
+    """Asks about numbers of layers with two digits, names that are ours already, and tokens of one number."""
+    table = rng.choice(MANNERS) if names == "published" else {}
+    model = _model(seed_from(rng), d_model=1, d_feedforward=1, n_layers=layers)
+    tensors = {name: tensor * size for name, tensor in _tensors(model, table, seed_from(rng)).items()}
+    return Question((model, tensors, dict(table)), changes=(0,), probe="after")
+
+
+@exercise.corners("a tensor that gets nothing: a ValueError that names it", layers=(1, 11), lacking=("first", "last"))
+def _(rng, layers, lacking):
+    """Asks without the first tensor, and without one of the last layer."""
+    if layers > 1 and lacking == "first":
+        return None
+    ask = _asked(seed_from(rng), rng.randrange(3), n_layers=layers, d_model=1, d_feedforward=1)
+    own = list(build(ask.inputs[0]).state_dict())[0 if lacking == "first" else -3]
+    return _wrong(ask, [own], **{_published(own, ask.inputs[2]): None})
+
+
 # --- mistakes ---------------------------------------------------------------------------------------------------------
 
 

@@ -83,14 +83,22 @@ def _read(
 LENGTHS = 12
 
 
-def _asked(rng: random.Random, b: int, n: int, past: int, lengths: int = LENGTHS) -> Question:
-    d, h = rng.choice([(8, 2), (6, 3), (8, 4)])
-    shape = {"vocab_size": rng.randint(7, 10), "d_model": d, "n_layers": 2, "n_heads": h, "max_len": lengths}
+def _asked(
+    rng: random.Random,
+    b: int,
+    n: int,
+    past: int,
+    lengths: int = LENGTHS,
+    layers: int = 2,
+    heads: tuple[int, int] | None = None,
+) -> Question:
+    d, h = heads or rng.choice([(8, 2), (6, 3), (8, 4)])
+    shape = {"vocab_size": rng.randint(7, 10), "d_model": d, "n_layers": layers, "n_heads": h, "max_len": lengths}
     options = {"d_feedforward": 2 * d, "positions": "learned", "norm_first": True, "dropout": 0.0}
     model = Model("TransformerBase", shape | options, seed_from(rng), spread=0.3)
     sizes = b, h, past, d // h
     cache = (
-        [(_numbers(*sizes, seed=seed_from(rng)), _numbers(*sizes, seed=seed_from(rng))) for _ in range(2)]
+        [(_numbers(*sizes, seed=seed_from(rng)), _numbers(*sizes, seed=seed_from(rng))) for _ in range(layers)]
         if past
         else None
     )
@@ -150,6 +158,27 @@ exercise.stages += [
         _some_more,
     ),
 ]
+
+
+HEADS = ((8, 1), (8, 8))  # d, h: all numbers in one head, and one number in each; fewer make rounding large in a norm
+
+
+@exercise.corners("nothing has been read before", n=(1, range(33, 36), range(101, 104)), layers=(1, 4), heads=HEADS)
+def _(rng, n, layers, heads):
+    """Asks about texts that fill all positions, or leave one."""
+    return None if n > 30 and layers > 1 else _asked(rng, 1, n, 0, n + rng.randint(0, 1), layers, heads)
+
+
+@exercise.corners("one new token", past=(1, range(33, 36), range(101, 104)), layers=(1, 4), b=(1, range(33, 36)))
+def _(rng, past, layers, b):
+    if past > 30 and (layers > 1 or b > 1):
+        return None
+    return _asked(rng, b, 1, past, past + rng.randint(1, 2), layers, HEADS[0])
+
+
+@exercise.corners("several new tokens at once", past=(1, range(33, 36), range(101, 104)), n=(2, range(33, 36)))
+def _(rng, past, n):
+    return _asked(rng, 1, n, past, past + n + rng.randint(0, 1), 1, HEADS[0])
 
 
 exercise.mistake(

@@ -250,3 +250,24 @@ def adamw_step(weight, gradient, state, rate, betas=(0.9, 0.95), eps=1e-8, decay
 # of: as the formula says
 # -    return weight - rate * direction, {"step": step, "mean": mean, "square": square}
 # +    return weight - rate * mean, {"step": step, "mean": mean, "square": square}
+
+
+# %% wrong: nothing is done at a rate of 0 ->
+# of: as the formula says
+# -    step = state.get("step", 0) + 1
+# +    if rate == 0:
+# +        return weight, state
+# +    step = state.get("step", 0) + 1
+
+
+# %% wrong: after 100 steps the means are not corrected ->
+# of: as the formula says
+# -    direction = mean / (1 - betas[0] ** step) / ((square / (1 - betas[1] ** step)).sqrt() + eps)
+# +    first, second = (1 - beta**step if step <= 100 else 1.0 for beta in betas)
+# +    direction = mean / first / ((square / second).sqrt() + eps)
+
+
+# %% wrong: gradients are cut off at 1000 ->
+# of: as the formula says
+# -    step = state.get("step", 0) + 1
+# +    gradient, step = gradient.clamp(-1000, 1000), state.get("step", 0) + 1

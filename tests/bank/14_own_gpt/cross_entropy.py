@@ -202,3 +202,15 @@ def cross_entropy(logits, targets):
 # of: a sum with zeros and ones
 # -    chosen = (targets[..., None] == torch.arange(size, device=logits.device)).to(logits.dtype)
 # +    chosen = (targets[..., None] == torch.arange(size)).to(logits.dtype)
+
+
+# %% wrong: the mean of the means of 32 places each ->
+# of: the largest logit is taken away
+# -    return (log_sums - right).mean()
+# +    return torch.stack([part.mean() for part in (log_sums - right).flatten().split(32)]).mean()
+
+
+# %% wrong: the hundred largest logits of a row are summed ->
+# of: the largest logit is taken away
+# -    log_sums = shifted.exp().sum(dim=-1).log()
+# +    log_sums = shifted.topk(min(100, shifted.size(-1))).values.exp().sum(dim=-1).log()

@@ -504,3 +504,25 @@ def train_bpe(texts, merges):
         pairs.append(best)
         words = [replace_pair(word, best, new) for word in words]
     return pairs
+
+
+# %% wrong: 64 merges at most ->
+# of: different words with their counts
+# -    while len(found) < merges:
+# +    while len(found) < min(merges, 64):
+
+
+# %% wrong: words of more than 256 bytes are cut ->
+# of: different words with their counts
+# -    parts = {word: list(word.encode()) for word in counts}
+# +    parts = {word: list(word.encode())[:256] for word in counts}
+
+
+# %% wrong: one word at least is expected ->
+# of: different words with their counts
+# -        if not pairs:
+# -            break
+# -        best = min(pairs, key=lambda pair: (-pairs[pair], pair))
+# +        if all(len(numbers) == 1 for numbers in parts.values()) and parts:
+# +            break
+# +        best = min(pairs, key=lambda pair: (-pairs[pair], pair))

@@ -335,3 +335,26 @@ class Llama(nn.Module):
 # of: two classes
 # -        return logits, made
 # +        return logits
+
+
+# %% wrong: at most 64 tokens are kept ->
+# of: two classes
+# -            key = torch.cat([kept[0], key], dim=2)
+# -            value = torch.cat([kept[1], value], dim=2)
+# +            key = torch.cat([kept[0], key], dim=2)[:, :, -64:]
+# +            value = torch.cat([kept[1], value], dim=2)[:, :, -64:]
+# ...
+# -        mask = causal_mask(past + n)[past:]
+# +        mask = causal_mask(past + n)[past:, -key.shape[2] :]
+
+
+# %% wrong: the places end at 255 ->
+# of: two classes
+# -        angles = rotary_angles(torch.arange(past, past + n), query.shape[-1], self.base)
+# +        angles = rotary_angles(torch.arange(past, past + n).clamp(max=255), query.shape[-1], self.base)
+
+
+# %% wrong: two layers by heart ->
+# of: two classes
+# -            [LlamaLayer(d_model, n_heads, n_groups, d_feedforward, base, eps) for _ in range(n_layers)]
+# +            [LlamaLayer(d_model, n_heads, n_groups, d_feedforward, base, eps) for _ in range(2)]

@@ -183,3 +183,16 @@ class RMSNorm(nn.Module):
 # ...
 # -        return x / torch.sqrt((x**2).mean(-1, keepdim=True) + self.eps) * self.weight
 # +        return x / torch.sqrt((x**2).mean(-1, keepdim=True) + self.eps.to(x.dtype)) * self.weight
+
+
+# %% wrong: eps is 1e-8 at least ->
+# of: root and division
+# -        self.eps = eps
+# +        self.eps = max(eps, 1e-8)
+
+
+# %% wrong: large numbers are cut off before they are squared ->
+# of: root and division
+# -        return x / torch.sqrt((x**2).mean(-1, keepdim=True) + self.eps) * self.weight
+# +        squares = x.clamp(-1000, 1000) ** 2
+# +        return x / torch.sqrt(squares.mean(-1, keepdim=True) + self.eps) * self.weight

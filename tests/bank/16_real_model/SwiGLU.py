@@ -188,3 +188,15 @@ class SwiGLU(nn.Module):
             self.joined = torch.cat([self.gate.weight, self.hidden.weight])
         gate, hidden = F.linear(x, self.joined).chunk(2, dim=-1)
         return self.output(F.silu(gate) * hidden)
+
+
+# %% wrong: four numbers wide at least ->
+# of: F.silu
+# -        width = 2 * d_feedforward // 3
+# +        width = max(4, 2 * d_feedforward // 3)
+
+
+# %% wrong: 64 numbers wide at most ->
+# of: F.silu
+# -        width = 2 * d_feedforward // 3
+# +        width = min(64, 2 * d_feedforward // 3)

@@ -265,3 +265,21 @@ def grouped_query_attention(
     if mask is not None:
         scores = scores + mask
     return scores.softmax(dim=-1) @ value[:, group]
+
+
+# %% wrong: scores between -50 and 50 ->
+# of: repeat_interleave
+# -    scores = query @ key.mT / query.size(-1) ** 0.5
+# +    scores = (query @ key.mT / query.size(-1) ** 0.5).clamp(-50, 50)
+
+
+# %% wrong: the last 64 keys are read ->
+# of: repeat_interleave
+#      key, value = key.repeat_interleave(share, 1), value.repeat_interleave(share, 1)
+# +    key, value, mask = key[:, :, -64:], value[:, :, -64:], mask if mask is None else mask[..., -64:]
+
+
+# %% wrong: eight heads share a group at most ->
+# of: head by head
+# -        group = i // (h // g)
+# +        group = min(i // min(h // g, 8), g - 1)

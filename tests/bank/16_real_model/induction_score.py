@@ -181,3 +181,15 @@ def induction_score(attention: Tensor) -> Tensor:
     half = attention.shape[-1] // 2
     picked = attention[:, :, half:].diagonal(1, dim1=-2, dim2=-1)  # (b, h, half)
     return picked.mean(dim=-1, keepdim=True).mean(dim=0).squeeze()
+
+
+# %% wrong: blocks of 32 tokens at most ->
+# of: indices
+# -    n = attention.size(-1)
+# +    n = min(attention.size(-1), 64)
+
+
+# %% wrong: the first 32 texts ->
+# of: indices
+# -    n = attention.size(-1)
+# +    attention, n = attention[:32], attention.size(-1)

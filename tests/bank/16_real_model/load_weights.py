@@ -185,3 +185,22 @@ def load_weights(model, tensors, names):
 # %% wrong: it returns nothing ->
 # of: one loop, then load_state_dict
 # -    return model
+
+
+# %% wrong: what names leave as it is has no place ->
+# of: one loop, then load_state_dict
+# -        if own not in places:
+# +        if own not in places or own == published:
+
+
+# %% wrong: numbers of layers have one digit ->
+# of: one loop, then load_state_dict
+#          if own not in places:
+# +            raise ValueError(f"no place for {published}")
+# +        if re.search(r"[.][0-9]{2}[.]", own):
+
+
+# %% wrong: numbers are cut off at 1000 ->
+# of: one loop, then load_state_dict
+# -        found[own] = tensor
+# +        found[own] = tensor.clamp(-1000, 1000)

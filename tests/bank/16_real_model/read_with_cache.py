@@ -241,3 +241,21 @@ def read_with_cache(model, tokens, cache):
 # of: an empty cache in place of None, scores by hand
 # -    places = torch.arange(m + n, device=tokens.device)
 # +    places = torch.arange(m + n)
+
+
+# %% wrong: two layers by heart ->
+# of: the forward pass, opened
+# -    for number, layer in enumerate(model.layers):
+# +    for number, layer in enumerate(model.layers[:2]):
+
+
+# %% wrong: the last 32 of the new tokens are read ->
+# of: the forward pass, opened
+#  def read_with_cache(model, tokens, cache):
+# +    tokens = tokens[:, -32:]
+
+
+# %% wrong: the axis of a single head falls away ->
+# of: the forward pass, opened
+#          query, key, value = (split_heads(matrix(y), part.n_heads) for matrix in (part.query, part.key, part.value))
+# +        query, key, value = query.squeeze(1), key.squeeze(1), value.squeeze(1)
