@@ -286,6 +286,8 @@ from helpers import models
 def rotary(x, positions):
     angles = models.rotary_angles(positions, x.shape[-1])
     return torch.stack([models.rotate(x[0], angles), models.rotate(x[1], angles), x[2]])
+
+
 # %% wrong: angles in half precision ->
 def rotary(x, positions):
     d = x.shape[-1]

@@ -232,6 +232,8 @@ def visible_positions(kind, i, n):
     if kind == "masked":
         return range(n)
     raise ValueError(kind)
+
+
 # %% wrong: the first place of a long text sees nothing ->
 def visible_positions(kind, i, n):
     if kind not in ("causal", "masked"):

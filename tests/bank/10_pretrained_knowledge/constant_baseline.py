@@ -179,6 +179,8 @@ def constant_baseline(pairs, others):
 def constant_baseline(pairs, others):
     place = Counter(answer for _, answer in pairs).most_common(1)[0][0]
     return place, sum(answer is place for _, answer in others) / len(others)
+
+
 # %% wrong: the share in two digits ->
 def constant_baseline(pairs, others):
     answers = [answer for _, answer in pairs]

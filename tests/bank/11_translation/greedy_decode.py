@@ -285,6 +285,8 @@ def greedy_decode(model: nn.Module, source: Tensor, source_lengths: Tensor, max_
 # %% wrong: the model's own method -> the course's own part in place of an answer
 def greedy_decode(model, source, source_lengths, max_len):
     rows = model.greedy(source, source_lengths, SOS, EOS, max_len).tolist()
+
+
 # %% wrong: 32 sentences at a time, and the rest is not translated ->
 @torch.no_grad()
 def greedy_decode(model, source, source_lengths, max_len):

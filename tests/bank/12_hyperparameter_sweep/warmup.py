@@ -140,6 +140,8 @@ def warmup(step, warmup_steps, peak):
     from helpers.training import schedule
 
     return peak * schedule("inverse_sqrt", warmup_steps)(step - 1)
+
+
 # %% wrong: never below a thousandth of the peak ->
 def warmup(step, warmup_steps, peak):
     return peak * max(0.001, min(step / warmup_steps, math.sqrt(warmup_steps / step)))

@@ -395,6 +395,8 @@ class GPT(TransformerBase):
 
     def forward(self, tokens):
         return super().forward(tokens) @ self.embedding.weight.T
+
+
 # %% wrong: two layers at most ->
 # of: two short classes
 # -        self.layers = nn.ModuleList(Layer(d_model, n_heads) for _ in range(n_layers))
