@@ -92,9 +92,3 @@ def preference_pairs(rewards):
 # of: a mask over the rows
 # -    return rows[rewards.amax(dim=1) > rewards.amin(dim=1)]
 # +    return rows[:64][(rewards.amax(dim=1) > rewards.amin(dim=1))[:64]]
-
-
-# %% wrong: differences of half precision ->
-# of: a mask over the rows
-# -    return rows[rewards.amax(dim=1) > rewards.amin(dim=1)]
-# +    return rows[rewards.amax(dim=1).half() > rewards.amin(dim=1).half()]
