@@ -1051,22 +1051,35 @@ titles = {"sst2": "English film reviews (SST-2)", "cls_books": "French book revi
 for axes, (name, title) in zip(panels, titles.items()):
     here = kept_runs[kept_runs["corpus"] == name]
     learned = here[here["way"] != "asked"]
-    for (way, scores), colour, marker in zip(learned.groupby("way", sort=False), plots.COLOURS, plots.MARKERS):
+    for (way, scores), colour, marker in zip(
+        learned.groupby("way", sort=False), plots.COLOURS, plots.MARKERS
+    ):
         points = 100 * scores.groupby("labels")["accuracy"].agg(["mean", "min", "max"])
         axes.plot(points.index, points["mean"], marker=marker, markersize=5, color=colour, label=way)
-        axes.fill_between(points.index, points["min"], points["max"], color=colour, alpha=0.18, linewidth=0)
+        axes.fill_between(
+            points.index, points["min"], points["max"], color=colour, alpha=0.18, linewidth=0
+        )
     if len(learned) < len(here):
-        axes.axhline(100 * here["accuracy"][here["way"] == "asked"].iloc[-1], color="#555555",
-                     linestyle="--", label="asked, no label")
+        axes.axhline(
+            100 * here["accuracy"][here["way"] == "asked"].iloc[-1],
+            color="#555555",
+            linestyle="--",
+            label="asked, no label",
+        )
     counts = sorted(set(learned["labels"]))
-    axes.set(title=title, xlabel="labelled reviews", ylabel="test accuracy (%)", xscale="log", ylim=(45, 95))
+    axes.set(
+        title=title, xlabel="labelled reviews", ylabel="test accuracy (%)", xscale="log", ylim=(45, 95)
+    )
     axes.set_xticks(counts, [f"{count:,}" for count in counts])
     axes.minorticks_off()
     axes.legend(frameon=False, fontsize=8, loc="lower right" if name == "sst2" else "upper left")
-alt = ("English, from 20 to 6,920 labels: naive Bayes rises from 55 to 82 %, scratch from 51 to 76 %, own pretraining "
-       "from 52 to 80 %; MiniLM frozen from 62 to 81 %, fine-tuned from 58 to 89 %, with LoRA from 57 to 88 %; "
-       "asked without a label 80 %. French, from 20 to 1,600: naive Bayes from 60 to 81 %, scratch and own "
-       "pretraining from 53 to 72 and 71 %.")
+alt = (
+    "English, from 20 to 6,920 labels: naive Bayes rises from 55 to 82 %, scratch from 51 to 76 %, own "
+    "pretraining from 52 to 80 %; MiniLM frozen from 62 to 81 %, fine-tuned from 58 to 89 %, with LoRA "
+    "from 57 to 88 %; "
+    "asked without a label 80 %. French, from 20 to 1,600: naive Bayes from 60 to 81 %, scratch and own "
+    "pretraining from 53 to 72 and 71 %."
+)
 plots.show(figure, alt)
 
 # %% [markdown]

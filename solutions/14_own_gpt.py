@@ -256,7 +256,7 @@ for size in (256, 320, 512, 1024):
 
 # %% setup
 def encode_with_special(text: str, merges: list[Pair], special: list[str]) -> list[int]:
-    """Returns the numbers of a text in which special tokens are whole: special[0] is 256 + len(merges), ..."""
+    """Returns the numbers of a text whose special tokens are whole: special[0] is 256 + len(merges)."""
     parts = re.split("(" + "|".join(map(re.escape, special)) + ")", text)  # these are kept, at odd places
     numbers: list[int] = []
     for place, part in enumerate(parts):
@@ -482,19 +482,26 @@ for name, (d, n_layers, n_heads) in SHAPES.items():
     model = new_gpt(name)
     numel = sum(parameter.numel() for parameter in model.parameters())
     formula = V * d + WINDOW * d + in_layers(d, n_layers) + 2 * d
-    theirs = LanguageModel(TransformerBase(V, d, n_layers, n_heads, 4 * d, 0.0, "learned", norm_first=True,
-                                           max_len=WINDOW))
-    theirs.base.load_state_dict(model.state_dict(), strict=False)  # a head that shares the table is one more name
+    theirs = LanguageModel(
+        TransformerBase(V, d, n_layers, n_heads, 4 * d, 0.0, "learned", norm_first=True, max_len=WINDOW)
+    )
+    theirs.base.load_state_dict(
+        model.state_dict(), strict=False
+    )  # a head that shares the table is one more name
     theirs.head.weight, theirs.head.bias.data[:] = theirs.base.embedding.weight, 0
     tokens = train_tokens[: 8 * WINDOW].view(8, WINDOW)
     with torch.no_grad():
         logits, known = model(tokens), theirs(tokens)
     loss = F.cross_entropy(logits[:, :-1].flatten(0, 1), tokens[:, 1:].flatten())
-    print(f"{name:6} {numel:,} parameters, by formula {formula:,}; largest difference from the known model "
-          f"{(logits - known).abs().max():.0e}")
+    print(
+        f"{name:6} {numel:,} parameters, by formula {formula:,}; largest difference from the known model "
+        f"{(logits - known).abs().max():.0e}"
+    )
     itself = (logits.argmax(-1) == tokens).float().mean()
-    print(f"       first loss {loss:.2f}, ln V = {math.log(V):.2f}; at {itself:.0%} of the places "
-          f"the likeliest next token is the token itself")
+    print(
+        f"       first loss {loss:.2f}, ln V = {math.log(V):.2f}; at {itself:.0%} of the places "
+        f"the likeliest next token is the token itself"
+    )
 
 # %% [markdown]
 # The counts agree, and so do the logits. But the first loss is **above** $\ln V$: these models are worse than ignorant. The last number tells why. The residual path carries each token's own row to the top, where a tied head compares it with all rows and finds it most alike to itself: a new model with a tied head believes that every token comes once more. The first steps of training are spent on unlearning that.
@@ -677,7 +684,12 @@ class AdamW(torch.optim.Optimizer):
             for weight in group["params"]:
                 if weight.grad is not None:
                     moved, self.state[weight] = adamw_step(
-                        weight, weight.grad, self.state[weight], group["lr"], group["betas"], decay=group["decay"]
+                        weight,
+                        weight.grad,
+                        self.state[weight],
+                        group["lr"],
+                        group["betas"],
+                        decay=group["decay"],
                     )
                     weight.copy_(moved)
 
@@ -777,8 +789,8 @@ def gradient(parts: list[Tensor], shares: list[float]) -> Tensor:
     """Returns the gradient of a new model in one row; the losses of the parts count by their shares."""
     model = new_gpt("small")
     for tokens, share in zip(parts, shares):
-        loss = cross_entropy(model(tokens[:, :-1]), tokens[:, 1:])
-        (share * loss).backward()  # adds to what is there
+        logits, target = model(tokens[:, :-1]), tokens[:, 1:]
+        (share * cross_entropy(logits, target)).backward()  # adds to what is there
     return torch.cat([parameter.grad.flatten() for parameter in model.parameters()])
 
 

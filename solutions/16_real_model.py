@@ -351,19 +351,28 @@ for x, name in ((0.75, "query"), (2.1, "key"), (3.45, "value")):
 for middle, kind, name in ((2.1, "k", "key"), (3.45, "v", "value")):
     for place in range(4):
         looks = "frozen" if place < 3 else "part"
-        picture.box(f"{kind}{place}", (middle - 0.42 + 0.28 * place, 1.7), f"{kind}{place}", looks, width=0.28)
+        picture.box(
+            f"{kind}{place}", (middle - 0.42 + 0.28 * place, 1.7), f"{kind}{place}", looks, width=0.28
+        )
     picture.arrow(name, f"{kind}3")
 picture.box("weights", (1.42, 2.45), "4 scores, softmax: 4 weights", "attention", width=2.45)
 picture.box("mean", (2.1, 3.1), "weighted mean of 4 values, output matrix", "attention", width=3.8)
 picture.box("rest", (2.1, 3.75), "add x; norm, feed-forward part, add", "part", width=3.8)
-for start, end in (((0.75, 1.12), (0.75, 2.28)), ((2.1, 1.87), (2.1, 2.28)), ((1.42, 2.62), (1.42, 2.93)),
-                   ((3.45, 1.87), (3.45, 2.93)), ((2.1, 3.27), (2.1, 3.58))):
+for start, end in (
+    ((0.75, 1.12), (0.75, 2.28)),
+    ((2.1, 1.87), (2.1, 2.28)),
+    ((1.42, 2.62), (1.42, 2.93)),
+    ((3.45, 1.87), (3.45, 2.93)),
+    ((2.1, 3.27), (2.1, 3.58)),
+):
     picture.axes.annotate("", end, start, arrowprops={"arrowstyle": "-|>", "color": "#444444"})
 picture.note((2.83, 2.05), "the cache", ha="center")
-picture.show("A layer of a GPT reads the fourth token of a text. Only this token's x is computed. Its key and "
-             "its value are put behind three kept ones of each, which is the cache. Its query makes four scores "
-             "with the four keys; softmax makes four weights, with which the four values are averaged. Output "
-             "matrix, residual, norm and feed-forward part follow as ever.")
+picture.show(
+    "A layer of a GPT reads the fourth token of a text. Only this token's x is computed. Its key and "
+    "its value are put behind three kept ones of each, which is the cache. Its query makes four scores "
+    "with the four keys; softmax makes four weights, with which the four values are averaged. Output "
+    "matrix, residual, norm and feed-forward part follow as ever."
+)
 
 # %% [markdown]
 # Hatched is what was kept, all else is computed now. The older tokens do not come up any more: neither their queries nor their x.
@@ -481,12 +490,20 @@ BASES, distances = (10, 100, 1000, 10000, 100000, 500000), torch.arange(0, 2048,
 def show_base(base: int) -> None:
     """Draws the score of two equal vectors of ones, in a head of 64, by their distance."""
     score = rotary_angles(distances, 64, base).cos().mean(dim=-1)  # 1 where nothing is turned
-    axes = plots.curves({f"base {base:,}": score}, distances, title="Two equal vectors, some tokens apart",
-                        x_label="distance (tokens)", y_label="score, divided by its maximum")
+    axes = plots.curves(
+        {f"base {base:,}": score},
+        distances,
+        title="Two equal vectors, some tokens apart",
+        x_label="distance (tokens)",
+        y_label="score, divided by its maximum",
+    )
     axes.set_ylim(-0.5, 1.05)
     far = score[distances > 1000]
-    plots.show(axes.figure, f"With base {base:,} the score falls from 1 at distance 0 to {score[4]:.2f} at 32; beyond "
-               f"1,000 tokens it lies between {far.min():.2f} and {far.max():.2f}.")
+    plots.show(
+        axes.figure,
+        f"With base {base:,} the score falls from 1 at distance 0 to {score[4]:.2f} at 32; beyond "
+        f"1,000 tokens it lies between {far.min():.2f} and {far.max():.2f}.",
+    )
 
 
 slider = SelectionSlider(options=BASES, value=10000, description="base", continuous_update=False)
@@ -509,7 +526,10 @@ show_base(100000)
 # %% experiment
 torch.manual_seed(0)
 queries, keys = torch.randn(2, 1, 1, 4, 64)
-whole = rotate(queries, rotary_angles(torch.arange(4), 64)) @ rotate(keys, rotary_angles(torch.arange(4), 64)).mT
+whole = (
+    rotate(queries, rotary_angles(torch.arange(4), 64))
+    @ rotate(keys, rotary_angles(torch.arange(4), 64)).mT
+)
 kept_keys = rotate(keys[:, :, :3], rotary_angles(torch.arange(3), 64))
 for name, place in (("at place 3", 3), ("at place 0", 0)):
     angles = rotary_angles(torch.tensor([place]), 64)
@@ -533,8 +553,14 @@ class Projections(nn.Module):
         super().__init__()
         self.n_heads, self.n_groups = n_heads, n_groups
         keys = d_model // n_heads * n_groups  # numbers of all keys of a token
-        self.query, self.key = nn.Linear(d_model, d_model, bias=False), nn.Linear(d_model, keys, bias=False)
-        self.value, self.output = nn.Linear(d_model, keys, bias=False), nn.Linear(d_model, d_model, bias=False)
+        self.query, self.key = (
+            nn.Linear(d_model, d_model, bias=False),
+            nn.Linear(d_model, keys, bias=False),
+        )
+        self.value, self.output = (
+            nn.Linear(d_model, keys, bias=False),
+            nn.Linear(d_model, d_model, bias=False),
+        )
 
 # %% exercise="Llama"
 class LlamaLayer(nn.Module):
@@ -544,7 +570,9 @@ class LlamaLayer(nn.Module):
     feed_forward_norm (another RMSNorm) and feed_forward (a SwiGLU).
     """
 
-    def __init__(self, d_model: int, n_heads: int, n_groups: int, d_feedforward: int, base: float, eps: float) -> None:
+    def __init__(
+        self, d_model: int, n_heads: int, n_groups: int, d_feedforward: int, base: float, eps: float
+    ) -> None:
         super().__init__()
         ### BEGIN SOLUTION
         self.base = base
@@ -554,8 +582,10 @@ class LlamaLayer(nn.Module):
         self.feed_forward = SwiGLU(d_model, d_feedforward)
         ### END SOLUTION
 
-    def forward(self, x: Tensor, kept: tuple[Tensor, Tensor] | None) -> tuple[Tensor, tuple[Tensor, Tensor]]:
-        """Returns `(b, n, d)` for `x` `(b, n, d)`, and keys and values of all tokens, `(b, g, m + n, d/h)` each.
+    def forward(
+        self, x: Tensor, kept: tuple[Tensor, Tensor] | None
+    ) -> tuple[Tensor, tuple[Tensor, Tensor]]:
+        """Returns `(b, n, d)` for `x` `(b, n, d)`; and keys and values of all, `(b, g, m + n, d/h)`.
 
         `kept` holds those of m tokens read before. A key is kept as it is compared: turned by its place.
         """
@@ -583,8 +613,17 @@ class Llama(nn.Module):
     buffer. The angles of `rotary_angles` have this base; n_heads heads share n_groups heads of keys.
     """
 
-    def __init__(self, vocab_size: int, d_model: int, n_layers: int, n_heads: int, n_groups: int,
-                 d_feedforward: int, base: float = 10000.0, eps: float = 1e-5) -> None:
+    def __init__(
+        self,
+        vocab_size: int,
+        d_model: int,
+        n_layers: int,
+        n_heads: int,
+        n_groups: int,
+        d_feedforward: int,
+        base: float = 10000.0,
+        eps: float = 1e-5,
+    ) -> None:
         super().__init__()
         ### BEGIN SOLUTION
         self.embedding = nn.Embedding(vocab_size, d_model)
@@ -615,19 +654,31 @@ class Llama(nn.Module):
 # %% measured
 from helpers import llama
 
-SIZES = {"vocab_size": 320, "d_model": 64, "n_layers": 2, "n_heads": 4}  # those of data/tiny_llama, see below
+SIZES = {
+    "vocab_size": 320,
+    "d_model": 64,
+    "n_layers": 2,
+    "n_heads": 4,
+}  # those of data/tiny_llama, see below
 torch.manual_seed(0)
 mine = Llama(**SIZES, n_groups=2, d_feedforward=144, base=100000.0).eval()
 theirs = llama.Llama(**SIZES, n_kv_heads=2, d_feedforward=96, base=100000.0).eval()
-theirs.load_state_dict({name.replace("forward.hidden", "forward.up").replace("forward.output", "forward.down"): tensor
-                        for name, tensor in mine.state_dict().items()})
+theirs.load_state_dict(
+    {
+        name.replace("forward.hidden", "forward.up").replace("forward.output", "forward.down"): tensor
+        for name, tensor in mine.state_dict().items()
+    }
+)
 tokens = torch.randint(320, (2, 20))
 with torch.no_grad():
     logits, kept = mine(tokens)
     first, kept = mine(tokens[:, :12])  # and once more in two parts
     second, kept = mine(tokens[:, 12:], kept)
     print(f"against helpers.llama: largest difference {(logits - theirs(tokens)).abs().max():.0e}")
-    print(f"in two parts:          largest difference {(logits - torch.cat([first, second], dim=1)).abs().max():.0e}")
+    print(
+        "in two parts:          largest difference "
+        f"{(logits - torch.cat([first, second], dim=1)).abs().max():.0e}"
+    )
 
 # %% [markdown]
 # ## 5. Published weights
@@ -651,9 +702,16 @@ def read_safetensors(path: Path) -> dict[str, Tensor]:
     return tensors
 
 # %% experiment
-tiny = read_safetensors(find("tiny_llama") / "model.safetensors")  # random numbers, in the published layout
+tiny = read_safetensors(
+    find("tiny_llama") / "model.safetensors"
+)  # random numbers, in the published layout
 settings = json.loads((find("tiny_llama") / "config.json").read_text())
-print({name: settings[name] for name in ("hidden_size", "num_attention_heads", "num_key_value_heads", "rope_theta")})
+print(
+    {
+        name: settings[name]
+        for name in ("hidden_size", "num_attention_heads", "num_key_value_heads", "rope_theta")
+    }
+)
 for name in [name for name in tiny if ".1." not in name]:
     print(f"{name:50} {tuple(tiny[name].shape)}")
 
@@ -670,7 +728,8 @@ def load_weights(model: nn.Module, tensors: dict[str, Tensor], names: dict[str, 
 
     Args:
         model: one of ours; it is changed, and keeps the type of its numbers.
-        tensors: the published ones by their names; they stay as they are, and share no memory with the model.
+        tensors: the published ones by their names; they stay as they are, and share no memory with
+            the model.
         names: parts of published names, and what we call them. They are replaced in this order, wherever
             they stand: with {"h.": "layers.", "ln": "norm"}, "h.0.ln.weight" is our "layers.0.norm.weight".
 
@@ -688,7 +747,9 @@ def load_weights(model: nn.Module, tensors: dict[str, Tensor], names: dict[str, 
         if own not in places:
             raise ValueError(f"the model has no place for {published}")
         if tensor.shape != places[own].shape:
-            raise ValueError(f"{published} is {tuple(tensor.shape)}, our {own} {tuple(places[own].shape)}")
+            raise ValueError(
+                f"{published} is {tuple(tensor.shape)}, our {own} {tuple(places[own].shape)}"
+            )
         found[own] = tensor
     if missing := sorted(set(places) - set(found)):
         raise ValueError(f"nothing is published for our {missing[0]}")
@@ -714,7 +775,9 @@ NAMES = {
 # For the tiny model we know what *transformers* computes: its logits after two short texts, on the same numbers. **Predict**: all names are replaced, all shapes fit, nothing is left over, nothing is missing. How large is the difference?
 
 # %% measured
-known = load("measured_here")["tiny_llama"].rows  # tokens, and the logits of transformers after the last one
+known = load("measured_here")[
+    "tiny_llama"
+].rows  # tokens, and the logits of transformers after the last one
 texts = torch.tensor([[int(number) for number in row.split()] for row in known["tokens"]])  # (2, 9)
 wanted = torch.tensor([[float(number) for number in row.split()] for row in known["logits"]])  # (2, V)
 
@@ -724,10 +787,14 @@ def neighbours(weight: Tensor, width: int) -> Tensor:
     return weight.unflatten(0, (-1, 2, width // 2)).transpose(1, 2).flatten(0, 2)
 
 
-turned = {name: neighbours(tensor, 16) if "q_proj" in name or "k_proj" in name else tensor
-          for name, tensor in tiny.items()}
+turned = {
+    name: neighbours(tensor, 16) if "q_proj" in name or "k_proj" in name else tensor
+    for name, tensor in tiny.items()
+}
 for name, tensors in {"as they are published": tiny, "with neighbours as pairs": turned}.items():
-    loaded = load_weights(Llama(**SIZES, n_groups=2, d_feedforward=144, base=100000.0), tensors, NAMES).eval()
+    loaded = load_weights(
+        Llama(**SIZES, n_groups=2, d_feedforward=144, base=100000.0), tensors, NAMES
+    ).eval()
     with torch.no_grad():
         difference = (loaded(texts)[0][:, -1] - wanted).abs().max()
     print(f"{name:25} largest difference {difference:.1e}, of logits up to {wanted.abs().max():.1f}")
@@ -1053,7 +1120,9 @@ class Tokenizer:
 
     def decode(self, numbers: list[int]) -> str:
         """Returns the text of tokens; special ones, which no bytes make, are left out."""
-        text = "".join(self.tokens[number] for number in numbers if not self.tokens[number].startswith("<|"))
+        text = "".join(
+            self.tokens[number] for number in numbers if not self.tokens[number].startswith("<|")
+        )
         return bytes(self.byte[letter] for letter in text).decode("utf-8", errors="replace")
 
 
@@ -1064,8 +1133,10 @@ if real is not None:
 def cuts() -> list[dict]:
     """Returns how three texts are cut."""
     texts = ("The capital of France is", "an unbelievable transformer", "Où est la bibliothèque ?")
-    return [{"text": text, "tokens": "|".join(tokenizer.decode([token]) for token in tokenizer.encode(text))}
-            for text in texts]
+    return [
+        {"text": text, "tokens": "|".join(tokenizer.decode([token]) for token in tokenizer.encode(text))}
+        for text in texts
+    ]
 
 
 kept("real_tokens", cuts)
@@ -1079,7 +1150,9 @@ kept("real_tokens", cuts)
 
 # %% measured
 @torch.no_grad()
-def go_on(model: Llama, tokens: list[int], most: int, end: int | None = None) -> tuple[list[int], list[float]]:
+def go_on(
+    model: Llama, tokens: list[int], most: int, end: int | None = None
+) -> tuple[list[int], list[float]]:
     """Returns the tokens that a model writes by its cache, and the chance that it gave to each."""
     logits, cache = model(torch.tensor([tokens]))
     written, chances = [], []
@@ -1094,15 +1167,26 @@ def go_on(model: Llama, tokens: list[int], most: int, end: int | None = None) ->
 def as_chat(question: str) -> list[int]:
     """Returns the tokens of a question with the marks that SmolLM2 was trained with."""
     begin, end = tokenizer.number["<|im_start|>"], tokenizer.number["<|im_end|>"]
-    turns = ("system\nYou are a helpful AI assistant named SmolLM, trained by Hugging Face", f"user\n{question}")
-    told = [number for turn in turns for number in (begin, *tokenizer.encode(turn), end, *tokenizer.encode("\n"))]
+    turns = (
+        "system\nYou are a helpful AI assistant named SmolLM, trained by Hugging Face",
+        f"user\n{question}",
+    )
+    told = [
+        number
+        for turn in turns
+        for number in (begin, *tokenizer.encode(turn), end, *tokenizer.encode("\n"))
+    ]
     return [*told, begin, *tokenizer.encode("assistant\n")]
 
 
 def conversation() -> list[dict]:
     """Returns four questions and what the model writes."""
-    questions = ("What is a transformer in machine learning?", "Write one sentence about the sea.",
-                 "Where was Frédéric Chopin born?", "What is 17 times 23?")
+    questions = (
+        "What is a transformer in machine learning?",
+        "Write one sentence about the sea.",
+        "Where was Frédéric Chopin born?",
+        "What is 17 times 23?",
+    )
     rows = []
     for question in questions:
         answer, _ = go_on(real, as_chat(question), 60, tokenizer.number["<|im_end|>"])
@@ -1136,15 +1220,25 @@ def speeds() -> list[dict]:
             middle = time.process_time()
             for step in range(steps):
                 real(torch.cat([text, text[:, : step + 1]], dim=1))
-            rows.append({"length": length, "with the cache": 4 * steps / (middle - start),
-                         "everything again": steps / (time.process_time() - middle)})
+            rows.append(
+                {
+                    "length": length,
+                    "with the cache": 4 * steps / (middle - start),
+                    "everything again": steps / (time.process_time() - middle),
+                }
+            )
     return rows
 
 
 times = kept("real_speeds", speeds)
 lines = {way: times[way].tolist() for way in ("with the cache", "everything again")}
-axes = plots.curves(lines, times["length"].tolist(), title="SmolLM2 on one core", x_label="tokens read before",
-                    y_label="tokens a second of one core")
+axes = plots.curves(
+    lines,
+    times["length"].tolist(),
+    title="SmolLM2 on one core",
+    x_label="tokens read before",
+    y_label="tokens a second of one core",
+)
 axes.set_ylim(0, None)
 plots.show(axes.figure, plots.describe_curves(lines, times["length"].tolist(), "length", digits=2))
 times.assign(ratio=times["with the cache"] / times["everything again"]).round(2)
@@ -1158,7 +1252,7 @@ times.assign(ratio=times["with the cache"] / times["everything again"]).round(2)
 
 # %% measured
 def influences() -> list[dict]:
-    """Returns for each token of a sentence which tokens change its logits: `future_influence`, row by row."""
+    """Returns for each token of a sentence which tokens change its logits, row by row."""
     tokens = torch.tensor(tokenizer.encode("The cat sat on the mat because it was tired"))
     influence = torch.zeros(len(tokens), len(tokens), dtype=torch.bool)
     with torch.no_grad():
@@ -1167,18 +1261,29 @@ def influences() -> list[dict]:
             changed = tokens.clone()
             changed[j] = (changed[j] + 1) % 49152
             influence[:, j] = (real(changed[None])[0][0] - before).abs().amax(dim=-1) > 1e-3
-    return [{"token": tokenizer.decode([token]).strip(), "changed by": "".join("01"[int(x)] for x in row)}
-            for token, row in zip(tokens.tolist(), influence)]
+    return [
+        {"token": tokenizer.decode([token]).strip(), "changed by": "".join("01"[int(x)] for x in row)}
+        for token, row in zip(tokens.tolist(), influence)
+    ]
 
 
 rows = kept("real_influence", influences)
-influence = torch.tensor([[int(x) for x in f"{row:0>{len(rows)}}"] for row in rows["changed by"].astype(str)])
-axes = plots.matrix(influence, "What changes the logits after a token", rows=rows["token"].tolist(),
-                    columns=rows["token"].tolist())
+influence = torch.tensor(
+    [[int(x) for x in f"{row:0>{len(rows)}}"] for row in rows["changed by"].astype(str)]
+)
+axes = plots.matrix(
+    influence,
+    "What changes the logits after a token",
+    rows=rows["token"].tolist(),
+    columns=rows["token"].tolist(),
+)
 axes.set(xlabel="token that is changed", ylabel="logits after this token")
 pairs = len(rows) * (len(rows) - 1) // 2
-plots.show(axes.figure, f"Of {pairs} places above the diagonal, the future, {int(influence.triu(1).sum())} change the "
-           f"logits; of {pairs + len(rows)} on and below it, {int(influence.tril().sum())} do.")
+plots.show(
+    axes.figure,
+    f"Of {pairs} places above the diagonal, the future, {int(influence.triu(1).sum())} change the "
+    f"logits; of {pairs + len(rows)} on and below it, {int(influence.tril().sum())} do.",
+)
 
 # %% [markdown]
 # Not one token changes what stands before it, and each changes all that follows, through thirty layers. So a real model keeps what notebook 01 promised, and you have measured it without looking inside.
@@ -1192,8 +1297,11 @@ plots.show(axes.figure, f"Of {pairs} places above the diagonal, the future, {int
 def attention_maps(model: Llama, tokens: Tensor, base: float = 100000.0) -> list[Tensor]:
     """Returns the weights of each layer, `(b, h, n, n)`, for tokens `(b, n)`."""
     heard: dict[nn.Module, Tensor] = {}
-    hooks = [matrix.register_forward_hook(lambda module, inputs, output: heard.update({module: output}))
-             for layer in model.layers for matrix in (layer.attention.query, layer.attention.key)]
+    hooks = [
+        matrix.register_forward_hook(lambda module, inputs, output: heard.update({module: output}))
+        for layer in model.layers
+        for matrix in (layer.attention.query, layer.attention.key)
+    ]
     try:
         model(tokens)
     finally:
@@ -1202,7 +1310,10 @@ def attention_maps(model: Llama, tokens: Tensor, base: float = 100000.0) -> list
     maps, n = [], tokens.size(1)
     for layer in model.layers:
         part = layer.attention
-        query, key = split_heads(heard[part.query], part.n_heads), split_heads(heard[part.key], part.n_groups)
+        query, key = (
+            split_heads(heard[part.query], part.n_heads),
+            split_heads(heard[part.key], part.n_groups),
+        )
         angles = rotary_angles(torch.arange(n), query.size(-1), base)
         key = rotate(key, angles).repeat_interleave(part.n_heads // part.n_groups, dim=1)
         scores = rotate(query, angles) @ key.mT / math.sqrt(query.size(-1)) + causal_mask(n)
@@ -1211,14 +1322,19 @@ def attention_maps(model: Llama, tokens: Tensor, base: float = 100000.0) -> list
 
 
 PERIOD = 32
-random_twice = torch.randint(1000, 40000, (4, PERIOD), generator=torch.Generator().manual_seed(0)).repeat(1, 2)
+random_twice = torch.randint(1000, 40000, (4, PERIOD), generator=torch.Generator().manual_seed(0)).repeat(
+    1, 2
+)
 
 
 def real_scores() -> list[dict]:
     """Returns the induction score of each head."""
     scores = [induction_score(weights) for weights in attention_maps(real, random_twice)]
-    return [{"layer": layer, "head": head, "score": round(float(score), 4)}
-            for layer, row in enumerate(scores) for head, score in enumerate(row)]
+    return [
+        {"layer": layer, "head": head, "score": round(float(score), 4)}
+        for layer, row in enumerate(scores)
+        for head, score in enumerate(row)
+    ]
 
 
 heads = kept("real_heads", real_scores)
@@ -1228,9 +1344,13 @@ image = axes.imshow(grid, cmap="Blues", vmin=0, vmax=1, aspect="auto")
 axes.set(title="Induction score of each head", xlabel="layer", ylabel="head", yticks=range(9))
 figure.colorbar(image, ax=axes, label="score")
 best = heads.sort_values("score", ascending=False).head(8)
-plots.show(figure, f"Induction scores of 270 heads: {(heads['score'] > 0.5).sum()} are above 0.5, "
-           f"{(heads['score'] < 0.1).sum()} below 0.1. The highest: " + ", ".join(
-               f"{row.layer}.{row.head} {row.score:.2f}" for row in best.itertuples()) + ".")
+plots.show(
+    figure,
+    f"Induction scores of 270 heads: {(heads['score'] > 0.5).sum()} are above 0.5, "
+    f"{(heads['score'] < 0.1).sum()} below 0.1. The highest: "
+    + ", ".join(f"{row.layer}.{row.head} {row.score:.2f}" for row in best.itertuples())
+    + ".",
+)
 
 # %% measured
 @contextmanager
@@ -1253,9 +1373,12 @@ def heads_off(model: Llama, chosen: list[tuple[int, int]]):
             hook.remove()
 
 
-ENGLISH = ("The harbour was quiet in the early morning. A few boats moved slowly towards the open sea, and the men on "
-           "board spoke little. On the wall an old woman was mending a net. She had done this work for forty years, "
-           "and she did not look at her hands. When the sun came over the hills, the first shop opened its doors.")
+ENGLISH = (
+    "The harbour was quiet in the early morning. A few boats moved slowly towards the open sea, and the "
+    "men on board spoke little. On the wall an old woman was mending a net. She had done this work for "
+    "forty years, "
+    "and she did not look at her hands. When the sun came over the hills, the first shop opened its doors."
+)
 
 
 @torch.no_grad()
@@ -1275,7 +1398,9 @@ def switched() -> list[dict]:
         chosen = {"the best": order[:count]}
         for draw in range(2 if count else 0):
             others = []
-            for layer, _ in order[:count]:  # one that is not among the best 32, of this layer or the next to it
+            for layer, _ in order[
+                :count
+            ]:  # one that is not among the best 32, of this layer or the next to it
                 free = [other for other in order[32:] if other not in others]
                 near = min(abs(other[0] - layer) for other in free)
                 free = [other for other in free if abs(other[0] - layer) == near]
@@ -1303,10 +1428,20 @@ off.groupby(["off", "which"])[["copying", "english"]].agg(["min", "max"]).round(
 
 # %% measured
 PEOPLE = {
-    "Albert Einstein": "Ulm", "Marie Curie": "Warsaw", "Ludwig van Beethoven": "Bonn", "Wolfgang Amadeus Mozart": "Salzburg",
-    "Sigmund Freud": "Freiberg", "William Shakespeare": "Stratford", "Charles Darwin": "Shrewsbury",
-    "Galileo Galilei": "Pisa", "Napoleon Bonaparte": "Ajaccio", "Nelson Mandela": "Mvezo",
-    "Abraham Lincoln": "Hodgenville", "Victor Hugo": "Besançon", "Maria Sonivic": "", "Klaus Prezagren": "",
+    "Albert Einstein": "Ulm",
+    "Marie Curie": "Warsaw",
+    "Ludwig van Beethoven": "Bonn",
+    "Wolfgang Amadeus Mozart": "Salzburg",
+    "Sigmund Freud": "Freiberg",
+    "William Shakespeare": "Stratford",
+    "Charles Darwin": "Shrewsbury",
+    "Galileo Galilei": "Pisa",
+    "Napoleon Bonaparte": "Ajaccio",
+    "Nelson Mandela": "Mvezo",
+    "Abraham Lincoln": "Hodgenville",
+    "Victor Hugo": "Besançon",
+    "Maria Sonivic": "",
+    "Klaus Prezagren": "",
 }
 
 
@@ -1316,7 +1451,9 @@ def births() -> list[dict]:
     for person, place in PEOPLE.items():
         written, chances = go_on(real, tokenizer.encode(f"{person} was born in the city of"), 6)
         says = re.split(r"[,.\n]| in | on ", tokenizer.decode(written))[0].strip()
-        rows.append({"person": person, "says": says, "place": place or "(invented)", "chance": chances[0]})
+        rows.append(
+            {"person": person, "says": says, "place": place or "(invented)", "chance": chances[0]}
+        )
     return rows
 
 
