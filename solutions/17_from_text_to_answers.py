@@ -163,7 +163,7 @@ for way, share in valid.items():
 print(f"test, asked once: {asked(base, 'test', chosen_way):.1%}")
 
 # %% [markdown]
-# More than nine in ten reviews are sorted rightly, without one label, by a model that nobody has trained for it. (With 300 labels, the classifiers of notebook 06 come to about as much.) And a third wording, *je suis ravi* or *déçu* (I am delighted, or disappointed), is worth nothing: it says the same of every review. Both are typical of prompting: **it works, and it hangs on the
+# More than nine in ten reviews are sorted rightly, without one label, by a model that nobody has trained for it. (With 300 labels, the classifiers of notebook 06 come to about as much.) *En deux mots : très réussi* or *raté* (in two words: very successful, or failed) does nearly as well. But *je suis ravi* or *déçu* (I am delighted, or disappointed) is worth nothing: it says the same of every review. Both are typical of prompting: **it works, and it hangs on the
 # wording**. That is why the way must be chosen by validation: whoever tries ten prompts on the test and reports the best one has trained on the test (notebook 06). Calls to large models use longer prompts, often with a few examples in them (*few-shot*); the rest is as here.
 #
 # ## 2. It can be asked, and does not answer
@@ -224,15 +224,15 @@ print("in the wanted form {:.0%}, right {:.0%}".format(*judge_answers(base)))
 #
 # ### By hand
 #
-# A prompt of two tokens, `<sos>` among them, and an answer of two: `start` is 2, `length` 4. The probabilities that the model gave to the right next token at the places 0, 1, 2, 3 are 1/3, 1/2, 1/8 and 1/5. Which of them belong to tokens of the answer? What is the loss, in nats?
+# A prompt of two tokens, `<sos>` among them, and an answer of two: `start` is 2, `length` 4. At the places 0, 1, 2, 3 the model gave the probabilities 1/3, 1/2, 1/8 and 1/5 to the token that stands one place further on, be it padding. Which of them belong to tokens of the answer? What is the loss, in nats?
 
 # %% exercise="answer_loss"
 def answer_loss(logits: Tensor, tokens: Tensor, starts: Tensor, lengths: Tensor) -> Tensor:
     """Returns the mean loss over all tokens of all answers of a batch, in nats: a tensor `()`.
 
     Args:
-        logits: `(b, n, V)`; those at place i score the token at place i + 1.
-        tokens: `(b, n)`. Whatever their numbers: where a text ends, `lengths` alone says.
+        logits: `(b, n, V)`; those at place i score the token at place i + 1. They may be hundreds apart.
+        tokens: `(b, n)`, any numbers, that of `<pad>` too: where a text ends, only `lengths` says.
         starts: `(b,)`, the place of each answer's first token, at least 1.
         lengths: `(b,)`, of prompt and answer together; an answer has at least one token. What stands
             behind is padding.
@@ -295,7 +295,7 @@ for name, runs in rows.items():
 # %% [markdown]
 # Both ways bring the form, at once and nearly always. Of the right answers the loss on answers brings one or two in a hundred more, at the price of a higher perplexity on reviews: the model is good at one thing now, and worse at what it could do before. (The loss on whole texts holds that back, since it goes on training it to write reviews. Mixing some of the old texts in is a usual remedy.)
 #
-# And how much has it *learned*? Forced to choose, the base was right in 93.5 % of the validation reviews before it had seen a single example. After 300 examples about 95 % of the answers are right. Nearly all that the examples brought is **the form**; what the reviews mean was known before. Of large models the same is suspected: a thousand good examples can be enough ([Zhou et al. 2023](https://arxiv.org/abs/2305.11206)).
+# And how much has it *learned*? Forced to choose, the base was right in 93 % of the test reviews before it had seen a single example. After 300 examples about 95 % of the answers to test reviews are right. Nearly all that the examples brought is **the form**; what the reviews mean was known before. Of large models the same is suspected: a thousand good examples can be enough ([Zhou et al. 2023](https://arxiv.org/abs/2305.11206)).
 #
 # ## 3. How probable is a whole answer?
 #
@@ -374,7 +374,7 @@ def preference_pairs(rewards: Tensor) -> Tensor:
     """Returns `(m, 3)`, whole numbers: prompt, its best answer, its worst answer.
 
     There is a row for each prompt whose best answer has a greater reward than its worst, in the order
-    of the prompts; of several equally good or bad answers the first is taken.
+    of the prompts; m may be 0. Of several equally good or bad answers the first is taken.
 
     Args:
         rewards: `(p, k)`, of k answers to each of p prompts.
@@ -397,7 +397,7 @@ def preference_pairs(rewards: Tensor) -> Tensor:
 #
 # and minimises minus the logarithm of it. $p$ is the model that learns, $p_\text{ref}$ the **reference**, the model as it was at the start, which never changes. Each *log-ratio* says how much more probable an answer has become. So the loss asks for one thing: the chosen answer must gain on the rejected one, **compared with the start**.
 #
-# $\beta$ says how soon it is enough. The gradient of a pair is $\beta\, \sigma(-\beta\,[\dots])$ times that of the difference: at the start, where model and reference are equal, it is $\beta / 2$ for every pair; where the bracket is much larger than $1/\beta$, nothing is left of it. A small $\beta$ lets the model go far away from the reference, a large one holds it close.
+# $\beta$ says how soon it is enough. The gradient of a pair is minus $\beta\, \sigma(-\beta\,[\dots])$ times that of the bracket: at the start, where model and reference are equal, that is $-\beta / 2$ for every pair; where the bracket is much larger than $1/\beta$, nothing is left of it. A small $\beta$ lets the model go far away from the reference, a large one holds it close.
 #
 # **By hand.** The chosen answer has the log-ratio 2, the rejected one $-1$, and $\beta = 0.5$. What is the loss of this pair? What is it at the start, for any $\beta$?
 
@@ -544,7 +544,7 @@ show_texts(4)
 #
 # ## 6. Essay
 #
-# In at most twelve lines, in English or in French: **what does a tuned model know?** (a) Instruction tuning brought the share of right answers from nothing to nearly all. How much of that is *form* and how much *knowledge of reviews*? Use two numbers of sections 1 and 2. (b) The wish "write praise" was granted by all runs. What did the runs with small $\beta$ lose, by which measure, and why does a higher reward not show it? (c) Somebody tunes a large model on preferences of people who like long, polite, confident answers. Name one thing that it will have learned and one that it will *not* know better than before, and how you would measure the second.
+# In at most twelve lines, in English or in French: **what does a tuned model know?** (a) Instruction tuning brought the share of right answers from nothing to nearly all. How much of that is *form* and how much *knowledge of reviews*? Use two numbers of sections 1 and 2. (b) The wish "write praise" was granted by all runs. What did the runs with small $\beta$ lose, by which measure, and why does the reward not show it? (c) Somebody tunes a large model on preferences of people who like long, polite, confident answers. Name one thing that it will have learned and one that it will *not* know better than before, and how you would measure the second.
 
 # %% [markdown] essay="tuned_essay"
 # **Rubric** (one point for each, 3 points in all)

@@ -122,6 +122,16 @@ def _(logits, tokens, starts, lengths):
     return (logs * places(tokens, starts, lengths)).sum(dim=1)
 
 
+@exercise.mistake("the logarithm of a softmax")
+def _(logits, tokens, starts, lengths):
+    """Where a word is very improbable its share is 0 in 32 bits, and the logarithm minus infinity. `log_softmax` does
+    both at once and never leaves the numbers.
+    """
+    shares = logits[:, :-1].softmax(dim=-1).gather(2, tokens[:, 1:, None])[..., 0]
+    scored = places(tokens, starts, lengths)
+    return shares.log().masked_fill(~scored, 0.0).sum(dim=1)
+
+
 @exercise.mistake("one number for the whole batch")
 def _(logits, tokens, starts, lengths):
     """Sum along each row, not over the batch: dim=1."""

@@ -166,6 +166,16 @@ def _(logits, tokens, starts, lengths):
     return answer_loss(logits, tokens, starts, lengths) / torch.log(torch.tensor(2.0))
 
 
+@exercise.mistake("the logarithm of a softmax")
+def _(logits, tokens, starts, lengths):
+    """Where a word is very improbable its share is 0 in 32 bits, and the logarithm minus infinity. `log_softmax` does
+    both at once and never leaves the numbers.
+    """
+    shares = logits[:, :-1].softmax(dim=-1).gather(2, tokens[:, 1:, None])[..., 0]
+    scored = places(tokens, starts, lengths)
+    return -shares[scored].log().mean()
+
+
 @exercise.mistake("the mean of the probabilities")
 def _(logits, tokens, starts, lengths):
     """The loss is the mean of the logarithms, not the logarithm of the mean."""

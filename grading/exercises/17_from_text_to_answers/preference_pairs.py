@@ -44,6 +44,12 @@ def _(rng, prompts, answers):
 TIES = [[1.0, 3.0, 3.0, 0.0], [2.0, 2.0, 5.0, 2.0], [0.0, -1.0, 0.0, -1.0]]
 
 
+@exercise.stage("whole numbers, `(m, 3)`", points=0.25, public=[_rewards(4, 3, 5)], view="shape")
+def _(rng):
+    """They number prompts and answers, and shall find them again: `texts[pairs[:, 0]]` takes whole numbers only."""
+    return [_rewards(rng.randint(3, 6), 3, seed_from(rng))]
+
+
 def _levels(rng: random.Random) -> list[tuple[float, float]]:
     return [(float(low), low + rng.uniform(0.5, 2)) for low in rng.choices(range(-2, 2), k=rng.randint(4, 7))]
 
@@ -55,7 +61,7 @@ def _tied(rng: random.Random) -> list[Question]:
     ]
 
 
-@exercise.stage("several equally good", points=0.5, public=[Question((torch.tensor(TIES),)), *fixed(_tied, 0)])
+@exercise.stage("several equally good", points=0.25, public=[Question((torch.tensor(TIES),)), *fixed(_tied, 0)])
 def _(rng):
     """Of several best answers, and of several worst ones, take the first."""
     return _tied(rng)

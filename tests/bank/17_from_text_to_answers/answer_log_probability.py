@@ -84,7 +84,7 @@ def answer_log_probability(logits, tokens, starts, lengths):
 # +    return (picked * scored).sum()
 
 
-# %% wrong: the logarithm of softmax ->
+# %% wrong: the logarithm of softmax -> the logarithm of a softmax
 # of: a mask and a gather
 # -    picked = logits[:, :-1].log_softmax(dim=-1).gather(2, tokens[:, 1:, None])[..., 0]
 # +    picked = logits[:, :-1].softmax(dim=-1).log().gather(2, tokens[:, 1:, None])[..., 0]

@@ -130,7 +130,7 @@ def answer_loss(logits, tokens, starts, lengths):
 # +    return -picked[scored].exp().mean().log()
 
 
-# %% wrong: the logarithm of softmax ->
+# %% wrong: the logarithm of softmax -> the logarithm of a softmax
 # of: a mask and a gather
 # -    logs = logits[:, :-1].log_softmax(dim=-1)
 # +    logs = logits[:, :-1].softmax(dim=-1).log()

@@ -92,3 +92,9 @@ def preference_pairs(rewards):
 # of: a mask over the rows
 # -    return rows[rewards.amax(dim=1) > rewards.amin(dim=1)]
 # +    return rows[:64][(rewards.amax(dim=1) > rewards.amin(dim=1))[:64]]
+
+
+# %% wrong: numbers with a point ->
+# of: a mask over the rows
+# -    return rows[rewards.amax(dim=1) > rewards.amin(dim=1)]
+# +    return rows[rewards.amax(dim=1) > rewards.amin(dim=1)].float()
