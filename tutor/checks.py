@@ -21,10 +21,10 @@ from tutor import kernel, overview
 from tutor.checking import plain
 from tutor.checking.answers import InProcess, Question, find
 from tutor.checking.building import build, build_inputs
+from tutor.checking.globals_used import globals_used, line_numbers, names_bound
 from tutor.checking.judging import Case, Examples, Raised, Sealed, StageCases, judge
 from tutor.checking.probes import built
 from tutor.checking.verdict import Verdict
-from tutor.globals_used import globals_used, line_numbers, names_bound
 
 EXAMPLES = Path(__file__).with_name("check_examples")
 EXPERIMENTS = EXAMPLES / "experiments.json"  # the variables of each notebook that only its experiment cells make

@@ -22,7 +22,7 @@ from types import CodeType, TracebackType
 from typing import Any
 
 from tutor.checking.clock import time_limit
-from tutor.globals_used import functions_of, names_bound
+from tutor.checking.globals_used import functions_of, names_bound
 from tutor.notebooks import notebooks, opened
 from tutor.output import limit_output
 

@@ -24,8 +24,8 @@ from grading.definitions import catalogue
 from grading.folder.course import ROOT, Course
 from grading.notebooks.cells import BEGIN_HIDDEN, END_HIDDEN, is_experiment
 from grading.notebooks.names import bound, needed, trained
+from tutor.checking.globals_used import line_numbers
 from tutor.files import write_whole
-from tutor.globals_used import line_numbers
 from tutor.pyproject import read_pyproject
 
 CELL_SECONDS = 1800  # on the wall: a last resort, for a busy machine is slow

@@ -23,8 +23,8 @@ from grading.notebooks.cells import grade_id, is_experiment
 from grading.notebooks.names import are_short, bound, needed, trained, used
 from grading.sandbox.student_process import ForkServerClient
 from tests.definitions import kept
+from tutor.checking.globals_used import globals_used
 from tutor.checks import EXPERIMENTS, check
-from tutor.globals_used import globals_used
 
 ONLY_WITH_OTHER_DATA = {"texts"}  # of notebook 06: bound in a branch that the embedded corpus does not take
 MADE = json.loads(EXPERIMENTS.read_text(encoding="utf-8"))

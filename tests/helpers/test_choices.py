@@ -16,6 +16,7 @@ import helpers
 from helpers.batches import Batches, for_classifier, for_language_model, for_translation
 from helpers.corpora import Corpus, Split, load
 from helpers.device import choose_device
+from helpers.diagrams import Diagram
 from helpers.models import Classifier, EncoderDecoder, Layer, TransformerBase
 from helpers.training import evaluate, schedule, train
 from helpers.vocabulary import Vocabulary
@@ -45,6 +46,8 @@ LITERALS: dict[tuple[str, str], Callable[[], Any]] = {
     ("Vocabulary", "kind"): lambda: Vocabulary(["a"], WRONG),  # type: ignore[arg-type]
     ("Vocabulary.learn", "kind"): lambda: Vocabulary.learn(["a"], WRONG),  # type: ignore[arg-type]
     ("Split", "role"): lambda: Split("a", WRONG, pd.DataFrame()),  # type: ignore[arg-type]
+    ("Diagram.box", "kind"): lambda: Diagram(1, 1).box("a", (0, 0), "a", WRONG),  # type: ignore[arg-type]
+    ("Diagram.column", "boxes"): lambda: Diagram(1, 1).column(0, 0, [("a", "a", WRONG)]),  # type: ignore[list-item]
 }
 # Names that no type lists, with one of those that there are.
 OTHERS: dict[str, tuple[Callable[[], Any], str]] = {

@@ -7,10 +7,10 @@ import pytest
 
 from grading.definitions import catalogue, exercise
 from grading.definitions.exercise import Exercise, Stage
-from tutor import globals_used
+from tutor.checking import globals_used
 from tutor.checking.answers import InProcess, Question
+from tutor.checking.globals_used import parts_used
 from tutor.checking.judging import OWN_PART, judge
-from tutor.globals_used import parts_used
 
 SINUSOIDS = ("helpers.models.sinusoids",)
 USING = {

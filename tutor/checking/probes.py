@@ -17,9 +17,9 @@ from torch import Tensor, nn
 
 from tutor.checking import model_probes, places, plain, spies
 from tutor.checking.building import build, build_inputs, first_model
+from tutor.checking.globals_used import parts_used
 from tutor.checking.limits import seed_torch
 from tutor.checking.recipes import DATA
-from tutor.globals_used import parts_used
 
 TWO_NEW, DIFFER = "two new modules", "begin with different numbers"  # of the take "random numbers"
 OWN_WEIGHTS, OTHERS = "its own weights, after a call", "others"  # of the take "again"

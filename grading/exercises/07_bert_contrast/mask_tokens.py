@@ -196,16 +196,12 @@ def _(rng):
     rows=(1, 2, range(101, 104)),
     width=(range(33, 36), range(301, 304)),
     share=(0.5, 1.0),
-    words=("some", "none"),
 )
-def _(rng, rows, width, share, words):
-    """Asks about small and large batches, and about texts without a word, of which nothing can be chosen."""
+def _(rng, rows, width, share):
+    """Asks about small and large batches."""
     if not 60 <= rows * width <= 4000:  # in a smaller one it is chance whether anything is chosen
         return None
-    ask = _hide("targets", (rows, width, 40), seed_from(rng), share)
-    if words == "none":
-        ask.inputs[0][ask.inputs[0] > MASK] = OOV
-    return ask
+    return _hide("targets", (rows, width, 40), seed_from(rng), share)
 
 
 @exercise.mistake("every place is scored")

@@ -474,7 +474,7 @@ def beam_decode(model, source, width, max_len):
     return [word for word in words if word != EOS], total / len(words)
 
 
-# %% wrong: no more beams than words ->
+# %% wrong: no more beams than words -> more words are taken than there are
 @torch.no_grad()
 def beam_decode(model, source, width, max_len):
     context = model.encode(source, torch.tensor([source.shape[1]]))

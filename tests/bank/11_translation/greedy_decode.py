@@ -183,12 +183,6 @@ def greedy_decode(model, source, source_lengths, max_len):
     return [(row + [EOS])[: (row + [EOS]).index(EOS)] for row in written[:, 1:].tolist()]
 
 
-# %% wrong: at most two words for each of the source ->
-# of: six words, whatever is asked for
-# -    for _ in range(6):
-# +    for _ in range(min(max_len, 2 * source.size(1))):
-
-
 # %% wrong: no translation is empty ->
 @torch.no_grad()
 def greedy_decode(model, source, source_lengths, max_len):
