@@ -557,9 +557,18 @@ show_texts(4)
 #
 # **Answers as students write them**
 #
-# - *Full marks (3 of 3)*: "(a) Almost all of it is form. Before any example the base, when it had to choose between recommander and éviter, was right in 93 % of the reviews, and still it gave the wanted answer in 0 %. After tuning 100 % have the form and 95 % are right, so the labels brought perhaps two points of knowledge. (b) With beta 0.1 the perplexity on real reviews went from 3.5 to more than 6 and the sentences stop making sense, although the reward is no higher than with 0.5. The reward counts praising words, so it is blind to everything in between. (c) It will have learned to write long and sure of itself. It will not know more facts. I would ask it 500 questions with known answers before and after, and compare how often it is right, and how often among the answers in which it sounds sure." Why: each part with its reason and a measure.
-# - *Half (1.5 of 3)*: "(a) Mostly form, because it could sort 93 % already. (b) The small beta lost good French, one sees it in the texts. (c) It will be polite but it will not be more truthful, because people prefer politeness." Why: (a) has one number (0.5), (b) no measure and not why the reward is blind (0.5), (c) no measurement (0.5).
-# - *No marks (0 of 3)*: "(a) It learned to understand reviews, since it had 0 % before and 95 % after. (b) Nothing was lost, the reward is higher, so the model is better. (c) It will know more, because people have corrected it." Why: (a) takes the form for the knowledge, (b) the reward for the wish, (c) preferences for facts.
+# - *Full marks (3 of 3)*: "(a) Almost all of it is form: before any example the base, when it had to choose between recommander and éviter, was right
+#   in 93 % of the reviews and gave the wanted answer in 0 %, and after tuning 100 % have the form and 95 % are right, so the labels brought perhaps two
+#   points of knowledge. (b) With beta 0.1 the perplexity on real reviews went from 3.5 to more than 6 and the sentences stop making sense, although
+#   the reward is no higher than with 0.5. The reward counts praising words, so it is blind to everything in between. (c) It will have learned to write
+#   long and sure of itself, and it will not know more facts. I would ask it 500 questions with known answers before and after, and compare how often
+#   it is right among the answers in which it sounds sure." Why: each part with its reason and a measure, one point each.
+# - *Half (1.5 of 3)*: "(a) Mostly form, because it could sort 93 % already. (b) The small beta lost good French, one sees it in the texts. (c) It will
+#   be polite but it will not be more truthful, because people prefer politeness." Why: no misconception, but (a) has one number (0.5), (b) no measure
+#   and not why the reward is blind (0.5), (c) no measurement (0.5).
+# - *No marks (0 of 3)*: "(a) It learned to understand reviews, since it had 0 % before and 95 % after. (b) Nothing was lost, the reward is higher, so
+#   the model is better. (c) It will know more, because people have corrected it." Why: three misconceptions, (a) takes the form for the knowledge,
+#   (b) the reward for the wish, (c) preferences for facts.
 
 # %% [markdown]
 # ## What to remember

@@ -81,7 +81,7 @@ def test_the_points_are_those_of_the_exercises(repository: Path) -> None:
         assert {path.stem for path in found.glob("*.json")} == set(notebook.exercises)
     total = sum(sum(one.exercises.values()) + sum(one.essays.values()) for one in notebooks().values())
     readme = (repository / "README.md").read_text(encoding="utf-8")
-    assert total == sum(int(points) for points in re.findall(r"^\| `\d\d_\w+` \|.*\| (\d+) \|$", readme, re.M))
+    assert total == sum(float(points) for points in re.findall(r"^\| `\d\d_\w+` \|.*\| ([\d.]+) \|$", readme, re.M))
 
 
 # --- over all saved notebooks -----------------------------------------------------------------------------------------
