@@ -117,7 +117,7 @@ def _(rng):
 STEPS = ("the top layer", "all layers", "everything", "far beyond")
 
 
-@exercise.corners("then one layer more at each step", depth=(1, range(9, 12)), step=STEPS)
+@exercise.corners("then one layer more at each step", depth=(1, range(11, 13)), step=STEPS)
 def _(rng, depth, step):
     """Asks which parts of deep and of shallow models learn; of each layer the numbers of its queries tell."""
     number = dict(zip(STEPS, (1, depth, depth + 1, depth + rng.randint(30, 1001)), strict=True))[step]
