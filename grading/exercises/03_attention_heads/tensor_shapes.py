@@ -84,9 +84,7 @@ exercise.stages += [
 ]
 
 
-@exercise.corners(
-    "scores and weights", b=(1, range(33, 36)), n=(1, range(1001, 1010)), h=(1, range(33, 36)), width=(1, 2)
-)
+@exercise.corners("scores and weights", b=(1, range(33, 36)), n=(1, range(65, 70)), h=(1, range(33, 36)), width=(1, 2))
 def _(rng, b, n, h, width):
     return Question((b, n, h * width, h), entries=("scores", "weights"))
 
