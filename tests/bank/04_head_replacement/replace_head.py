@@ -217,16 +217,6 @@ def replace_head(model, n_classes):
     return Classifier(base, n_classes)
 
 
-# %% wrong: one copy for all models of a width ->
-COPIES = {}
-
-
-def replace_head(model, n_classes):
-    if model.base.d_model not in COPIES:
-        COPIES[model.base.d_model] = copy.deepcopy(model.base)
-    return Classifier(COPIES[model.base.d_model], n_classes)
-
-
 # %% wrong: rows of the old head, another bias ->
 def replace_head(model: LanguageModel, n_classes: int) -> Classifier:
     classifier = Classifier(copy.deepcopy(model.base), n_classes)
