@@ -376,9 +376,6 @@ def _spans(ask: Question, value: Any) -> dict[str, Any]:
         return ends | {"the place": told, "how much is kept, and the place": _together(thirds, _kept_and_place)}
     contents = [one[2] for one in thirds]
     share = sum(map(len, contents)) / max(1, sum(sizes))
-    if inside := [one for one in thirds if one[1]] if 2 * len(thirds) > len(draws) else []:
-        # one that begins too late to fit is cut at the end of the text: a mistake of its place, not of its length
-        share = sum(len(one[2]) for one in inside) / sum(len(part) for one in inside for part in one)
     by_size = {(size, len(one[-1])) for size, one in zip(sizes, parts, strict=True)}
     return {
         "content": "sometimes empty" if not all(contents) else "never empty",

@@ -311,7 +311,10 @@ exercise.mistake(
     "the content may begin so late that it is cut",
     "With a start up to the last number, text[start : start + length] often is shorter than `length`. The last "
     "start at which all of the content fits is kept - length.",
-    _corrupting(start=lambda kept, length, rng: _draw(0, kept - 1, rng)),
+    _corrupting(
+        length=lambda kept, rng: _draw(1, max(1, len(kept) // 2 + 1), rng),
+        start=lambda kept, length, rng: _draw(0, kept - 1, rng),
+    ),
 )
 
 exercise.mistake(

@@ -308,7 +308,7 @@ def corrupt_span(text, rng, block):
     n = min(len(text), block - 1)
     k = int(torch.randint(min(4, n), n + 1, (), generator=rng))
     kept = text[:k]
-    length = int(torch.randint(1, max(2, k // 2), (), generator=rng))
+    length = int(torch.randint(1, max(2, k // 2 + 2), (), generator=rng))
     i = int(torch.randint(0, k, (), generator=rng))
     m = torch.tensor([MASK])
     w = torch.cat([kept[:i], m, kept[i + length :], m, kept[i : i + length], torch.full((block + 1,), PAD)])[

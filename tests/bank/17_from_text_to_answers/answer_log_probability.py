@@ -85,9 +85,11 @@ def answer_log_probability(logits, tokens, starts, lengths):
 
 
 # %% wrong: the logarithm of softmax -> the logarithm of a softmax
-# of: a mask and a gather
-# -    picked = logits[:, :-1].log_softmax(dim=-1).gather(2, tokens[:, 1:, None])[..., 0]
-# +    picked = logits[:, :-1].softmax(dim=-1).log().gather(2, tokens[:, 1:, None])[..., 0]
+def answer_log_probability(logits, tokens, starts, lengths):
+    picked = logits[:, :-1].softmax(dim=-1).log().gather(2, tokens[:, 1:, None])[..., 0]
+    following = torch.arange(1, tokens.shape[1])
+    scored = (following >= starts[:, None]) & (following < lengths[:, None])
+    return picked.masked_fill(~scored, 0.0).sum(dim=1)
 
 
 # %% wrong: detached ->
