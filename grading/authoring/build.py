@@ -342,6 +342,9 @@ def build(selected: Iterable[str] = (), *, say: Callable[[str], object] = print)
     """
     paths = sources(selected)
     _refuse_shared_names()
+    for file, content in common_products().items():  # before any notebook runs: its last cell reads them
+        if write_whole(file, content):
+            say(f"{file.relative_to(ROOT)}: made")
     for path in paths:
         made, solution = products(path), Course(ROOT).solution(path.stem)
         for file in [file for file in made if file.suffix == ".json"]:  # the checks of the run below read them
@@ -351,9 +354,6 @@ def build(selected: Iterable[str] = (), *, say: Callable[[str], object] = print)
         made[solution] = text(_solved(path.stem, nbformat.reads(made[solution], as_version=4), solution.parent))
         for file, content in made.items():
             say(f"{file.relative_to(ROOT)}: {'made' if write_whole(file, content) else 'unchanged'}")
-    for file, content in common_products().items():
-        if write_whole(file, content):
-            say(f"{file.relative_to(ROOT)}: made")
 
 
 def _solved(name: str, draft: NotebookNode, folder: Path) -> NotebookNode:

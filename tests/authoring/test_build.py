@@ -285,6 +285,23 @@ def test_the_build_writes_what_differs_and_nothing_else(copy: Path, monkeypatch:
     assert build.check(["01"]) == []
 
 
+def test_a_notebook_runs_beside_what_is_made_of_all_sources(copy: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    """Its last cell shows the points of all exercises, also of one that is new."""
+    stale = copy / "tutor/check_examples/notebooks.json"
+    wanted = stale.read_text(encoding="utf-8")
+    stale.write_text("{}", encoding="utf-8")
+    found = list[str]()
+
+    def execute(draft: nbformat.NotebookNode, folder: Path, experiments: bool = True) -> nbformat.NotebookNode:
+        found.append(stale.read_text(encoding="utf-8"))
+        return draft
+
+    monkeypatch.setattr(build, "execute", execute)
+    monkeypatch.setattr(build, "refuse_lost_marks", lambda name, notebook, how: None)
+    build.build(["01"], say=lambda line: None)
+    assert found == [wanted, wanted]
+
+
 # --- the head of a source ---------------------------------------------------------------------------------------------
 
 
