@@ -50,6 +50,7 @@ def _parser() -> argparse.ArgumentParser:
     )
     build.add_argument("notebook", nargs="*", help="only these, by the start of their names: 01")
     build.add_argument("--check", action="store_true", help="change nothing; fail when a made file is stale")
+    build.add_argument("--examples", action="store_true", help="make what the checks ask, and run no notebook")
 
     new = add(
         "new",

@@ -334,8 +334,10 @@ def agrees(file: Path, content: str) -> bool:
     return stored == content
 
 
-def build(selected: Iterable[str] = (), *, say: Callable[[str], object] = print) -> None:
+def build(selected: Iterable[str] = (), *, examples_only: bool = False, say: Callable[[str], object] = print) -> None:
     """Makes the notebooks, their `tutor/check_examples/`, syllabus, glossary and README's table; says what has changed.
+
+    With `examples_only` no notebook is run or written: what the checks ask is made, in seconds, and all that is common.
 
     Raises:
         BuildError: when a source is not as it must be; files already made stay whole.
@@ -351,6 +353,8 @@ def build(selected: Iterable[str] = (), *, say: Callable[[str], object] = print)
             content = made.pop(file)
             if not agrees(file, content) and write_whole(file, content):
                 say(f"{file.relative_to(ROOT)}: made")
+        if examples_only:
+            continue
         made[solution] = text(_solved(path.stem, nbformat.reads(made[solution], as_version=4), solution.parent))
         for file, content in made.items():
             say(f"{file.relative_to(ROOT)}: {'made' if write_whole(file, content) else 'unchanged'}")
@@ -434,7 +438,7 @@ def command(options: argparse.Namespace) -> int:
         BuildError: when a source is not as it must be; files already made stay whole.
     """
     if not options.check:
-        build(options.notebook)
+        build(options.notebook, examples_only=options.examples)
         return 0
     stale = check(options.notebook)
     for line in stale:

@@ -302,6 +302,17 @@ def test_a_notebook_runs_beside_what_is_made_of_all_sources(copy: Path, monkeypa
     assert found == [wanted, wanted]
 
 
+def test_examples_are_made_without_running_a_notebook(
+    copy: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
+    monkeypatch.setattr(build, "execute", lambda *_, **__: pytest.fail("a notebook is run"))
+    changed = copy / "tutor/check_examples/01_causal_mask/causal_mask.json"
+    changed.write_text("{}")
+    assert main(["build", "01", "--examples"]) == 0
+    assert capsys.readouterr().out == "tutor/check_examples/01_causal_mask/causal_mask.json: made\n"
+    assert build.check(["01"]) == []
+
+
 # --- the head of a source ---------------------------------------------------------------------------------------------
 
 
