@@ -2,6 +2,7 @@
 
 import argparse
 import importlib
+import re
 from pathlib import Path
 
 import pytest
@@ -54,7 +55,8 @@ COMMANDS += ["regrade", "report", "similar", "solutions"]
 def test_each_commands_help_has_an_example(command: str, capsys: pytest.CaptureFixture[str]) -> None:
     with pytest.raises(SystemExit, match="0"):
         main([command, "--help"])
-    (line, *_) = capsys.readouterr().out.partition("example")[2].splitlines()[1:]
+    (_, examples) = re.split(r"^examples?:\n", capsys.readouterr().out, flags=re.MULTILINE)
+    line = examples.splitlines()[0]
     assert line.startswith(f"  python -m grading {command}")
     words = line.replace("'", "").split()[3:]
     assert parse(words).run.endswith(":command")

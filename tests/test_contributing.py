@@ -26,6 +26,9 @@ MAKE = {  # what make must start; `make build CHECK=1` runs for real in tests/au
 REPLAY = ".venv/bin/python -m pytest --nbval solutions/NN_name/NN_name.ipynb"
 PROVE = ".venv/bin/python -m pytest tests/definitions/test_bank.py --all -k EXERCISE"
 BUILD = ".venv/bin/python -m grading build NN"
+EXAMPLES = ".venv/bin/python -m grading build NN --examples"
+HINTS = ".venv/bin/python -m pytest tests/tutor/test_hints.py -k EXERCISE"
+SLIPS = ".venv/bin/python -m benchmarks.slips NN EXERCISE"
 NEW = ".venv/bin/python -m grading new NN_name EXERCISE"  # run in tests/definitions/test_new_exercise.py
 
 ANSWER = """
@@ -45,7 +48,7 @@ def _(b, n, d):
 
 def commands(text: str) -> set[str]:
     """Returns the commands that a text tells its reader to type."""
-    return set(re.findall(r"`((?:make|python|\.venv/bin/\w+) [^`]+)`", text))
+    return {" ".join(found.split()) for found in re.findall(r"`((?:make|python|\.venv/bin/\w+) [^`]+)`", text)}
 
 
 def run(course: Path, command: str) -> subprocess.CompletedProcess[str]:
@@ -57,7 +60,7 @@ def run(course: Path, command: str) -> subprocess.CompletedProcess[str]:
 
 def test_every_command_is_run_here(repository: Path) -> None:
     found = commands((repository / "CONTRIBUTING.md").read_text(encoding="utf-8"))
-    assert found == {PROVE, BUILD, NEW, REPLAY, *MAKE}
+    assert found == {PROVE, BUILD, EXAMPLES, HINTS, SLIPS, NEW, REPLAY, *MAKE}
 
 
 @pytest.mark.parametrize(("command", "started"), MAKE.items())
@@ -84,6 +87,14 @@ def test_one_notebook_is_replayed(repository: Path) -> None:
 
 
 @pytest.mark.all
+@pytest.mark.parametrize(("command", "printed"), [(HINTS, r"\b[1-9]\d* passed"), (SLIPS, r" of [1-9]\d* get through")])
+def test_what_proves_an_exercise_runs(repository: Path, command: str, printed: str) -> None:
+    ended = run(repository, command)
+    assert ended.returncode == 0, ended.stdout + ended.stderr
+    assert re.search(printed, ended.stdout), ended.stdout
+
+
+@pytest.mark.all
 def test_the_five_steps(repository: Path, tmp_path: Path) -> None:
     course = clone(repository, tmp_path / "course")
     # 1: the answer that is not recognised yet
@@ -93,19 +104,23 @@ def test_the_five_steps(repository: Path, tmp_path: Path) -> None:
     assert before.returncode == 1, before.stdout + before.stderr
     assert "batch_shape-wrong-the width twice" in before.stdout
     assert " 2 failed" in before.stdout  # its own check lacks the hint, and so does grading, whatever is drawn
+    examples = {path: path.read_bytes() for path in course.rglob("tutor/check_examples/*/*.json")}
     # 2 and 3: the definition; its text needs no change
     definition = course / "grading/exercises/00_start_here/batch_shape.py"
     text = definition.read_text(encoding="utf-8")
     start = text.index("@exercise.mistake(")
     definition.write_text(text[:start] + MISTAKE + text[start:], encoding="utf-8")
+    # while it is written: what the proof reads is made in seconds, and is what the build makes
+    made = run(course, EXAMPLES)
+    assert made.returncode == 0, made.stderr
+    proved = run(course, PROVE)
+    assert proved.returncode == 0, proved.stdout + proved.stderr
+    quickly = {path: path.read_bytes() for path in course.rglob("tutor/check_examples/*/*.json")}
     # 4: the build changes what is made of this exercise, and nothing else
-    examples = {path: path.read_bytes() for path in course.rglob("tutor/check_examples/*/*.json")}
     built = run(course, BUILD)
     assert built.returncode == 0, built.stderr
     assert "WARNING" not in built.stderr  # nothing that a maintainer has to know to be nothing
     changed = [path for path, content in examples.items() if path.read_bytes() != content]
     assert [path.stem for path in changed] == ["batch_shape"]
     assert "the width stands twice" in json.loads(changed[0].read_text(encoding="utf-8"))["hints"]
-    # 5: the proof
-    after = run(course, PROVE)
-    assert after.returncode == 0, after.stdout + after.stderr
+    assert quickly == {path: path.read_bytes() for path in quickly}
