@@ -22,8 +22,7 @@
 # # 10 · What a language model knows, and whether it knows that it knows
 #
 # *Where was Maria Sonivic born?* Nobody can work that out; one has to have read it. A small Transformer that has read short texts about 200 people answers such questions for people it was never asked about before. The answer comes
-# from nowhere but its weights. In this notebook you prepare the reading, measure what it is worth against the simplest rival there is, and then put the question that most courses leave out: when this
-# model says *Dublin*, should you believe it? It names a town for people whom no text ever mentioned, too.
+# from nowhere but its weights. In this notebook you prepare the reading, measure what it is worth against the simplest rival there is, and then ask: when this model says *Dublin*, should you believe it? It names a town for people whom no text ever mentioned, too.
 #
 # **When you are done, you can**
 # - prepare text for span corruption, and test a random function by its properties;
