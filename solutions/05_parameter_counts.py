@@ -213,7 +213,7 @@ columns = ["heads", "expected: A · D²", "there are", "rows for each head"]
 pd.DataFrame(rows, columns=columns).set_index("heads")
 
 # %% [markdown]
-# There is **one** matrix, whatever the number of heads. The heads share its rows: each works on $D/A$ of them. That is the idea of
+# There is **one** matrix, whatever the number of heads. The heads share its rows: each works on $D/A$ of them. That is
 # multi-head attention (Vaswani et al., 2017, section 3.2.2: $d_k = d_v = d_{model}/h$): several looks for the price of one.
 # In the picture, the colours say to which head a row of the query matrix belongs.
 
@@ -641,12 +641,12 @@ for name, one in claims.items():
 #
 # One more count, from a published student report on the large example ($V = 50\,001$, $D = 200$, 4 layers, 2 heads). In our letters, it says that the encoder layers have "a total of" $M D \, ((D + 1)(2 + 2A) + 4)$ parameters, and writes: 10,968,200. **By hand**: put $M = 4$, $D = 200$ and $A = 2$ into it. Which quantity of section 4 *is* 10,968,200?
 #
-# The formula gives 968,000. The number is the **base**: the layers and the 10,000,200 of the embedding. (A few lines before, the report itself gives it for the base, as counted by its program.) So the number belongs to another quantity, eleven times as large. It happens when the formula is derived on paper and the number is read off a program.
+# The formula gives 968,000. The number is the **base**: the layers and the 10,000,200 of the embedding. A few lines before, the report itself gives it for the base, as its program counts. It happens when the formula is derived on paper and the number is read off a program.
 #
 # And the formula? There is an $A$ in it: the heads multiply the weights, the mistake from the beginning of this section, this time in a real report. Ask your function about one layer of it, `when_is_it_right(D * ((D + 1) * (2 + 2 * A) + 4))`: it is right for two heads only, which the report has. With four heads it would say 1,611,200 in place of 968,000. A count has three parts: what is counted, the formula, the number. Check that
 # all three speak of the same thing, and the formula at more than one setting.
 #
-# Another report has a right total from wrong parts. It gives a layer $4(n^2 + n)$ for the attention, $2(n^2 + n)$ for the feed-forward part and $2n$ for the normalisation, where $n$ is the width; four layers of these parts make $24n^2 + 32n$. It writes $24n^2 + 40n$, which is what a program counts. **By hand**: what is missing in a part? (A second norm, $2n$ in each layer: the report names two norms and counts one.) The sum cannot come from the parts above it. Even when you know the total from elsewhere, add up the parts.
+# Another report has a right total from wrong parts. It gives a layer $4(n^2 + n)$ for the attention, $2(n^2 + n)$ for the feed-forward part and $2n$ for the normalisation, where $n$ is the width; four layers of these parts make $24n^2 + 32n$. It writes $24n^2 + 40n$, which is what a program counts. **By hand**: what is missing in a part? (A second norm, $2n$ in each layer: the report names two norms and counts one.) Even when you know the total from elsewhere, add up the parts.
 #
 # ## 6. Where the parameters are
 #
