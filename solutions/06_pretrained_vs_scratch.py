@@ -889,8 +889,8 @@ for way in WAYS:
 #
 # ### And how much reading is enough?
 #
-# Pretraining helps because the model has seen more data, says a student report. If so, half of the reading should help half as much, or so. Copies of the base were kept while it read, in the end each of the 10,500 reviews twice. Each of them now gets the same 20 labels, with three seeds; reading nothing at all is *scratch*. Guess the shape of the curve first. (One thing is not quite fair: only the last
-# copy has come to the end of its schedule; the others were taken while the learning rate was higher.)
+# Pretraining helps because the model has seen more data, says a student report. If so, half of the reading should help half as much, or so. Copies of the base were kept while it read, in the end each of the 10,500 reviews twice. Each of them now gets the same 20 labels, with three seeds; reading nothing at all is *scratch*. Guess the shape of the curve first. (One thing is not quite fair: the last
+# copy was taken when the learning rate had fallen to 0, the others while it was higher.)
 
 # %% measured
 at_20, whole = COUNTS.index(20), language_model.base
@@ -1012,7 +1012,7 @@ for name, chosen in (("with a « mais »", turning), ("without", ~turning)):
 # On real reviews the mistakes are of more kinds. A student report that reads those of its models finds words whose side is not in the word: *repose enfin en paix* (may he at last rest in peace), which is not blame but respect, and *drogue* (a drug), which praises a book that one cannot put down. A count of words does not help there. It also finds two
 # strong words, *torchon* (a dishcloth, slang for something badly written) and *offense* (an insult), and says that with them a model should *not* fail: there a count of words would do. With `load("cls_books")` the cell above shows yours.
 #
-# So the accuracy (95 %) hid it, the lengths did not show it, and five reviews were enough.
+# The accuracy (95 %) hid what goes wrong, the lengths did not show it, five reviews were enough.
 #
 # ## 9. The same, on real reviews
 #
@@ -1087,11 +1087,11 @@ alt = (
 plots.show(figure, alt)
 
 # %% [markdown]
-# Both sentences are true. **Naive Bayes wins** against every network of ours, at every number of labels and in both languages, and with 6,920 labels it is level with the frozen MiniLM (81.5 and 80.9 %). And **real pretraining wins where labels are few**: with 100 of them the frozen MiniLM has 69 % where naive Bayes has 60 %, and fine-tuned on 300 it has 79 %, nearly what naive Bayes needs all 6,920 for. *Frozen*, the last of the figure above, is a good way to begin when the base is good: its head is fitted in a second, on any machine. Fine-tuned, the base keeps its lead to the end (89 %). A large language model needs
-# no label to say as much as 300 taught MiniLM (80 %), if one asks in the right words: the four wordings that were tried give 66, 75, 78 and 80 %, in the test and in validation alike, so that validation reviews are what one chooses the wording by.
+# Two things are true at once. **Naive Bayes wins** against every network of ours, at every number of labels and in both languages, and with 6,920 labels it is level with the frozen MiniLM (81.5 and 80.9 %). And **real pretraining wins where labels are few**: with 100 of them the frozen MiniLM has 69 % where naive Bayes has 60 %, and fine-tuned on 300 it has 79 %, nearly what naive Bayes needs all 6,920 for. *Frozen*, the last in the figure before, is a good way to begin when the base is good: its head is fitted in a second, on any machine. Fine-tuned, the base keeps its lead to the end (89 %). And the model that is only asked comes
+# as far without a label as MiniLM with 300 (80 %), if one asks in the right words: the four wordings that were tried give 66, 75, 78 and 80 %, in the test as in validation, by which one chooses.
 #
-# What the figure does not say. With 20 labels the bands of all ways from MiniLM lie over each other: five draws for naive Bayes and the frozen base, only two for fine-tuning and LoRA, and one of these with all labels. The French half lacks the real base not because French is different, but because the course reads no model for French: those of this size that come in a package are stored in a layout of their own. Own pretraining gains less here than in section 7, since captions of pictures teach little about films and books. And what MiniLM and SmolLM2 have read is not known sentence by sentence: reviews
-# like these, or these very ones, may be among it. That is a leak that nobody outside can check (notebook 10), and a reason to try a bought model on texts that are newer than it is.
+# What the figure does not say. With 20 labels the bands of all ways from MiniLM lie over each other: five draws for naive Bayes and the frozen base, only two for fine-tuning and LoRA, and one of these with all labels. The French half lacks the real base only because the course reads no French model of this size. Own pretraining gains less here than in section 7, perhaps since captions of pictures teach little about films and books. And what MiniLM and SmolLM2 have read is not known text by text: these very reviews
+# may be among it. Nobody outside can check such a leak (notebook 10): a reason to try a ready-made model on texts that are newer than it is.
 
 # %% [markdown]
 # ## 10. Two essays
