@@ -503,7 +503,7 @@ interact(show_blank, place=IntSlider(value=5, min=1, max=7, description="hidden"
 show_blank(5)
 
 # %% [markdown]
-# The causal model knows that a question word must follow, and how frequent each one is. More there is not to know from the left. The masked one has put nearly all of it on *comment* and *où*, roughly in the proportion of the training (three to one; here about four to one): the two words that are
+# The causal model knows that a question word must follow, and how frequent each one is. There is no more to know from the left. The masked one has put nearly all of it on *comment* and *où*, roughly in the proportion of the training (three to one; here about four to one): the two words that are
 # right French. (Hide the greeting's first word, place 1: there even both sides leave a choice, because every greeting goes with every question. No model can know what is not in the text.)
 #
 # ### Where do they look?

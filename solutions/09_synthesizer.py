@@ -594,7 +594,7 @@ for task, shares in bounds.items():
     print(f"{task:8} {shares['random']:8.2f} {shares['dense']:6.2f} {shares['prefix']:7.2f}")
 
 # %% [markdown]
-# From row to row of the table, one kind of layer less can do the task. With `fixed`, all three can be perfect. With `named`, a rule must know its own question: the random synthesizer is down to one look in eight, which is guessing. With `look-up`, the
+# With each row of the table, one kind of layer fewer can do the task. With `fixed`, all three can be perfect. With `named`, a rule must know its own question: the random synthesizer is down to one look in eight, which is guessing. With `look-up`, the
 # dense one is there, too. (The counts come from a sample; with more sentences, 0.13 goes to $\frac{1}{8} = 0.125$. In the right-hand column no two sentences are alike, so it says only that the answer is *determined* by the words before. Whether keys and queries can
 # find it is a question for training.)
 #
