@@ -471,14 +471,14 @@ plots.show(axes.figure,
 print(f"mean weight on the place two before, rows 2 to 11: {weights.diagonal(-2).mean():.1f}")
 
 # %% [markdown]
-# (The factor 2 makes the picture sharper; the matrix that makes queries can learn it, too.) In each row the largest weight stands two places left of the diagonal. The first two rows have no place
+# (The factor 2 makes the picture sharper; the matrix that makes queries can learn it, too.) From row 2 on, the largest weight stands two places left of the diagonal. The first two rows have no place
 # $p - 2$ to look at, and settle for the nearest that they find. And why was `likeness` in section 3 a function of the distance? A
 # rotation $R$, here that by $k$ places, does not change dot products: $PE_p \cdot PE_q = (R\,PE_p) \cdot (R\,PE_q) = PE_{p+k} \cdot PE_{q+k}$.
 #
 # ## 6. Exercise: a learned table
 #
 # The simplest cure of all: make a table `(max_len, d)` of random numbers and let training find good ones, as it does for the table of word
-# embeddings. BERT and GPT-2 do so. Vaswani et al. tried both and found "nearly identical results" (section 3.5; table 3, row E).
+# embeddings. Two well-known models, BERT and GPT-2, do so. Vaswani et al. tried both and found "nearly identical results" (section 3.5; table 3, row E).
 #
 # What is it that makes a tensor learn? Only `nn.Parameter`. There are three kinds of tensor in a module, and they look the same in `forward`:
 #
@@ -724,8 +724,8 @@ for name, turn in {"values as they are": rotary, "values turned too": all_turned
 # Now let them compete. The task is *Le chat chasse la souris*, made longer: somewhere among other words stand *chat* and *souris*, once each, and the last
 # token is a question mark. There, the model must say **which of the two came first**. One bit, and without the order there is only guessing: one half.
 #
-# All five models are the same otherwise: one layer, four heads, a causal mask. They train on sentences of 4 to 16 words, and we test them on up to 64. Three
-# seeds each. (The training takes about half a minute.)
+# All five models are the same otherwise: one layer, four heads, a causal mask. They train on sentences of 4 to 16 words, and we test them on up to 64. Each
+# trains three times, with other random numbers (*seeds*). (This takes about half a minute.)
 #
 # The learned table needs a rule for places it has not seen, or there would be nothing to plot. Ours: it has 64 rows from the start, and rows 16 to 63
 # **stay as they were drawn**, because no training sentence reaches them.

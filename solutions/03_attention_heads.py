@@ -128,7 +128,7 @@ plots.show(figure, "Left: the wider the vectors, the wider the histogram of scor
 print("standard deviation of the scores:", spread)
 
 # %% [markdown]
-# The standard deviation is the square root of the width. At $d = 64$ a score of 8 or of $-8$ is nothing special. What does a softmax make of such numbers? The difference
+# On the left, the standard deviation is the square root of the width; divided by it, on the right, all four are alike. At $d = 64$ a score of 8 or of $-8$ is nothing special. What does a softmax make of such numbers? The difference
 # between a score of 8 and one of 0 becomes a ratio of $e^8 \approx 2981$ between their weights: one key gets everything,
 # and the choice is made by chance, before the model has learned anything.
 #
@@ -354,7 +354,7 @@ print("equal to torch:", torch.allclose(yours, theirs, atol=1e-5))
 # who sleeps, where, and which word comes before me? So a Transformer asks several times in parallel. It has $h$
 # **heads**, and each of them works with its own $d/h$ numbers of each token. From here on $d$ is the width of the *model*; the width of a head, which was $d$ in sections 1 to 3, is $d/h$. (The exercise of section 2 wrote $D$ and $A$ for them, as the sympy formulas of this course do.)
 #
-# Follow one batch $x$ $(b, n, d)$ through self-attention:
+# Follow one batch $x$ $(b, n, d)$ through *self-attention*, in which a text looks at itself:
 #
 # 1. three linear layers make `query`, key and value from `x`, each as wide as `x`;
 # 2. each of the three is cut into heads: `query_heads` for the query;
@@ -414,7 +414,7 @@ axes = plots.curves(
 plots.show(axes.figure, plots.describe_curves(millions, lengths, "length"))
 
 # %% [markdown]
-# The weights grow with $n^2$, the rest with $n$.
+# The weights grow with $n^2$, the rest with $n$: from about 500 tokens on, the weights are the larger part.
 #
 # ### Without the square
 #

@@ -231,7 +231,7 @@ plots.show(
 print("the model with the shift writes:", continued(language_model, "ce roman est"))
 
 # %% [markdown]
-# No poet, but it has seen which words follow each other in a review. That is what we want to keep.
+# No poet, but it has seen which words follow each other in a review. That is what we want to keep. (Such a first training, on text without labels, is called *pretraining*.)
 #
 # ## 3. Many rows, one answer: which row?
 #
