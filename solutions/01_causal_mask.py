@@ -83,7 +83,7 @@ from helpers.models import LanguageModel, TransformerBase
 # ### By hand, with three tokens
 #
 # Here are nine scores: a row for each token that looks, a column for each token looked at. Take a pencil and compute the three rows of weights **with** the mask; you need
-# $e^0 = 1$, $e^1 \approx 2.72$, $e^2 \approx 7.39$ and $e^3 \approx 20.09$. 
+# $e^0 = 1$, $e^1 \approx 2.72$, $e^2 \approx 7.39$ and $e^3 \approx 20.09$.
 #
 # | | Le | chat | dort |
 # |---|---|---|---|
