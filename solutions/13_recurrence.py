@@ -622,7 +622,7 @@ print(f"{farthest:,} tokens: {layers_to_reach(farthest, window)} layers;"
 # %% [markdown]
 # ## 7. The table, by formulas
 #
-# Table 1 of Vaswani et al. compares kinds of layers in three respects, in orders of growth ($O(n^2 d)$: it grows like $n^2 d$, up to a constant factor); here again, as in notebook 03, are three of its four rows (convolutions are left out). The letters are the paper's: $n$ is the length, $d$ the width and $r$ the size of a neighbourhood, not the candidate and the reset gate of section 1.
+# Table 1 of Vaswani et al. compares kinds of layers in three respects, in orders of growth ($O(n^2 d)$: it grows like $n^2 d$, up to a constant factor); here are three of its four rows (convolutions are left out). The letters are the paper's: $n$ is the length, $d$ the width and $r$ the size of a neighbourhood, not the candidate and the reset gate of section 1.
 #
 # | layer | complexity | sequential operations | maximum path length |
 # |---|---|---|---|
