@@ -1,8 +1,9 @@
 """The proof of every exercise: right answers get full marks, wrong ones lose marks and get the right hint.
 
 `pytest --all tests/definitions/test_bank.py -k causal_mask` proves one exercise, `--students 20` on as many draws.
-Without `--all` wrong answers are asked what is public: one for each known mistake, and one that makes none. What
-belongs to one exercise runs in one process. `test_both_ways.py` asks every answer once more, what another student is.
+Without `--all` answers are asked what is public: each right one, one for each known mistake, and a wrong one that makes
+none; the first right one is graded, too. What belongs to one exercise runs in one process. `test_both_ways.py` asks
+every answer once more, what another student is.
 """
 
 import functools
@@ -52,9 +53,19 @@ def asked(answer: BankAnswer) -> kept.AskedOnce:
 
 
 @each_answer(right=True)
-def test_a_right_answer_gets_full_marks(answer: BankAnswer, students: Sequence[str]) -> None:
+def test_the_check_calls_a_right_answer_right(answer: BankAnswer) -> None:
     public = judge(public_examples(answer.exercise)[answer.exercise], asked(answer), kept.PATIENCE)
     assert public.outcome == "right", str(public)
+
+
+@each_answer(right=True, first=True)
+def test_the_first_right_answer_gets_full_marks(answer: BankAnswer, students: Sequence[str]) -> None:
+    test_a_right_answer_gets_full_marks(answer, students)
+
+
+@pytest.mark.all
+@each_answer(right=True)
+def test_a_right_answer_gets_full_marks(answer: BankAnswer, students: Sequence[str]) -> None:
     for student in students:
         verdict = kept.verdict(answer, student, asked(answer))
         assert (verdict.outcome, verdict.earned) == ("right", verdict.points), str(verdict)
