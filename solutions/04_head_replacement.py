@@ -248,7 +248,7 @@ is_padding = batch.tokens == PAD  # (8, n)
 
 figure, (axes,) = plots.panels(1, width=8.4, height=2.0)
 axes.imshow(~is_padding, cmap="Blues", vmin=-0.3, vmax=1.4, aspect="auto")
-axes.set(title="Eight reviews in one batch: dark is a word, light is padding",
+axes.set(title="Eight reviews in one batch: strong is a word, faint is padding",
          xlabel="place in the batch (tokens)", ylabel="review", yticks=range(8))
 axes.axvspan(batch.tokens.shape[1] - 1.5, batch.tokens.shape[1] - 0.5,
              fill=False, edgecolor=plots.COLOURS[1], linewidth=2.5)

@@ -814,7 +814,7 @@ plots.show(figure, "Two maps of cross-attention. The largest weight of each row.
            + ". Right: " + said[1] + ".")
 
 # %% [markdown]
-# Read the left map from top to bottom. A diagonal would mean word for word; where French exchanges noun and adjective, the two dark squares exchange places as well: the model writes *hommes* while it looks at *men*, the last word before the full stop, and goes *back* to *curious*
+# Read the left map from top to bottom. A diagonal would mean word for word; where French exchanges noun and adjective, the two strongest squares exchange places as well: the model writes *hommes* while it looks at *men*, the last word before the full stop, and goes *back* to *curious*
 # for the next one. On the right, *ne* and *pas* both come from *not*. (*les* looks at *not* as well, and hardly at *them*: not every row can be read.) Nobody has told it any of this: all it has ever been given is pairs of sentences.
 #
 # Is it a habit, or one lucky sentence? We look for such exchanges in 120 translations: two words next to each other, which look most at two English words next to each other, in the opposite order.

@@ -543,7 +543,7 @@ def sliding_window_mask(size: int, window: int) -> Tensor:
 
 
 # %% [markdown]
-# What does it cost? Put a window of 6 into the look-up task of section 3 and train again. Which distances will it get right? Look at the mask, on the left, before you look at the curves: light squares are places that a token sees (0), dark ones are cut off (minus infinity).
+# What does it cost? Put a window of 6 into the look-up task of section 3 and train again. Which distances will it get right? Look at the mask, on the left, before you look at the curves: grey squares are cut off (minus infinity), the others are what a token sees (0).
 
 # %% measured
 window_shares = {"attention": shares["attention"], "window of 6": []}
@@ -571,7 +571,7 @@ for name, runs in window_shares.items():
 # ### Exercise: through several layers
 #
 # With a second layer there is a way around. Token 2 sees token 0 and knows of it; token 4 sees token 2, and so learns of token 0 by hearsay. How many layers does a window need until the *last* token can know of the *first*? Move the slider before you answer: the right-hand picture
-# shows who can know of whom. (In these two pictures *dark* means yes: the left one shows what is seen, and not the mask.)
+# shows who can know of whom. (In these two pictures a *blue* square means yes: the left one shows what is seen, and not the mask.)
 
 # %% interactive
 from ipywidgets import IntSlider, interact

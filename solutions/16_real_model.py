@@ -1081,7 +1081,7 @@ def kept(name: str, measure) -> pd.DataFrame:
 #
 # ### Its tokens
 #
-# Its tokenizer is that of notebook 14, learned from another text: 256 bytes and 48,900 merges, as pairs of texts in which each byte has a letter. With the merges as numbers, `bpe_encode` of notebook 14 does it, as it was. (The real one cuts words by a slightly longer rule; for plain English sentences both cut alike.)
+# Its tokenizer is that of notebook 14, learned from another text: single bytes and 48,900 merges, as pairs of texts in which each byte has a letter. With the merges as numbers, `bpe_encode` of notebook 14 does it, as it was. (The real one cuts words by a slightly longer rule; for plain English sentences both cut alike.)
 
 # %% measured
 WORD = re.compile(r" ?\w+| ?[^\w\s]+|\s")  # as in notebook 14
