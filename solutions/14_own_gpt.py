@@ -538,8 +538,8 @@ def cross_entropy(logits: Tensor, targets: Tensor) -> Tensor:
     """Returns the mean loss of all places, in nats: a tensor without axes, through which gradients pass.
 
     The loss of a place is -log softmax(logits)[target]. It is right, and so is its gradient, for finite
-    logits of any size. Write it by hand, with `exp` and `log`: without PyTorch's own cross_entropy,
-    log_softmax and logsumexp.
+    logits of any size. Write it by hand, with `exp` and `log`: an answer that uses PyTorch's own
+    cross_entropy, log_softmax or logsumexp earns nothing.
 
     Args:
         logits: `(..., V)`: one axis or more before the last.

@@ -384,7 +384,7 @@ class GPT(nn.Module):
         return torch.einsum("bnd,vd->bnv", self.norm(last), table)
 
 
-# %% wrong: the model of helpers -> the course's own part in place of an answer
+# %% wrong: the model of helpers -> a ready-made part in place of an answer
 from helpers.models import TransformerBase
 
 
