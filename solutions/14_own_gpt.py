@@ -150,7 +150,7 @@ for text in ("L'été dernier, j'ai lu.", "aab aab"):
 
 # %% exercise="train_bpe"
 def train_bpe(texts: list[str], merges: int) -> list[Pair]:
-    """Returns the pairs to merge, in the order in which they were learned.
+    """Returns the pairs to merge, tuples of two numbers, in the order in which they were learned.
 
     A word (of `split_words`) begins as the list of its bytes, numbers from 0 to 255. Again and again,
     the most frequent pair of neighbours is replaced by a new number in all words: first 256, then 257, ...
