@@ -437,8 +437,8 @@ class GPT(nn.Module):
     `(max_len, d_model)`, with standard deviation 1), layers (an nn.ModuleList of `n_layers` layers)
     and norm (an nn.LayerNorm).
     The embedding times sqrt(d_model), plus the position, goes through the layers and the norm. A token's
-    score is the product of the result with its row of the embedding; the head has no parameters. There
-    is nothing else in it, and no buffer: masks are made when they are needed.
+    score is the product of the result with its row of the embedding: the head is no module. There is
+    nothing else in it, under no other name, and no buffer: masks are made when they are needed.
     """
 
     def __init__(self, vocab_size: int, d_model: int, n_layers: int, n_heads: int, max_len: int) -> None:

@@ -593,6 +593,7 @@ def _shapes(ask: Question, value: Any) -> dict[str, str]:
 SAYS_WHY = "says why"  # measures no value, but an exception that is wanted: whether it says anything
 INPUTS_KEPT = "inputs kept"  # measures the call and not its value: whether what was given is left as it was
 
+
 # name -> (what it measures, as a sentence about it begins; the function)
 def _pairs(ask: Question, value: Any) -> Any:
     """Returns a list of pairs as it is; each is a tuple, which is equal to another tuple and to no list."""

@@ -249,9 +249,13 @@ def output(model: Any, part: str, inputs: Sequence[Any]) -> Any:
 
 
 def parameters(model: nn.Module) -> dict[str, Any]:
-    """Returns name -> (shape, trainable) for every parameter and buffer of a module."""
-    found = {name: (tuple(p.shape), p.requires_grad) for name, p in model.named_parameters()}
-    return found | {name: (tuple(b.shape), False) for name, b in model.named_buffers()}
+    """Returns name -> (shape, trainable) for every parameter and buffer of a module.
+
+    What stands in it under two names, as the weight of a tied head, has both: so it does in `state_dict`, and a strict
+    `load_state_dict` asks for it.
+    """
+    found = {name: (tuple(p.shape), p.requires_grad) for name, p in model.named_parameters(remove_duplicate=False)}
+    return found | {name: (tuple(b.shape), False) for name, b in model.named_buffers(remove_duplicate=False)}
 
 
 def origins(model: nn.Module, inputs: Sequence[Mapping[str, Tensor]]) -> dict[str, str]:
