@@ -184,6 +184,8 @@ def examine(notebook: str, defined: Exercise, count: int, every: int = 1) -> Cou
     start, counted = time.process_time(), Count()
     right = [one for one in bank.answers(notebook) if one.exercise == defined.name and one.right]
     for answer in right[:count]:
+        if not any(one.outcome == "right" for one in verdicts(answer, defined)):
+            sys.exit(f"{notebook} {defined.name}: {answer.label} is called wrong here; mend that first")
         plain = ast.unparse(ast.parse(answer.source)).splitlines()
         for source in itertools.islice(with_a_slip(answer.source), 0, None, every):
             counted.tried += 1

@@ -31,6 +31,7 @@ FACES = {
 }
 DARK = ("attention", "part", "loss")  # boxes with white writing
 LINE = "#444444"
+ABOVE = 0.1  # inches between a box and a frame above or below it: half of the gap in a column
 ARROW: dict[str, Any] = {
     "arrowstyle": "-|>",
     "mutation_scale": 10,
@@ -132,12 +133,12 @@ class Diagram:
         self.axes.add_patch(FancyArrowPatch((edge, by), (side, by), zorder=1, **ARROW))
 
     def frame(self, names: Sequence[str], text: str = "", margin: float = 0.18) -> None:
-        """Draws a dashed frame around boxes, with `text` at its upper right."""
+        """Draws a dashed frame around boxes, `margin` beside them, with `text` at its upper right."""
         patches = [self.boxes[name] for name in names]
         left = min(patch.get_x() for patch in patches) - margin
         right = max(patch.get_x() + patch.get_width() for patch in patches) + margin
-        low = min(patch.get_y() for patch in patches) - margin / 1.5
-        high = max(patch.get_y() + patch.get_height() for patch in patches) + margin / 1.5
+        low = min(patch.get_y() for patch in patches) - ABOVE
+        high = max(patch.get_y() + patch.get_height() for patch in patches) + ABOVE
         edge = {"fill": False, "linestyle": "--", "edgecolor": LINE, "linewidth": 1}
         self.axes.add_patch(Rectangle((left, low), right - left, high - low, zorder=0, **edge))
         if text:

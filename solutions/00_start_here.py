@@ -18,12 +18,12 @@
 # %% [markdown]
 # # 00 · Start here
 #
-# This notebook is about the tools. Ten minutes now save an hour later: you will meet a small Transformer, run a cell, fill one, have it checked, read a
-# hint, and hand the notebook in. All the other notebooks work the same way.
+# This notebook is about the tools: you meet a small Transformer, run a cell, fill one, have it checked, read a hint, and hand the
+# notebook in. All the other notebooks work the same way.
 #
 # **When you are done, you can**
-# - say what a language model does, and watch one do it;
-# - run cells, and start again from a clean state when something is odd;
+# - say what a language model does;
+# - run cells, and start again from a clean state;
 # - answer an exercise and read what `check` says about it;
 # - have the whole notebook validated, and hand it in.
 #
@@ -37,8 +37,8 @@
 # %% [markdown]
 # ## 1. Run a cell
 #
-# Click into the next cell and press **Shift+Enter**: it runs, and the next one is selected. The first cell of each notebook
-# brings in what the notebook needs; always run it first.
+# Click into the next cell and press **Shift+Enter**: it runs, and the next one is selected. Always run the first cell of a notebook first: it brings in what
+# the others need.
 #
 # - The number in brackets on the left says in which order cells were run. `[*]` means: still running.
 # - To stop a cell that runs too long: the square ■ in the toolbar, or press Esc, then `I` twice.
@@ -53,8 +53,8 @@ from tutor import check, hint
 # %% [markdown]
 # ## 2. A model, to begin with
 #
-# What this course is about, in one cell: a Transformer that has read 10,500 invented French book reviews, small enough to be loaded at once. It
-# has one skill. It reads a beginning and gives each of the 849 *tokens* (words and signs) of its vocabulary a probability to be the **next token**. You will build every part of it.
+# What this course is about, in one cell: a Transformer that has read 10,500 invented French book reviews. It has one skill: it reads the beginning of a text
+# and gives each of the 849 *tokens* (words and punctuation marks) of its vocabulary a probability of being the **next token**. You will build each of its parts.
 
 # %% experiment
 from helpers.first_model import load_first_model
@@ -87,11 +87,12 @@ def show_next(sentence: str) -> None:
 show_next("l'intrigue est bancale et le style est franchement")
 
 # %% [markdown]
-# (*The plot is shaky and the style is frankly ...*) The adjective must be masculine, as *le style* is, and not feminine, as *l'intrigue*. The picture on the right shows where it can learn
-# that: its last word, *franchement*, looks most at *style*. This looking is **attention**, and notebooks 01 to 03 build it.
+# (*The plot is shaky and the style is frankly ...*) The adjective must be masculine, as *le style* is, and not feminine, as *l'intrigue*: on the left,
+# *fascinant* and not *fascinante*. (*Formidable* and *superbe* are the same for both.) On the right, the last word, *franchement*, looks most at *style*. This looking is **attention**, and notebooks
+# 01 to 03 build it. (Such a picture is a hint and no proof: see *Go further*.)
 #
-# Now write a beginning of your own: change the sentence in a copy of the last line, in a new cell (the **+** in the toolbar makes one). Small letters or
-# capitals are the same to it. What it has never read becomes `<oov>`, *out of vocabulary*. Or move the slider: it lets the model read one word more each time.
+# Try a beginning of your own: copy the last line into a new cell (the **+** in the toolbar makes one) and change the sentence. What the model has never
+# read becomes `<oov>`, *out of vocabulary*. Or move the slider: it lets the model read one word more each time.
 
 # %% interactive
 from ipywidgets import IntSlider, interact
@@ -112,7 +113,8 @@ _ = interact(show_after, count=slider)
 show_after(4)
 
 # %% [markdown]
-# Written out, this is all that happens, and it happens once for each word of a text. The letters are those of all the notebooks: $n$ tokens in a text, $d$ numbers for each, $V$ words in the vocabulary.
+# All that happens, once for each word of a text, in one picture from bottom to top. Notebooks 01 to 04 explain the names. The letters are those of all
+# notebooks: $n$ tokens in a text, $d$ numbers for each, $V$ words in the vocabulary.
 
 # %% experiment
 from helpers.diagrams import Diagram
@@ -139,10 +141,8 @@ picture.show(
 # %% [markdown]
 # ## 3. Your computer
 #
-# Everything in this course runs on a laptop without a graphics card. If you have one that torch can use, the long
-# experiments (notebooks 06 and 12 at full size) use it; the others run on the processor, since models so small gain nothing from a graphics card.
-# The next cell says what you have. (In a terminal, `python -m tutor` says the same in more detail, with a remedy for each thing that is
-# missing.)
+# Everything in this course runs on a laptop without a graphics card; only the longest experiments (notebooks 06 and 12 at full size) gain from one.
+# The next cell says what you have. (In a terminal, `python -m tutor` says more.)
 
 # %% measured
 print(device.explain_device(device.choose_device()))
@@ -150,8 +150,8 @@ print(device.explain_device(device.choose_device()))
 # %% [markdown]
 # ## 4. A batch, by hand
 #
-# A Transformer never sees words. It sees numbers: each *token* (a word, a piece of a word or a sign) becomes a row of $d$ numbers, a sentence of $n$ tokens
-# becomes $n$ such rows, and $b$ sentences are stacked into a *batch*: $b$ is the *batch size*. Here is a small one, two sentences of three tokens, with four numbers for each token.
+# A Transformer never sees words. It sees numbers: each *token* (a word, a piece of a word or a punctuation mark) becomes a row of $d$ numbers, a sentence of $n$ tokens
+# becomes $n$ such rows, and $b$ sentences are stacked into a *batch*: $b$ is the *batch size*. Here is a small one:
 
 # %% experiment
 batch = torch.arange(24.0).reshape(2, 3, 4)  # (b, n, d)
@@ -172,13 +172,13 @@ for index, place in enumerate(axes):
 plots.show(figure, "Two sentences of three tokens, each token a row of four numbers, counted from 0 to 23.")
 
 # %% [markdown]
-# Count: how many sentences, how many tokens in each, how many numbers for each token? In this order, these three numbers are the *shape* of the
-# batch. We write it `(b, n, d)`, batch first, in every notebook.
+# How many sentences, how many tokens in each, how many numbers for each token: in this order, these three numbers are the *shape* of the batch. We write it
+# `(b, n, d)`, batch first, in every notebook.
 #
 # ## 5. An exercise
 #
-# The next cell is an exercise. Yours says `raise NotImplementedError("Replace this line by your answer")`: replace that line, run the cell, then
-# run the check below it. The last line before an exercise says the minutes that it may take and its difficulty: ●○○ is one idea, with ●●○ several things are asked
+# The next cell is an exercise. In your copy it ends with `raise NotImplementedError("Replace this line by your answer")`: replace that line, run the cell, then
+# run the check below it. Right above each exercise stand the minutes that it may take and its difficulty: ●○○ is one idea, with ●●○ several things are asked
 # at once, for ●●● you make a plan first.
 #
 # Try this first, to see what the check can tell you:
@@ -216,13 +216,14 @@ def batch_shape(b: int, n: int, d: int) -> tuple[int, int, int]:
 #
 # ### What every answer keeps
 #
-# Your function will be called by other code, often, and inside a training loop. So each check asks at its end, without saying so in each exercise:
+# Your function will be called by other code, often, and inside a training loop. So each check ends with a few questions that the exercise does not repeat. (Read them once now, and again
+# when a check names one; modules and gradients begin in notebook 02.)
 # - **What it is given stays as it is.** A function that changes a tensor, a list or a model that it was given spoils it for the caller: work on a
-#   copy (`scores = scores.masked_fill(...)`, and not `scores.masked_fill_(...)`). Where it shall change a model, or return one, nothing else of it
-#   changes: not its mode, its dropout, nor which of its weights train.
-# - **The same question gets the same answer**, also after another one. Once weights or tensors have been changed in place, it is worked out anew: nothing is
-#   kept from call to call. A copy of a module has weights of its own. A tensor, list or dict that is returned is a new one each time, and no part of a table that is kept. A
-#   method does what its description says, also when it is called by itself. A long input is treated in the same way as a short one.
+#   copy (`scores = scores.masked_fill(...)`, and not `scores.masked_fill_(...)`). Where it is to change a model, or to return one, nothing else about that
+#   model changes: not its mode (training or evaluation), its dropout, nor which of its weights train.
+# - **The same question gets the same answer**, also after another one. When weights or tensors have been changed in place, the answer changes with them:
+#   nothing is kept from call to call. A copy of a module has weights of its own. A tensor, list or dict that is returned is a new one each time, not a part
+#   of a table that is kept. Each method does what its description says, also when it is called alone. A long input is treated in the same way as a short one.
 # - **Gradients pass through** everything that training needs: modules, and functions whose description says so. `.detach()`, `.item()` and numpy
 #   stop them. A module does the same in training mode as in evaluation mode, and double precision stays double.
 # - **A module stays on the device of its inputs**, and so does a function through which training passes, or which is given a model: on a GPU,
@@ -261,13 +262,15 @@ print("your function says:           ", tuple(batch_shape(2, 3, 4)))
 # **Which notebooks?** All of them, if you can. Six are a course of their own: **01** (the mask), **03** (attention), **04** (from language model to
 # classifier), **06** (pretraining), **07** (BERT) and **11** (translation). Each of the six says at its end what comes next on this short route.
 #
-# **Go further.** Put the cursor inside the brackets of `torch.zeros(` and press Shift+Tab: the documentation appears. Add `?` after any
+# **Go further.** Ask the model of section 2 for the words after `le style est bancal et l'intrigue est franchement`: the adjectives turn feminine, and yet, in the layer that is drawn, the first of two, the last word still looks most at *style*. What it looks at is not all that it knows.
+#
+# Put the cursor inside the brackets of `torch.zeros(` and press Shift+Tab: the documentation appears. Add `?` after any
 # name and run the cell for the same: `plots.matrix?`. Then open notebook 01: it asks what a word may look at.
 
 # %% [markdown]
 # ## What others call it
 #
-# - **token**: a word, a piece of a word or a sign, as a model reads it: a number of its vocabulary, which then becomes a row of numbers.
+# - **token**: a word, a piece of a word or a punctuation mark, as a model reads it: a number of its vocabulary, which then becomes a row of numbers.
 # - **batch size**: how many texts are worked on at once, the $b$ of `(b, n, d)`.
 # - **sequence length**: how many tokens a text has, the $n$.
 # - **hidden size** (also *model dimension*, $d_\text{model}$): how many numbers stand for one token, the $d$. We call it the *width*.

@@ -21,8 +21,7 @@
 # # 01 · The causal mask
 #
 # A language model reads a sentence once and answers, at *every* position, "which word comes next?".
-# For that to be an honest question, no position may look at the words that follow it. One small square of
-# zeros and minus infinities makes sure of it. You build it, use it, and test from outside whether a model keeps to it.
+# For that to be an honest question, no position may look at the words that follow it. One small square of zeros and minus infinities makes sure of it. You build it, use it, and test whether a model keeps to it.
 #
 # **When you are done, you can**
 # - write the causal mask and say what each of its rows means;
@@ -54,7 +53,7 @@ from helpers.models import LanguageModel, TransformerBase
 # %% [markdown]
 # ## 1. One sentence, many questions
 #
-# Take the sentence *Le chat dort sur le canapé*. It holds not one exercise for a language model but five:
+# Take the sentence *Le chat dort sur le canapé*. It holds five exercises for a language model:
 #
 # | the model sees | the model must guess |
 # |---|---|
@@ -64,15 +63,15 @@ from helpers.models import LanguageModel, TransformerBase
 # | Le chat dort sur | le |
 # | Le chat dort sur le | canapé |
 #
-# The slow way is to run the model once for each line. The fast way is to run it **once** on the whole
-# sentence and to read five answers, one at each position. But then all the words are in the input at the
-# same time, including the answers. Attention lets every token look at every other token; nothing in it
-# knows what "before" and "after" mean.
+# The slow way is to run the model once for each line. The fast way is to run it **once** on the whole sentence and to read five answers, one at
+# each position. But then the answers are in the input, too, and attention lets every token look at every other token; nothing in it knows what
+# "before" and "after" mean.
 #
-# So we forbid it. How does a token look? Each token is a row of numbers. By two matrices that are learned, the model makes of it a
-# *query*, what it looks for, and a *key*, what it can be found by. The **score** $s_{ij}$ says how much token $i$ wants to look at token $j$:
-# it is the dot product of the query of $i$ with the key of $j$, large where the two fit. (Notebook 03 builds this; here scores are given.)
-# A softmax turns each row of scores into weights. Before it, we add to each score a number $m_{ij}$:
+# So we forbid it. How does a token look? Each token is a row of numbers. With learned matrices the model turns it into three others: a *query*, what the token looks for; a *key*,
+# what it can be found by; and a *value*, what it gives when it is found. The **score** $s_{ij}$ says how much token $i$ wants to look at token $j$:
+# it is the dot product of the query of $i$ with the key of $j$, large where the two fit. A softmax turns each row of scores into weights, and the new
+# vector of token $i$ is the sum of all values, each times its weight. (Notebook 03 builds this.) Before the softmax, we add to each
+# score a number $m_{ij}$:
 #
 # $$ m_{ij} = \begin{cases} 0 & \text{if } j \le i \quad\text{(the past and the token itself: nothing changes)} \\
 # -\infty & \text{if } j > i \quad\text{(the future: forbidden)} \end{cases} $$
@@ -83,8 +82,8 @@ from helpers.models import LanguageModel, TransformerBase
 # %% [markdown]
 # ### By hand, with three tokens
 #
-# Here are nine scores. Take a pencil and compute the three rows of weights **with** the mask; you need
-# $e^0 = 1$, $e^1 \approx 2.72$, $e^2 \approx 7.39$ and $e^3 \approx 20.09$. The first row needs no pencil at all.
+# Here are nine scores: a row for each token that looks, a column for each token looked at. Take a pencil and compute the three rows of weights **with** the mask; you need
+# $e^0 = 1$, $e^1 \approx 2.72$, $e^2 \approx 7.39$ and $e^3 \approx 20.09$.
 #
 # | | Le | chat | dort |
 # |---|---|---|---|
@@ -92,8 +91,7 @@ from helpers.models import LanguageModel, TransformerBase
 # | **chat** | 1 | 3 | 1 |
 # | **dort** | 0 | 1 | 2 |
 #
-# Then run the next cell. It shows your result on the right, and on the left what the same scores give
-# when nobody is forbidden anything.
+# Then run the next cell: your result is on the right, and what the same scores give without a mask on the left.
 
 # %% experiment
 words = ["Le", "chat", "dort"]
@@ -114,9 +112,8 @@ plots.matrix(
 plots.show(figure, "Three matrices side by side. " + plots.describe_matrix(masked, "Weights with the mask"))
 
 # %% [markdown]
-# Read the right-hand picture row by row. *Le* can look only at itself, so all its weight goes there. *chat*
-# shares its weight between *Le* and *chat*. Only *dort*, the last one, sees everything, and its row is the
-# same with and without the mask. Each row still sums to 1.
+# Read the right-hand picture row by row. *Le* can look only at itself, so all its weight goes there. *chat* shares its weight between *Le* and itself. Only *dort*
+# sees everything: its row is the same with and without the mask. Each row still sums to 1.
 #
 # ### A mistake worth making once
 #
@@ -130,13 +127,11 @@ print("sums of the rows:", too_late.sum(dim=-1).round(decimals=2))
 
 # %% [markdown]
 # The first row sums to 0.67: the future has already taken its share, and removing it afterwards leaves a hole.
-# (Dividing each row by its new sum would repair it here. But where the future has the one very large score, it has taken
-# everything, and 0 divided by 0 is no number. The mask before the softmax needs no repair.)
+# (Dividing each row by its new sum would repair it here. But where the one very large score is in the future, nothing is left, and 0 divided by 0 is no number.)
 #
 # ## 2. Exercise: the mask
 #
-# Now for any size. `torch.full`, `torch.triu`, `torch.where` or a plain double loop will all do: what counts is
-# the square that comes out. `float("-inf")` or `-torch.inf` writes minus infinity.
+# Now for any size. `torch.full`, `torch.triu`, `torch.where` or a plain double loop will all do. `-torch.inf` is minus infinity.
 
 
 # %% exercise="causal_mask"
@@ -168,16 +163,17 @@ theirs = torch.nn.Transformer.generate_square_subsequent_mask(len(sentence))
 print("torch's generate_square_subsequent_mask is the same square:", torch.equal(square, theirs))
 
 # %% [markdown]
-# torch has this square under a long name, `nn.Transformer.generate_square_subsequent_mask(n)`, and much code on the web uses it. torch's own layers take it under several names: `src_mask=` in `nn.TransformerEncoderLayer` and in `nn.Transformer`, plain `mask=` in `nn.TransformerEncoder`, `tgt_mask=` in decoders and, for what is written, in `nn.Transformer`. Next
-# to it they take `is_causal=True` (in decoders `tgt_is_causal=True`, in `nn.Transformer` `src_is_causal=` and `tgt_is_causal=`), which *promises* that the mask is this one, so that a faster kernel may be used: see section 4.
+# torch has this square under a long name, `nn.Transformer.generate_square_subsequent_mask(n)`, and much code on the web uses it.
+# torch's own layers, which you do not need here, take it as `src_mask=` (`nn.TransformerEncoderLayer`, `nn.Transformer`), as `mask=` (`nn.TransformerEncoder`) or as `tgt_mask=` (decoders, `nn.Transformer`).
+# Next to it they take `is_causal=True` (or `src_is_causal=`, `tgt_is_causal=`), which *promises* that the mask is this one, so that torch may use a faster way: see section 4.
 #
 # ## 3. Exercise: the weights
 #
-# A real model has a batch of sentences and several heads, so its scores have the shape `(b, h, n, n)`: one square
+# A real model has a batch of sentences, and several attentions side by side, its *heads*. So its scores have the shape `(b, h, n, n)`: one square
 # for each sentence and each head. The mask stays `(n, n)`; adding it works for all squares at once, because torch
 # lines up shapes **from the end**. Count the axis of your softmax from the end, too.
 #
-# The whole way of one head, from scores to weights to new vectors; you write the middle of it:
+# The picture shows the whole way of one head, from bottom to top. You write the middle of it, from scores and mask to weights:
 
 # %% experiment
 from helpers.diagrams import Diagram
@@ -261,7 +257,7 @@ show_weights(6)
 # scores were computed (a product of a query and a key each), and then thrown away. How many are there for $L$ tokens? ($L$ is
 # the $n$ of the shapes; formulas for `sympy` are written with $L$.)
 #
-# Answer with a formula: an expression of `sympy` in the symbol $L$. Any form will do, `(L + 1) * 3` is as good as
+# Answer with a formula in the symbol $L$, written with `sympy`, Python's library for algebra. Any form will do, `(L + 1) * 3` is as good as
 # `3 * L + 3`: the check compares what they mean. (It reads sums, products, powers, fractions, `factorial`, `binomial`,
 # `floor`, `Max` and `Sum`, and tries lengths from 2 on.)
 
@@ -300,10 +296,9 @@ axes = plots.curves(
 plots.show(axes.figure, plots.describe_curves(shares, lengths, "length"))
 
 # %% [markdown]
-# Nearly half of the work, for long texts. Fast kernels know it: where torch has a fused kernel for the device and the numbers at hand, its
-# `scaled_dot_product_attention(..., is_causal=True)` needs no mask in memory and can skip what lies above the diagonal. Its fallback in plain operations
-# builds the mask and computes the whole square. The models in `helpers/models.py` call it in this way when causality is all that has to be said; with the
-# biases of notebook 02 (ALiBi), or where padding must be masked (section 7), they must build a table.
+# Nearly half of the work, for long texts. torch has *kernels* that save it, programs made for one operation on one kind of device: with one of them, its
+# `scaled_dot_product_attention(..., is_causal=True)` needs no mask in memory and can skip what lies above the diagonal. Where there is none, it
+# builds the mask and computes the whole square. The models in `helpers/models.py` call it in this way, unless more must be added to the scores than the causal mask (for padding, section 7, or the biases of notebook 02).
 #
 # ## 5. Exercise: catch a model that looks ahead
 #
@@ -343,7 +338,7 @@ def future_influence(model: LanguageModel, tokens: Tensor, vocab_size: int) -> T
 
 
 # %% [markdown]
-# Now put it to use: two models with the same weights. One has the mask, the other has not.
+# Now put it to use: two models with the same weights. One has the mask, the other has not. Which squares do you expect to be filled?
 
 # %% experiment
 torch.manual_seed(0)
@@ -375,7 +370,7 @@ plots.show(
 # ### What goes wrong without it
 #
 # Let two new, smaller models train on sentences of *random* words, one with the mask and one without. There is nothing to learn in random words: the best anybody can do is
-# to guess each of 20 words with probability 1/20, a loss of $\ln 20 \approx 3.00$. What do you expect from the model
+# to guess each of 20 words with probability 1/20, a loss of $\ln 20 \approx 3.00$ (in *nats*, the unit of the natural logarithm). What do you expect from the model
 # without a mask? Decide before you run the cell.
 
 
@@ -417,7 +412,7 @@ plots.show(axes.figure, "; ".join(alt) + ".")
 print({name: round(values[-1], 1) for name, values in losses.items()})
 
 # %% [markdown]
-# Without the mask, the loss falls far below what is possible: the model has found that the answer to question $i$ stands in its input, one
+# With the mask, the loss stays near 3.00. Without it, it falls far below what is possible: the model has found that the answer to question $i$ stands in its input, one
 # place to the right. (Why not down to 0? The last of the 12 positions has no next word to copy: one twelfth of 3.00 is 0.25.) It has
 # become excellent at copying and knows nothing about words. When it then has to write, there is no next word to copy, and it
 # fails. A training loss that is too good to be true usually is.
@@ -481,8 +476,9 @@ print(f"at {lengths[-1]} tokens, one pass is {ratio:.0f} times faster")
 
 # %% [markdown]
 # That factor is the reason why Transformers are trained with a mask: every sentence of $n$ words gives $n - 1$ training
-# examples for the price of one pass. Using a trained model is called *inference*. There is no such saving: in *generation* the model
-# makes a text token by token, each from those before it (it is *autoregressive*), and $n$ tokens take $n$ passes.
+# examples for the price of one pass. Using a trained model, which is called *inference*, has no such saving: in *generation* the model
+# makes a text token by token, each from those before it (it is *autoregressive*), and $n$ tokens take $n$ passes. The mask helps there, too: what has been computed for a token stays the
+# same, whatever is appended, so its key and its value can be kept.
 #
 # ## 7. Exercise: padding
 #
@@ -548,7 +544,8 @@ plots.show(
 print("any NaN:", bool(weights.isnan().any()))
 
 # %% [markdown]
-# Rows that belong to padding have weights too; what comes out there is thrown away.
+# In the middle, the three columns of padding are empty; on the right, every row of the empty text looks at place 0. (Rows that belong to padding have weights
+# too; what comes out there is thrown away.)
 #
 # ## 8. Essay
 #

@@ -70,12 +70,11 @@ from helpers.models import Classifier, TransformerBase
 # | value | 0 | 10 | 5 | 0 | 20 |
 #
 # The sum of the second line is 10, so the weights are 0.1, 0.4, 0.2, 0.1, 0.2, and the output is $0.4 \cdot 10 + 0.2 \cdot 5 + 0.2
-# \cdot 20 = 9$. Now write the columns in the order *la souris chasse le chat* and compute again. Nothing changes: a sum does not
-# care about the order of its terms. Each word asks "what is in the bag?", and never "where?".
+# \cdot 20 = 9$. Now write the columns in the order *la souris chasse le chat* and compute again. Nothing changes: a sum has no order. Each word
+# asks "what is in the bag?", and never "where?".
 #
 # Does a whole Transformer do better, with its layers and heads? Below, one with random weights and **without positions** reads both
-# sentences. The words are in lower case: for a model, *Le* and *le* would be two different words, and we would compare two
-# different bags.
+# sentences. (All in lower case: for a model, *Le* and *le* are two different words.)
 
 # %% experiment
 vocabulary = ["le", "chat", "chasse", "la", "souris"]  # the number of a word is its place in this list
@@ -105,12 +104,11 @@ print(f"largest difference between the two rows of souris: {(states[0, 4] - stat
 
 # %% [markdown]
 # Look for the row *souris* on the left (the last) and on the right (the second): the same eight colours. So are the rows of
-# *chat*, and of all the others. The hunter and the hunted have the same *hidden states*, the rows that come out at the top, in both sentences. A head that reads
-# the state of a word, or the mean of all states, cannot answer "who hunts whom?", however clever it is.
+# *chat*, and of all the others. The hunter and the hunted have the same *hidden states*, the rows that come out at the top, in both sentences. Whatever reads one of these states, or their mean, cannot say who hunts whom.
 #
 # ## 2. Exercise: is it blind?
 #
-# Make it a measurement that works for any encoder, from outside. A *permutation* is a list of places: `permutation = [3, 4, 2, 0, 1]` puts the word
+# Make it a measurement, from outside, that works for any *encoder*: a model that gives one hidden state for each token. A *permutation* is a list of places: `permutation = [3, 4, 2, 0, 1]` puts the word
 # of place 3 first, then that of place 4, and so on. There are two ways:
 # - encode the sentence, then put the **outputs** into the new order;
 # - put the **words** into the new order, then encode.
@@ -163,7 +161,8 @@ for name, options in kinds.items():
 # language models without any positions do work ([Haviv et al., 2022](https://arxiv.org/abs/2203.16634), section 4). Remember it for the end: "no
 # positions" is blind without a mask; with a mask, section 8 has a surprise for you.
 #
-# So a model must be told the order, and there are three places on the way where it can enter. The next sections take them one by one, from below:
+# So a model must be told the order, and there are three places on the way where it can enter. The next sections take them one by one. (Read the picture from the
+# bottom. The *embedding* of a word is the row of numbers that stands for it before the first layer.)
 
 # %% experiment
 from helpers.diagrams import Diagram
@@ -199,12 +198,13 @@ picture.show(
 # - **Several hands of different speeds**, as the hours, minutes and seconds of a clock. That is the idea of
 #   [Vaswani et al. (2017)](https://arxiv.org/abs/1706.03762), section 3.5.
 #
-# A hand needs two numbers: how far it points to the right, $\sin(\text{angle})$, and how far up, $\cos(\text{angle})$. Pair number $i$ of the $d/2$ pairs
-# stands in the columns $2i$ and $2i + 1$:
+# A hand needs two numbers: how far it points to the right, $\sin(\text{angle})$, and how far up, $\cos(\text{angle})$. The table $PE$ of positional encodings has a row for each place $p$; pair
+# number $i$ of the $d/2$ pairs stands in its columns $2i$ and $2i + 1$:
 #
 # $$ PE_{p,\,2i} = \sin\frac{p}{10000^{2i/d}} \qquad\qquad PE_{p,\,2i+1} = \cos\frac{p}{10000^{2i/d}} $$
 #
-# **By hand, with $d = 4$.** There are two pairs, $i = 0$ and $i = 1$. The first is divided by $10000^0 = 1$, the second by $10000^{2/4} = 100$. Fill in the two
+# **By hand, with $d = 4$.** There are two pairs, $i = 0$ and $i = 1$. In the first, $p$ is divided by $10000^0 = 1$, in the second by $10000^{2/4} = 100$: their
+# *speeds* are 1 and 1/100. Fill in the two
 # empty rows with a calculator (in radians):
 #
 # | place $p$ | $\sin p$ | $\cos p$ | $\sin(p/100)$ | $\cos(p/100)$ |
@@ -289,7 +289,7 @@ plots.show(figure, alt)
 # > There the table has the shape `(max_len, 1, d)`, and `x + table[:x.size(0)]` is right. Copy that line into a program whose
 # > tensors are *batch* first, and `x.size(0)` is the number of sentences. Nothing crashes: sentence 0 gets place 0 for all its words,
 # > sentence 1 gets place 1, and nobody is told which word comes first. If you correct it to `x.size(1)` but keep the axis of 1 in the middle, it
-# > fails for most batches, and runs without an error, just as wrong, when by chance $b = n$, or with one sentence ($b = 1$), out of which $n$ sentences are made.
+# > fails for most batches. It runs, just as wrong, when by chance $b = n$, and when $b = 1$: then $n$ sentences come out.
 #
 # See it happen. The table below is `0, 1, 2, ...` itself and the words are all 0, so that each square shows the place which a word
 # has been given.
@@ -457,7 +457,7 @@ def shift_matrix(offset: int, d_model: int) -> Tensor:
 # %% [markdown]
 # Why does it matter? "Look two words back" is now **one matrix**, the same at every place. If a head's queries are the keys multiplied by
 # `shift_matrix(-2, d)`, then each query points at the place two before its own. A Transformer can learn this matrix, since queries
-# are made by one. (It is one of two reasons which the authors give for sinusoids in section 3.5. The other: they "may allow the model to extrapolate" to
+# are made by one. (It is one of the two reasons that Vaswani et al. give for sinusoids in section 3.5. The other: they "may allow the model to extrapolate" to
 # sentences longer than in training. Section 8 tests it.)
 
 # %% experiment
@@ -471,14 +471,14 @@ plots.show(axes.figure,
 print(f"mean weight on the place two before, rows 2 to 11: {weights.diagonal(-2).mean():.1f}")
 
 # %% [markdown]
-# (The factor 2 makes the picture sharper; a projection can learn it too.) The first two rows have no place $p - 2$ to look at, and settle for the
-# nearest that they find. Why was `likeness` in section 3 a function of the distance? A
-# rotation does not change dot products: $PE_p \cdot PE_q = (R\,PE_p) \cdot (R\,PE_q) = PE_{p+k} \cdot PE_{q+k}$.
+# (The factor 2 makes the picture sharper; the matrix that makes queries can learn it, too.) From row 2 on, the largest weight stands two places left of the diagonal. The first two rows have no place
+# $p - 2$ to look at, and settle for the nearest that they find. And why was `likeness` in section 3 a function of the distance? A
+# rotation $R$, here that by $k$ places, does not change dot products: $PE_p \cdot PE_q = (R\,PE_p) \cdot (R\,PE_q) = PE_{p+k} \cdot PE_{q+k}$.
 #
 # ## 6. Exercise: a learned table
 #
 # The simplest cure of all: make a table `(max_len, d)` of random numbers and let training find good ones, as it does for the table of word
-# vectors, the *embedding*. BERT and GPT-2 do so. Vaswani et al. tried both and found "nearly identical results" (section 3.5; table 3, row E).
+# embeddings. Two well-known models, BERT and GPT-2, do so. Vaswani et al. tried both and found "nearly identical results" (section 3.5; table 3, row E).
 #
 # What is it that makes a tensor learn? Only `nn.Parameter`. There are three kinds of tensor in a module, and they look the same in `forward`:
 #
@@ -569,9 +569,6 @@ print("has row p moved?", moved.tolist())
 # Often it is not the place that counts but the **distance**: an adjective belongs to the noun beside it, be it at place 5 or at place 500. So why not
 # tell attention the distance directly? Sinusoids and tables say the *absolute* place of a word; what follows says the *relative* one, the distance.
 #
-# > **Do positions favour what is near?** A student report says that they help a model to find the closest tokens and to give these more importance. Of ALiBi, which comes next, it is true by construction. Of the others it is not: sinusoids and a table only say where a word stands, and what a head makes of it is learned (the one in section 5 looks two places back, past
-# > the nearest word), and rotary positions, which come after ALiBi, may score a distance of 4 as high as one of 0.
-#
 # ### ALiBi: a word loses a little with each step
 #
 # [Press et al. (2022)](https://arxiv.org/abs/2108.12409), section 3, add nothing to the words. They subtract from each score the distance, times a *slope* $m$:
@@ -581,7 +578,7 @@ print("has row p moved?", moved.tolist())
 # **By hand.** Let three scores of a row be equal, and let $m = \ln 2 \approx 0.69$. Each step back then divides $e^{\text{score}}$ by 2: the weights stand to each other as
 # $1 : 2 : 4$, that is $1/7,\ 2/7,\ 4/7$. The nearest word gets the most.
 #
-# Each head gets its own slope. With $h$ heads they are $2^{-8/h},\ 2^{-2 \cdot 8/h},\ \dots,\ 2^{-8}$: a geometric series. For 8 heads: $1/2, 1/4, \dots, 1/256$.
+# Each head gets its own slope. With $h$ heads they are $2^{-8/h},\ 2^{-2 \cdot 8/h},\ \dots,\ 2^{-8}$: a geometric sequence. For 8 heads: $1/2, 1/4, \dots, 1/256$.
 # The first head is short-sighted, the last one sees far. The slopes are fixed: nothing is learned.
 #
 # > **A sign and a symmetry.** With a plus, the farthest word would win. And $-m\,|i - j|$ on both sides of the diagonal (without a causal mask) tells how
@@ -608,7 +605,7 @@ def alibi_bias(n_heads: int, size: int) -> Tensor:
 
 
 # %% [markdown]
-# With equal scores, the bias alone makes the weights. Here is the last row of four of the eight heads:
+# With equal scores, the bias alone makes the weights. Here is the last row of four of the eight heads. Head 0 sees hardly more than five words back; to head 7 all 32 words are nearly alike.
 
 # %% experiment
 weights = torch.softmax(alibi_bias(8, 32), dim=-1)[:, -1]  # (8, 32), the last row of each head
@@ -623,9 +620,8 @@ plots.show(axes.figure, plots.describe_curves(lines, distances, "distance"))
 # %% [markdown]
 # ### Rotary: turn the queries and the keys
 #
-# [Su et al. (2021)](https://arxiv.org/abs/2104.09864), section 3.2, take the clocks of section 5 at their word. Do not *add* a clock to the word. Take each pair
-# of numbers of the **query** as a hand, and turn it by the angle that belongs to its place. Do the same with the **key**. Their dot
-# product then depends on the angle *between* the two, and that is the distance.
+# [Su et al. (2021)](https://arxiv.org/abs/2104.09864), section 3.2, do not *add* a clock to the word. They take each pair of numbers of the **query** as a hand, and
+# turn it by the angle that belongs to its place. They do the same with the **key**. Their dot product then depends on the angle *between* them, and that is the distance.
 #
 # **By hand.** Take $d = 2$, a quarter turn for each place, and let query and key both be $(1, 0)$. Turn counter-clockwise: at place 1 the vector is $(0, 1)$,
 # at 2 it is $(-1, 0)$, at 3 it is $(0, -1)$, at 4 it is $(1, 0)$ again.
@@ -637,7 +633,7 @@ plots.show(axes.figure, plots.describe_curves(lines, distances, "distance"))
 # $$ (a \cos\theta - b \sin\theta,\ \ a \sin\theta + b \cos\theta) $$
 #
 # **Values are not turned.** They are what is carried to the output, and the output should not depend on where in the text we are. A common mistake is
-# to turn all three, because they come out of the same projection.
+# to turn all three, since in much code one matrix makes all three.
 #
 # > **Two conventions.** Here the pairs are neighbours: $(0, 1), (2, 3), \dots$, as in the paper. Others, such as GPT-NeoX and Llama in the library
 # > *transformers*, pair number $i$ with number $i + d/2$ (look for `rotate_half`). Both are fine, but the weights of one do not work with the other.
@@ -718,13 +714,18 @@ for name, turn in {"values as they are": rotary, "values turned too": all_turned
     print(f"{name:20} the output changes by {change:.1f}")
 
 # %% [markdown]
+# Only if the values stay as they are does the output stay the same.
+#
+# > **Do positions favour what is near?** A student report says that they help a model to find the closest tokens and to give them more importance. Of ALiBi that is true by construction. Of the others it is not: sinusoids and a table only say
+# > where a word stands, and what a head makes of it is learned (the one in section 5 looks two places back, past the nearest word). Rotary may score a distance of 4 as high as one of 0, as in the example by hand.
+#
 # ## 8. Who comes first?
 #
 # Now let them compete. The task is *Le chat chasse la souris*, made longer: somewhere among other words stand *chat* and *souris*, once each, and the last
 # token is a question mark. There, the model must say **which of the two came first**. One bit, and without the order there is only guessing: one half.
 #
-# All five models are the same otherwise: one layer, four heads, a causal mask. They train on sentences of 4 to 16 words, and we test them on up to 64. Three
-# seeds each. (The training takes about a quarter of a minute.)
+# All five models are the same otherwise: one layer, four heads, a causal mask. They train on sentences of 4 to 16 words, and we test them on up to 64. Each
+# trains three times, with other random numbers (*seeds*). (This takes about half a minute.)
 #
 # The learned table needs a rule for places it has not seen, or there would be nothing to plot. Ours: it has 64 rows from the start, and rows 16 to 63
 # **stay as they were drawn**, because no training sentence reaches them.
@@ -815,10 +816,10 @@ for kind in kinds:
     print(f"{kind:16}", *[f"{mean:5.2f}" for mean in results[kind].mean(dim=0)])
 
 # %% [markdown]
-# To be right beyond the trained lengths is called *length extrapolation*. At the trained lengths (grey), four of the five solve the task nearly always (the learned table with 16 words a little less often). Only *none* guesses: in one layer, the question mark sees
+# At the trained lengths (grey), four of the five solve the task nearly always (the learned table with 16 words a little less often). Only *none* guesses: in one layer, the question mark sees
 # nothing but a bag. If we had tested at the trained lengths only, we would say that it makes no difference which of the four we take.
 #
-# Beyond them, it makes all the difference. To see why, fix the length at 64 and put both animals into one part of the sentence:
+# Beyond them, it makes all the difference. (To be right there, too, is called *length extrapolation*.) To see why, fix the length at 64 and put both animals into one part of the sentence:
 # - **the start**, the first 15 words: the *places* are those of training (but for that of the question mark), the distances are not;
 # - **the end**, the last 15 words before the question mark: the *distances* are those of training, the places are not;
 # - **the middle**: neither is.

@@ -92,9 +92,8 @@ print("weights:      ", [round(weight, 2) for weight in weights.tolist()])
 print("output:       ", [round(number, 2) for number in (weights @ value).tolist()])
 
 # %% [markdown]
-# *dort* takes two thirds of its answer from *chat*. It is a soft dictionary: an ordinary one needs a key that fits exactly
-# and gives back one value; this one compares with all keys and gives back a mixture. Nothing in it is chosen by hard
-# rules, so everything in it has a gradient and can be learned.
+# *dort* takes two thirds of its answer from *chat*. Attention is a soft dictionary: an ordinary one needs a key that fits exactly
+# and gives back one value; this one compares with all keys and gives back a mixture. So everything in it has a gradient and can be learned.
 #
 # ## 2. Why the square root?
 #
@@ -129,7 +128,7 @@ plots.show(figure, "Left: the wider the vectors, the wider the histogram of scor
 print("standard deviation of the scores:", spread)
 
 # %% [markdown]
-# The standard deviation is the square root of the width. At $d = 64$ a score of 8 or of $-8$ is nothing special. What does a softmax make of such numbers? The difference
+# On the left, the standard deviation is the square root of the width; divided by it, on the right, all four are alike. At $d = 64$ a score of 8 or of $-8$ is nothing special. What does a softmax make of such numbers? The difference
 # between a score of 8 and one of 0 becomes a ratio of $e^8 \approx 2981$ between their weights: one key gets everything,
 # and the choice is made by chance, before the model has learned anything.
 #
@@ -152,9 +151,8 @@ for width in (1, 2, 3):
 # %% [markdown]
 # ### Exercise: how large is a score?
 #
-# Write the variance as a formula. There is one more thing to know, which section 4 explains: a model of width $D$ does not
-# have one attention but $A$ of them side by side, its **heads**, and they share the $D$ numbers. Each head has its own $D/A$
-# numbers of the query and of the key, and makes its own scores of these only.
+# Write the variance as a formula. One more thing, which section 4 explains: a model of width $D$ has $A$ attentions side by side, its **heads**, and they share the
+# $D$ numbers. Each head has its own $D/A$ numbers of the query and of the key, and makes its own scores of these only.
 #
 # So: the numbers of query and key are independent, with mean 0 and variance 1. What is the variance of one score of
 # *one head*, before it is scaled? An expression of `sympy` in the symbols $D$ and $A$.
@@ -278,16 +276,16 @@ for divisor, median in zip(divisors, responses):
           f"below 0.01 for {silent:4.0%} of the queries")
 
 # %% [markdown]
-# Move the slider with the mouse or the arrow keys. Without a scale the typical query stares at one key: the softmax is **saturated**. Many
-# queries respond to nothing any more: for 32 % of all queries the response is below 0.01. (For the others it is large, so that the median says little here.)
-# Divided by 64, the entropy is close to its 3 bits: all weights are nearly equal, attention looks at
-# nothing in particular, and the response is small for every query, because a change of $q \cdot k$ is divided by 64 as well. Such a model could still learn to look, but only by making its queries and keys very long.
-# At 8, the square root of 64, the weights are neither saturated nor equal, and no query has fallen silent. Nothing is magic about the exact number: 4 would do about as well here. What matters is
-# that the scale follows the width, so that a wide model starts as well as a narrow one. (There are other answers: the parametrisation µP of [Yang et al. 2022](https://arxiv.org/abs/2203.03466) divides by $d$ itself, since
-# queries and keys do not stay independent when they learn.)
+# Move the slider with the mouse or the arrow keys.
 #
-# > **In practice: scaled, not clipped.** A student's review of the Transformer says that scores are *clipped* so that gradients do not *explode*. Neither word fits. Nothing is cut off here: after the division the order of the scores is as it was, and so are the ratios of
-# > their differences. And what threatens is the opposite of an explosion: in a saturated softmax gradients *vanish*, as the table above shows. Clipping exists, too, but elsewhere: before a step of the optimizer, a gradient that is too long is shortened (notebook 06).
+# - **Divided by 1**, the typical query stares at one key: the softmax is **saturated**. For 32 % of all queries the response is below 0.01, so they can hardly learn. (For the others it is large, so that the median says little here.)
+# - **Divided by 64**, the entropy is close to its 3 bits: all weights are nearly equal, attention looks at nothing in particular, and the response is small for every query, because a change of $q \cdot k$ is divided by 64 as well. Such a model could
+#   still learn to look, but only by making its queries and keys very long.
+# - **Divided by 8**, the square root of 64, the weights are neither saturated nor equal, and no response is below 0.01. Nothing is magic about the exact number: 4 would do about as well here. What matters is that the scale follows the width, so that a
+#   wide model starts as well as a narrow one. ([Yang et al. 2022](https://arxiv.org/abs/2203.03466) divide by $d$ itself, since queries and keys do not stay independent when they learn.)
+#
+# > **In practice: scaled, not clipped.** A student's review of the Transformer says that scores are *clipped* so that gradients do not *explode*. Neither word fits. Nothing is cut off here: the division
+# > leaves the order of the scores as it was. And what threatens is the opposite of an explosion: in a saturated softmax gradients *vanish*, as the responses above show. Clipping exists, too, but elsewhere: before a step of the optimizer, a gradient that is too long is shortened (notebook 06).
 #
 # ## 3. Exercise: attention
 #
@@ -356,7 +354,7 @@ print("equal to torch:", torch.allclose(yours, theirs, atol=1e-5))
 # who sleeps, where, and which word comes before me? So a Transformer asks several times in parallel. It has $h$
 # **heads**, and each of them works with its own $d/h$ numbers of each token. From here on $d$ is the width of the *model*; the width of a head, which was $d$ in sections 1 to 3, is $d/h$. (The exercise of section 2 wrote $D$ and $A$ for them, as the sympy formulas of this course do.)
 #
-# Follow one batch $x$ $(b, n, d)$ through self-attention:
+# Follow one batch $x$ $(b, n, d)$ through *self-attention*, in which a text looks at itself:
 #
 # 1. three linear layers make `query`, key and value from `x`, each as wide as `x`;
 # 2. each of the three is cut into heads: `query_heads` for the query;
@@ -416,9 +414,11 @@ axes = plots.curves(
 plots.show(axes.figure, plots.describe_curves(millions, lengths, "length"))
 
 # %% [markdown]
-# The weights grow with $n^2$, the rest with $n$.
+# The weights grow with $n^2$, the rest with $n$: from about 500 tokens on, the weights are the larger part.
 #
 # ### Without the square
+#
+# *Go further: no exercise depends on this.*
 #
 # *FlashAttention* ([Dao et al. 2022](https://arxiv.org/abs/2205.14135), section 3.1) gives the same result and never keeps the square. The idea: read keys and values in **blocks**. A softmax needs the largest score of its row (so that no exponential overflows) and the sum of all exponentials,
 # and both can be kept *so far*. For each query keep the largest score $m$, the sum $\ell$ of $e^{s - m}$, and the sum $o$ of the values, each times its $e^{s - m}$. When a block brings a larger score $m'$, everything that was summed is multiplied by $e^{m - m'}$: as if $m'$ had been known from the start. At the end the output is $o / \ell$.
@@ -756,7 +756,7 @@ print(told)
 # %% [markdown]
 # Read a map row by row: the word on the left looks at the words below. A line beside the diagonal is a head that looks one place back or one place on: it goes by
 # *position*. A full column under *regarde* is a head that looks for the verb, wherever it stands: it goes by *content*. Large trained models
-# have such heads, too. Voita et al. (2019, section 5) find heads for neighbours, for syntax and for rare words in a translation model, and show that most of
+# have such heads, too. [Voita et al. (2019)](https://arxiv.org/abs/1905.09418), section 5, find heads for neighbours, for syntax and for rare words in a translation model, and show that most of
 # the others can be removed with little loss. What a head looks at is a hint, not an explanation.
 #
 # ### Essay: why several heads?
@@ -805,7 +805,7 @@ print(told)
 # ### The mistake first: attention on attention
 #
 # Stack 12 attentions, each with fresh weights, and normalise after each. How alike do ten random tokens become? We measure the mean cosine between
-# different tokens: 0 for unrelated vectors, 1 for equal ones. Once each attention *replaces* the tokens, once it is *added* to them.
+# different tokens: 0 for unrelated vectors, 1 for equal ones. Once each attention *replaces* the tokens, once it is *added* to them, and once it is added with larger first weights.
 
 # %% experiment
 def alike(x: Tensor) -> float:
@@ -842,8 +842,7 @@ axes = plots.curves(cosines, range(13), title="Ten tokens on their way up",
 plots.show(axes.figure, plots.describe_curves(cosines, range(13), "attention", digits=2))
 
 # %% [markdown]
-# After two attentions that *replace* the tokens, all tokens are the same vector: averages of averages. Dong et al. (2021) prove that this happens
-# doubly exponentially fast. A remedy is the **residual**: add what was read to what was there, $x + \text{attention}(x)$. The token keeps a part of itself and learns something.
+# After two attentions that *replace* the tokens, all tokens are the same vector: averages of averages. [Dong et al. (2021)](https://arxiv.org/abs/2103.03404) prove that this happens doubly exponentially fast. A remedy is the **residual**: add what was read to what was there, $x + \text{attention}(x)$. The token keeps a part of itself and learns something.
 # How large a part decides how long that helps. With the small first weights of `nn.Linear`, what is added is small, and in our run the cosine after 12 attentions is about 0.3. With larger first weights the same residual only slows the collapse down:
 # the tokens end nearly as alike as without it. Dong et al. prove their theorem for attention *without* residuals; what deep stacks with residuals do is taken up in notebook 12.
 #
@@ -985,7 +984,7 @@ plots.show(figure, " ".join(
 
 # %% [markdown]
 # Post-norm keeps the tokens at size 1 and has its largest gradients near the top; in pre-norm the numbers grow and the
-# gradients are largest at the bottom. Xiong et al. (2020) explain with this why deep post-norm models need a learning rate that starts small
+# gradients are largest at the bottom. [Xiong et al. (2020)](https://arxiv.org/abs/2002.04745) explain with this why deep post-norm models need a learning rate that starts small
 # (*warm-up*) and pre-norm models hardly do. You meet it again in notebook 12.
 #
 # ## 9. The encoder
@@ -1171,9 +1170,11 @@ for once in (False, True):
           f"{200 * (perf_counter() - start):.0f} ms for 20 words")
 
 # %% [markdown]
+# The gain in time is small here, since the decoder runs 20 times in both ways; it grows with the length of the source.
+#
 # ### The whole model
 #
-# You have built all of it. Here is the Transformer of 2017 as one picture, with your layers in the two frames, $M$ of each. The lines around the coloured parts are the residuals; in *add, norm* they meet what the part has made, $\operatorname{norm}(x + \text{part}(x))$. It is an *encoder-decoder*. Without the left column and the cross-attention, the right one is a language model (notebook 04), which is called *decoder-only*; the left one alone, with an output layer on it, is BERT (notebook 07), *encoder-only*. (Such an output layer is also called a *head*; it has nothing to do with the heads of attention.)
+# You have built all of it. Here is the Transformer of 2017 as one picture, with your layers in the two frames, $M$ of each. The lines around the coloured parts are the residuals; in *add, norm* they meet what the part has made, $\operatorname{norm}(x + \text{part}(x))$. It is an *encoder-decoder*. Without the left column and the cross-attention, the right one is a language model (notebook 04), which is called *decoder-only*; the left one alone, with an output layer on it, is BERT (notebook 07), *encoder-only*. (Such an output layer is also called a *head*; it has nothing to do with the heads of attention. Here it gives each token $V$ scores, one for each word.)
 
 # %% experiment
 from helpers.diagrams import Diagram
@@ -1216,21 +1217,10 @@ picture.show(
 # %% [markdown]
 # ## 11. What attention took the place of
 #
-# *Go further: no exercise depends on this section, and notebook 13 has all of it.*
+# *Go further: no exercise depends on this section. Notebook 13 builds a recurrence and compares it with attention.*
 #
-# Before 2017 most such models were **recurrent**: a GRU or an LSTM reads one word after the other and keeps a state, $s_t = f(x_t, s_{t-1})$. For a batch it works on $(b, d)$ at each of $n$ steps, where attention works on $(b, n, d)$ at once. Vaswani et al. (2017, section 4 and table 1) compare the two for one layer, up to
-# constant factors:
-#
-# | | operations | steps that must wait for each other | longest path between two words |
-# |---|---|---|---|
-# | self-attention | $n^2 d$ | 1 | 1 |
-# | recurrence | $n d^2$ | $n$ | $n$ |
-# | self-attention to $r$ neighbours | $r n d$ | 1 | $n / r$ |
-#
-# By hand: $n = 50$ words and $d = 512$. Which of the first two needs more operations? (1.3 against 13 million.) And from which length on is it the other way round? ($n > d$.)
-#
-# The last column is the reason why long dependencies are hard for recurrent models: what the first word says must survive $n$ steps before it meets the last one, and on the way back so must its gradient. In attention all words are one step apart. (Notebook 13
-# measures how much of the gradient arrives.) The column before it can be measured with a clock: how long does a sentence take, forwards and backwards?
+# Before 2017 most such models were **recurrent**: a GRU or an LSTM reads one word after the other and keeps a state, $s_t = f(x_t, s_{t-1})$. For a batch it works on $(b, d)$ at each of $n$ steps, where attention works on $(b, n, d)$ at once.
+# Take the time: how long does a sentence take, forwards and backwards?
 
 # %% measured
 torch.manual_seed(0)
@@ -1256,9 +1246,8 @@ axes = plots.curves(times, lengths, title="One sentence, forwards and backwards"
 plots.show(axes.figure, plots.describe_curves(times, lengths, "length", digits=2))
 
 # %% [markdown]
-# Both times grow with the length, that of attention with its square in the end, but the GRU's steps wait for each other, so that a GPU with thousands of cores stands idle.
-# That is one of the paper's arguments for leaving recurrence out (section 4), and it holds for *training*. In generation both go word by word, and there the recurrent
-# model has the advantage: its state has the same size after 10 words and after 10,000, while attention must keep the keys and values of all of them.
+# In our run the GRU's line lies above that of attention at each of these lengths: its steps wait for each other, and on a GPU with thousands of cores most of them would stand idle. This is one of the arguments of Vaswani et al. (2017, section 4) for leaving recurrence out. What was given up for it, in
+# generation and in long texts, is the subject of notebook 13.
 #
 # ## What to remember
 #

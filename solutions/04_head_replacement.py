@@ -23,8 +23,8 @@
 #
 # A language model has read thousands of book reviews and learned to guess the next word. You have 200 reviews with a label,
 # *positive* or *negative*, and want a model that tells one from the other. Starting from nothing would waste what the
-# first model knows. So you keep its body, take off its head, and put on another one: *transfer learning*. It takes five functions of a
-# few lines each, and its usual mistakes raise no error: the program runs, and the model is worse than it should be.
+# first model knows. So you keep its body, take off its head, and put on another one: *transfer learning*. Its usual mistakes raise no error: the
+# program runs, and the model is worse than it should be.
 #
 # **When you are done, you can**
 # - say what a language model and a classifier have in common, and what differs in shape, output and target;
@@ -63,8 +63,8 @@ from helpers.vocabulary import EOS, PAD, SOS, Vocabulary
 # %% [markdown]
 # ## 1. One body, two heads
 #
-# Both models read a text as numbers, `(b, n)`: b texts of n tokens. Both send it through the same **base** (embedding, positions, layers), which gives every
-# token a *hidden state* of $D$ numbers, `(b, n, d)`: the width is $D$ in formulas and `d` in shapes. They differ only in what comes after:
+# Both models read b texts of n tokens, `(b, n)`, and send them through the same **base** (embedding, positions, layers), which gives every
+# token a *hidden state*, `(b, n, d)`. (The width is `d` in shapes and $D$ in formulas.) They differ only in what comes after:
 #
 # | | language model | classifier |
 # |---|---|---|
@@ -73,6 +73,8 @@ from helpers.vocabulary import EOS, PAD, SOS, Vocabulary
 # | head | `Linear(D, V)`: a score for each of $V$ words | `Linear(D, C)`: a score for each of $C$ classes |
 # | output | `(b, n, V)` | `(b, C)` |
 # | target | the next words, `(b, n)` | one label for each text, `(b,)` |
+#
+# The scores that a head gives are called *logits*.
 
 # %% experiment
 from helpers.diagrams import Diagram
@@ -101,8 +103,7 @@ picture.show(
 # %% [markdown]
 # ### By hand: how large is a head?
 #
-# (The scores that a head gives are called *logits*.) A `Linear` from $D$ to $C$ has $D \cdot C$ weights and $C$ biases. In the full-size model of this course, $V = 50\,001$ words and $D = 200$. Compute both heads
-# with a pencil before you run the cell: the one for words, and the one for two classes.
+# A `Linear` from $D$ to $C$ has $D \cdot C$ weights and $C$ biases. In the full-size model of this course, $V = 50\,001$ words and $D = 200$. Compute both heads before you run the cell: the one for words, and the one for two classes.
 
 # %% experiment
 def count(module: nn.Module, trainable_only: bool = False) -> int:
@@ -114,12 +115,11 @@ print(f"head for 50,001 words: {count(nn.Linear(200, 50_001)):>10,} parameters")
 print(f"head for 2 classes:    {count(nn.Linear(200, 2)):>10,} parameters")
 
 # %% [markdown]
-# Ten million parameters go, 402 come. Remember the 402: it comes back in section 6.
+# Ten million parameters go, 402 come. You meet the 402 again in section 6.
 #
 # ## 2. What the old head was trained on
 #
-# The classifier will inherit what the base has learned. So first: what *does* a language model learn from? From pairs of an input and a target, made of
-# the text alone. The sentence *Je le garde* becomes
+# What *does* a language model learn from? From pairs of an input and a target, made of the text alone. The sentence *Je le garde* becomes
 #
 # | place | 0 | 1 | 2 | 3 |
 # |---|---|---|---|---|
@@ -144,7 +144,8 @@ print(text, "->", vocabulary.encode(text), f"  (<sos> is {SOS}, <eos> is {EOS}, 
 # %% [markdown]
 # ### A mistake worth making once
 #
-# What if nobody shifts? Input and target are then the same list, and the loss looks wonderful. Read what such a model writes.
+# What if nobody shifts? Input and target are then the same list, and the loss looks wonderful. Read what such a model writes. (`Batches(..., 2048)` packs reviews into
+# batches of at most 2,048 tokens, padding included.)
 
 # %% measured
 sample = Split("reviews_fr/sample", "train", corpus["unlabelled"].rows.sample(600, random_state=0))
@@ -183,13 +184,12 @@ def continued(model: LanguageModel, text: str, words: int = 10) -> str:
 print("the model without a shift writes:", continued(copying_model, "ce roman est"))
 
 # %% [markdown]
-# The loss falls to nearly nothing, and the model has learned to say again what it has just read. The target was the input; copying is the perfect answer to it. (You have
-# met such a loss in notebook 01, where the mask was missing. Here the mask is in its place, and the *target* is wrong.)
+# The loss falls to nearly nothing, and the model has learned to repeat what it has just read: the target was the input. (In notebook 01 such a loss came from a missing mask. Here the mask is in its place, and the *target* is wrong.)
 #
 # ### Exercise: the pair
 #
-# Numbers in, numbers out: `tokens` is a list without special tokens, as `vocabulary.encode` gives it. Write the two lists one below the other for three words,
-# and check that under each number stands the one that *follows* it.
+# `tokens` is a list of numbers without special tokens, as `vocabulary.encode` gives it. Write the two lists one below the other: under each number must stand the one that
+# *follows* it.
 
 # %% exercise="lm_pair"
 def lm_pair(tokens: list[int]) -> tuple[list[int], list[int]]:
@@ -231,7 +231,7 @@ plots.show(
 print("the model with the shift writes:", continued(language_model, "ce roman est"))
 
 # %% [markdown]
-# No poet, but it has seen which words follow each other in a review. That is what we want to keep.
+# No poet, but it has seen which words follow each other in a review. That is what we want to keep. (Such a first training, on text without labels, is called *pretraining*.)
 #
 # ## 3. Many rows, one answer: which row?
 #
@@ -366,13 +366,15 @@ print("output for a batch of 8:", tuple(victim(batch.tokens).shape))
 # %% [markdown]
 # - The output is `(8, n, 2)`: still one answer for each *token*. `LanguageModel` does not know that it should look at one row only. That is what `Classifier` in
 #   `helpers/models.py` is for: open it, it is fifteen lines.
-# - The language model no longer exists. Its ten million parameters (at full size) for word scores are gone, and whoever else holds it in a variable now holds a
-#   classifier. A function that changes what it was given belongs to the most expensive mistakes there are, because nothing happens where the mistake is.
+# - The language model no longer exists. Its parameters for word scores are gone (ten million at full size), and whoever else holds it in a variable now holds a model without them. A function
+#   that changes what it was given is among the most expensive mistakes there are, because nothing happens where the mistake is.
 #
 # There is a subtler form. `Classifier(model.base, 2)` leaves the old head alone, but the base is the *same object* in both models. Train the classifier, and the language
 # model changes with it. You will see the damage after the exercise.
 #
 # ### Exercise: the swap
+#
+# (The *make* of a base, in the text below: its layers, heads, positions and mask.)
 
 # %% exercise="replace_head"
 def replace_head(model: LanguageModel, n_classes: int) -> Classifier:
@@ -603,7 +605,7 @@ plots.show(figure, "Bars, one for each part of the model. Left, everything learn
 # think the differences will be.
 #
 # So that only the rule differs, all else is the same for the three: the base, 200 labelled reviews to learn from and 100 others to be tested on, batches of eight, the start of the head.
-# Everything learns. Since 100 reviews are few and chance is large, we repeat all of it with five seeds, each with its own cut into 200 and 100.
+# Everything learns. Since 100 reviews are few and chance is large, we repeat all of it with five seeds, each with its own cut into 200 and 100. (It takes up to a minute.)
 
 # %% measured
 import sys
@@ -665,7 +667,7 @@ for better, worse in (("last real token", "last row"), ("last row", "mean of the
 # - **The last real token learns fastest**: compare the second and the third pass. Its row has read everything, and it is of the kind that the base was pretrained on.
 # - **The last row needs more passes.** It stands on a `<pad>` that the base has never learned from, and training has first to teach the base what that is. In the end it gets there, because the padding, too, can attend to the
 #   whole review. That is why the mistake survives in so much code: nothing breaks.
-# - **The mean ends lowest**: 0.89 in our run after the fifth pass, against 0.92 and 0.95, though it is ahead of the last row at the second. From the third pass on it is below the last row in all five seeds, which is a hint and no proof. A reason is at hand: in a causal model most rows have read only a part of the review, and all of them count the same. (In a model that reads both sides, notebook 07, every row has read everything, and the
+# - **The mean ends lowest**: 0.89 in our run after the fifth pass, against 0.93 and 0.95, though it is ahead of the last row at the second. From the third pass on it is below the last row in all five seeds, which is a hint and no proof. A reason is at hand: in a causal model most rows have read only a part of the review, and all of them count the same. (In a model that reads both sides, notebook 07, every row has read everything, and the
 #   mean is a good rule.)
 #
 # There is one more difference, and no accuracy shows it. Ask each trained model twice for the class of the same 100 reviews: once in batches of eight, and once each review alone.

@@ -63,7 +63,7 @@ V, D, F, M, A, C, L = sympy.symbols("V D F M A C L", positive=True, integer=True
 # %% [markdown]
 # ## The letters
 #
-# | letter | what it stands for | in our large example |
+# | letter | what it stands for | in the *large example*, the full-size model of notebook 04 |
 # |---|---|---|
 # | $V$ | number of words in the vocabulary | 50,001 |
 # | $D$ | width: how many numbers describe one token | 200 |
@@ -114,7 +114,7 @@ print(f"{weights} weights + {biases} biases = {weights + biases} parameters")
 # ### Three answers to one question
 #
 # Now a whole model, a small one: a language model for 10 words with $D = 4$ and one layer. Its head is told to *share* the
-# matrix of the embedding, a usual economy ([Press and Wolf, 2017](https://arxiv.org/abs/1608.05859)): both are 10 x 4, and
+# matrix of the embedding, a common way to save ([Press and Wolf, 2017](https://arxiv.org/abs/1608.05859)): both are 10 x 4, and
 # the model uses one matrix for both. How many parameters does it have? Here are three programs as people write them.
 
 # %% experiment
@@ -213,7 +213,7 @@ columns = ["heads", "expected: A · D²", "there are", "rows for each head"]
 pd.DataFrame(rows, columns=columns).set_index("heads")
 
 # %% [markdown]
-# There is **one** matrix, whatever the number of heads. The heads share its rows: each works on $D/A$ of them. That is the idea of
+# There is **one** matrix, whatever the number of heads. The heads share its rows: each works on $D/A$ of them. That is
 # multi-head attention (Vaswani et al., 2017, section 3.2.2: $d_k = d_v = d_{model}/h$): several looks for the price of one.
 # In the picture, the colours say to which head a row of the query matrix belongs.
 
@@ -239,7 +239,7 @@ plots.show(
 # %% [markdown]
 # ### Exercise: the formulas
 #
-# Give the number of numbers in each of the 19 tensors as a formula in $V$, $D$, $F$ and $C$. The keys are the names that were
+# How many numbers does each of the 19 tensors hold? Answer with a formula in $V$, $D$, $F$ and $C$ for each. The keys are the names that were
 # printed above. Write the entries one by one, or let a loop do it; the names of the parts repeat themselves.
 
 # %% exercise="parameter_formulas"
@@ -270,7 +270,7 @@ def parameter_formulas() -> dict[str, sympy.Expr]:
 
 
 # %% [markdown]
-# Now the three columns side by side, for a model with one layer at the sizes of the large example. With `torch.device("meta")`
+# Now side by side what torch counts (`numel`), your formula, and its value, for a language model ($C = V$) with one layer at the sizes of the large example. With `torch.device("meta")`
 # torch builds tensors that have a shape but no numbers: enough for counting, and 50,001 words take no memory.
 
 # %% experiment
@@ -300,7 +300,7 @@ with_commas(table)
 
 # %% [markdown]
 # Look at the sizes. Two tensors, the embedding and the weight of the head, have ten million parameters each. The layer between
-# them, where all the attention is, has not even a quarter of a million.
+# them, where all the attention is, has less than a quarter of a million.
 #
 # Where do parameters sit in a model? In the blue boxes, and nowhere else: tokens, logits and the residuals, the lines on the right, hold none.
 
@@ -327,7 +327,7 @@ picture.show(
 # %% [markdown]
 # ## 3. One layer
 #
-# Here is a layer with $D = F = 4$, all of it. The dark squares of a block are its weight, the light column is its bias.
+# Here is a layer with $D = F = 4$, all of it. The squares in full colour are a block's weight, the faint column beside them is its bias. (The weight of a norm is one column, too.)
 # Count the squares by hand, block by block, and write the number down before you go on.
 
 # %% experiment
@@ -389,12 +389,12 @@ for width, inner in [(4, 4), (4, 16), (200, 200), (200, 800), (512, 2048)]:
 with_commas(pd.DataFrame(rows, columns=["D", "F", "your program", "your formula"]))
 
 # %% [markdown]
-# Doubling the width makes a layer nearly four times as large: the term with $D^2$ wins. The biases and norms, which cause most of the wrong
-# counts, are less than one hundredth of a layer at $D = 200$. Small errors are the ones that stay.
+# Doubling the width makes a layer nearly four times as large: the term with $D^2$ wins. The biases and norms, which are easily
+# miscounted, are less than one hundredth of a layer at $D = 200$: errors as small as this stay unnoticed.
 #
 # ### The same layer under torch's names
 #
-# Reports often count `nn.TransformerEncoder`, torch's own stack. It has the same parameters under other names: query, key and value lie one on top of the other in a single tall matrix, `self_attn.in_proj_weight`. How many rows does it have?
+# Student reports often count `nn.TransformerEncoder`, torch's own stack. It has the same parameters under other names: query, key and value lie one on top of the other in a single tall matrix, `self_attn.in_proj_weight`. How many rows does it have?
 
 # %% experiment
 layer = on_paper(nn.TransformerEncoderLayer, 200, 2, dim_feedforward=200, batch_first=True)
@@ -425,8 +425,8 @@ pd.DataFrame(rows, columns=columns).set_index("name")
 #
 # **By hand first**: 10 words, $D = 4$, one layer. How many parameters does the language model have? The embedding has $10 \cdot 4$, the layer as many
 # as you counted squares, and the head $10 \cdot 4$ weights and one bias for each word. You know the total already: it is the first row
-# of the table in section 1 (226). If you get 10 less, you have met the most frequent mistake of all, a head without its bias; if you get 64
-# more, you have counted the positions.
+# of the table in section 1 (226). If you get 10 less, you have forgotten the bias of the head; if you get 64
+# more, you have counted the positions. (A student report does both.)
 
 # %% exercise="language_model_total"
 def language_model_total() -> sympy.Expr:
@@ -494,7 +494,7 @@ with_commas(pd.DataFrame(columns, index=rows))
 #
 # Here is a count of one layer (at $F = D$), of a kind that is easily made. The wording is ours:
 #
-# > *"A layer is its heads and its norms. Each of the $A$ heads has a query, a key and a value projection with bias, $D^2 + D$
+# > *"A layer is its heads and its norms. Each of the $A$ heads has a query, a key and a value matrix with bias, $D^2 + D$
 # > each; the two norms have $4D$. Together: $3A(D^2 + D) + 4D$."*
 #
 # Suppose that its author has tested the formula against the program, on the model at hand, which has two heads, and for several widths:
@@ -565,7 +565,7 @@ plots.show(
 
 # %% [markdown]
 # Two mistakes cancel. The claim lets the heads multiply the weights, $3(A - 1)(D^2 + D)$ too many, and it forgets the
-# output projection and the two matrices of the feed-forward part, $3(D^2 + D)$ too few. At $A = 2$, and only there, the two are equal, for
+# output matrix of the attention and the two matrices of the feed-forward part, with their biases, $3(D^2 + D)$ too few. At $A = 2$, and only there, the two are equal, for
 # **every** width: so varying the width could never show it. **A test that varies one size says nothing about the others.**
 #
 # ### Exercise: find the wrong term
@@ -641,12 +641,12 @@ for name, one in claims.items():
 #
 # One more count, from a published student report on the large example ($V = 50\,001$, $D = 200$, 4 layers, 2 heads). In our letters, it says that the encoder layers have "a total of" $M D \, ((D + 1)(2 + 2A) + 4)$ parameters, and writes: 10,968,200. **By hand**: put $M = 4$, $D = 200$ and $A = 2$ into it. Which quantity of section 4 *is* 10,968,200?
 #
-# The formula gives 968,000. The number is the **base**: the layers and the 10,000,200 of the embedding. So the number is that of another quantity, eleven times as large. It happens when the formula is derived on paper and the number is read off a program.
+# The formula gives 968,000. The number is the **base**: the layers and the 10,000,200 of the embedding. A few lines before, the report itself gives it for the base, as its program counts. It happens when the formula is derived on paper and the number is read off a program.
 #
 # And the formula? There is an $A$ in it: the heads multiply the weights, the mistake from the beginning of this section, this time in a real report. Ask your function about one layer of it, `when_is_it_right(D * ((D + 1) * (2 + 2 * A) + 4))`: it is right for two heads only, which the report has. With four heads it would say 1,611,200 in place of 968,000. A count has three parts: what is counted, the formula, the number. Check that
 # all three speak of the same thing, and the formula at more than one setting.
 #
-# Another report has a right total from wrong parts. It gives a layer $4(n^2 + n)$ for the attention, $2(n^2 + n)$ for the feed-forward part and $2n$ for the normalisation, where $n$ is the width; four layers of these parts make $24n^2 + 32n$. It writes $24n^2 + 40n$, which is what a program counts. **By hand**: what is missing in a part? (A second norm, $2n$ in each layer.) The sum cannot come from the parts above it. Even when you know the total from elsewhere, add up the parts.
+# Another report has a right total from wrong parts. It gives a layer $4(n^2 + n)$ for the attention, $2(n^2 + n)$ for the feed-forward part and $2n$ for the normalisation, where $n$ is the width; four layers of these parts make $24n^2 + 32n$. It writes $24n^2 + 40n$, which is what a program counts. **By hand**: what is missing in a part? (A second norm, $2n$ in each layer: the report names two norms and counts one.) Even when you know the total from elsewhere, add up the parts.
 #
 # ## 6. Where the parameters are
 #
@@ -685,7 +685,7 @@ plots.show(
 # %% [markdown]
 # ### Exercise: the crossing
 #
-# Find the width at which the two are equal, as a formula in $V$ and $M$.
+# The lines cross a little above $D = 2048$: from there on the layers are the larger part. Find the width at which the two are equal, as a formula in $V$ and $M$.
 
 # %% exercise="crossover_width"
 def crossover_width() -> sympy.Expr:
@@ -708,8 +708,8 @@ for width in (2081, 2082):
     print(f"at D = {width}: layers minus embedding = {parts['layers'] - parts['embedding']:+,}")
 
 # %% [markdown]
-# The figure below shows six settings for those who only read; the sliders are below it. Move them with the mouse or with the arrow keys (Tab goes from one to the other). Which of the two, width or number of layers, changes
-# the picture faster?
+# The figure below shows six settings for those who only read; the sliders are below it. Move them with the mouse or with the arrow keys (Tab goes from one to the other). What changes
+# the picture more, twice the width or twice the layers?
 
 # %% experiment
 def draw_shares(*settings):
@@ -744,8 +744,8 @@ interact(
 );
 
 # %% [markdown]
-# Small models are dictionaries with a little network attached; large models are networks with a little dictionary. That is why sharing the
-# matrix of embedding and head saves so much in small models, and why nobody asks about it in the largest ones.
+# Hardly a difference: the layers are $M (6D + 10) / V$ times the embedding. Small models are dictionaries with a little network attached; large models are networks with a little dictionary. That is why sharing the
+# matrix of embedding and head saves much in small models, and little in the largest ones.
 #
 # ### Parameters that rest: a mixture of experts
 #
@@ -767,8 +767,8 @@ for experts, chosen in ((1, 1), (8, 1), (8, 2), (64, 2)):
 #
 # ## 7. What training costs
 #
-# "The weights are 84 megabytes, so a small card will do." Will it? For each number that trains, training with Adam
-# ([Kingma and Ba, 2015](https://arxiv.org/abs/1412.6980), algorithm 1) keeps
+# "The weights are 84 megabytes, so a small graphics card will do." Will it? What turns gradients into steps is the *optimizer*, mostly Adam
+# ([Kingma and Ba, 2015](https://arxiv.org/abs/1412.6980), algorithm 1). For each number that trains, training with Adam keeps
 # - the number itself,
 # - its gradient,
 # - two moments: running means of the gradient and of its square.
@@ -778,7 +778,7 @@ for experts, chosen in ((1, 1), (8, 1), (8, 2), (64, 2)):
 #
 # ### Exercise: the bytes of training
 #
-# Activations, the intermediate results that are kept for the backward pass, come on top. They depend on the batch, not only on the
+# Activations come on top: the intermediate results that are kept for the *backward pass*, which computes the gradients. They depend on the batch, not only on the
 # model: leave them out here, and leave out buffers as well.
 
 # %% exercise="training_bytes"
@@ -834,12 +834,12 @@ plots.show(figure, "Memory in training: " + "; ".join(told) + ".")
 
 # %% [markdown]
 # Four times the weights. The language model needs 336 MB and not 84 before it has seen a single word. With a frozen base, only
-# the weights remain: 402 parameters of 10,968,602 train, and their gradients and moments are not to be seen in the bar. That is one reason why fine-tuning a
+# the weights remain: 402 parameters of 10,968,602 train, and their gradients and moments are too few to be seen in the bar. That is one reason why fine-tuning a
 # part of a large model is so popular. (Another is to keep the frozen weights in fewer bits than 32, *quantisation*: with 8 bits a number, the 10,968,200 of the base take 11.0 MB in place of 43.9.)
 #
 # ### And the activations
 #
-# A student report on the experiment of notebook 06 tells that its small graphics card (an NVIDIA T500) would run out of memory, and that it therefore cut its texts at 64 tokens and took 16 of them in a batch. Its weights, gradients and moments would have fitted. What did not fit grows with the *batch*: the activations, which are kept from the forward pass until the backward pass has used
+# A student report on the experiment of notebook 06 says that it had to limit the length of its texts, to 64 tokens in batches of 16, since its small graphics card (an NVIDIA T500) would have run out of memory. By our count, weights, gradients and moments are not the problem. What grows with the *batch* are the activations, kept until the backward pass has used
 # them. PyTorch can be asked for each tensor that it keeps. On paper, as here, it costs nothing:
 
 # %% experiment
@@ -868,9 +868,9 @@ columns = ["activations: language model", "classifier"]
 pd.DataFrame.from_dict(rows, orient="index", columns=columns)
 
 # %% [markdown]
-# The batch counts in full: four times the texts, four times the memory. The length counts in full, too, and with its square in the weights of attention. And the language model needs far more than the classifier, because for *each token* it keeps a number for every one of 50,001 words. So one first cuts the texts, then makes the batch smaller.
+# The batch counts in full: four times the texts, four times the memory. The length counts in full, too, and with its square in the weights of attention: so one cuts the texts first, and then makes the batch smaller. The language model needs far more than the classifier, because for *each token* it keeps a number for every one of 50,001 words.
 #
-# A small batch gives a noisy gradient. The way out is **accumulation**: torch *adds* each `backward()` to the gradients until `zero_grad()` clears them (notebook 06 shows it), so run four batches of 4, each loss divided by 4, and let the optimizer step once. The step is that of a batch of 16, with the memory of one of 4:
+# A small batch gives a noisy gradient. The way out is **accumulation**: `backward()` *adds* its gradients to those that are there, until `zero_grad()` clears them (notebook 06 shows it). So run four batches of 4, each loss divided by 4, and let the optimizer step once. The step is that of a batch of 16, with the memory of one of 4:
 
 # %% experiment
 torch.manual_seed(0)
@@ -947,7 +947,7 @@ print("largest difference below 1e-6:", bool((gradient(1) - gradient(4)).abs().m
 # $F = 4D$, one more norm at the end, and a head that shares the matrix of the embedding and has no bias
 # ([Radford et al., 2019](https://cdn.openai.com/better-language-models/language_models_are_unsupervised_multitask_learners.pdf), section 2.3, with the sizes of the
 # published weights). Build its base with `on_paper(TransformerBase, ...)`, write down your formula, and see whether both give
-# 124,439,808. In notebook 06 you find out what the pretrained ones among all these parameters are worth.
+# 124,439,808. Notebook 06 measures what it is worth that such parameters are pretrained.
 
 # %% [markdown]
 # ## What others call it

@@ -22,8 +22,8 @@
 # # 06 · Pretrained against scratch
 #
 # You have 300 book reviews with a label, and ten thousand without. A classifier that starts from random numbers learns the 300 by heart and understands
-# little. One that has first read the ten thousand, guessing word after word, makes far more of the same 300 labels. You run this experiment from the
-# first loss to the last figure, and learn to trust a figure only when it has earned it: several seeds, a validation set, a simple baseline.
+# little. One that has first read the ten thousand, guessing word after word, makes far more of them. You run this experiment from the
+# first loss to the last figure, and learn when a figure can be trusted.
 #
 # **When you are done, you can**
 # - pretrain a language model with your own training step, and say how good it is in one number;
@@ -46,7 +46,7 @@
 # | *essay* `report_essay` | what is wrong with this report? | 2 |
 # | **total** | | **25** |
 #
-# The training cells take about two minutes in all. No mark depends on them, and they do not run when your notebook is graded.
+# The training cells take about two minutes in all; no mark depends on them.
 
 # %% setup
 import copy
@@ -69,13 +69,15 @@ from helpers.vocabulary import EOS, OOV, PAD, SOS, Vocabulary
 # %% [markdown]
 # ## 1. The plan
 #
-# Three classifiers of exactly the same make see exactly the same labels. Only their beginning differs:
+# Three classifiers of the same make see the same labels. Only their beginning differs:
 #
 # | way | the base starts from | what learns from the labels |
 # |---|---|---|
 # | **scratch** | random numbers | everything |
 # | **frozen** | a language model | the head only |
 # | **pretrained** | a language model | everything |
+#
+# As a picture (what does not learn is hatched):
 
 # %% experiment
 from helpers.diagrams import Diagram
@@ -96,9 +98,9 @@ picture.show(
 )
 
 # %% [markdown]
-# And a *baseline* that is no network at all, naive Bayes: it counts words. A network that does not beat it is nothing to be proud of.
+# And a *baseline* that is no network at all, naive Bayes: it counts words. A network should beat it.
 #
-# The reviews are invented, so that the experiment runs on any computer in a few minutes. For real ones one line changes (section 9).
+# The reviews are invented, so that the experiment runs on any computer in a few minutes. For real ones one line changes (section 9). Those with a label come in three parts: one to learn from, *validation* to choose by, *test* to report.
 
 # %% experiment
 corpus = load("reviews_fr")  # invented reviews; load("cls_books") for the real ones
@@ -124,10 +126,10 @@ print(f"with labels: {len(corpus.train):,} to learn from, {len(corpus.valid)} fo
 print("Negative:" if corpus.train["label"][0] == 0 else "Positive:", corpus.train["text"][0])
 
 # %% [markdown]
-# ### By hand: why should reading help?
+# ### Why should reading help?
 #
-# Somebody who has read only the labelled reviews meets words in the test that he or she has never seen. Count them: which share of the *different words* of the test
-# is not in the labelled reviews, and which is not in the unlabelled ones? Guess before you run.
+# Guess before you run: which share of the *different words* of the test
+# is not in the labelled reviews, and which is not in the unlabelled ones?
 
 # %% experiment
 def words_of(split: Split) -> set[str]:
@@ -148,19 +150,19 @@ if invented:  # the corpus has a list of its judging words
               f"{len(met - words_of(corpus.train)):4,} are not in the labelled reviews")
 
 # %% [markdown]
-# Many words of the test never come with a label, and these are mostly the words that matter: those that praise or blame. (Of the judging words of the validation reviews not one comes with a label; section 6 shows what follows.) The unlabelled reviews have them all, and there they stand
-# *beside each other*: a review that calls a plot *bancale* (shaky) also calls its hero *agaçant* (annoying). Nobody says which side is the good one, but who belongs together can be read.
+# Many words of the test never come with a label, and most of these are *judging words*: they praise or blame. (Of those of the validation reviews not one has a label; section 6 shows what follows.) The unlabelled reviews have them all, *beside each
+# other*: a review that calls a plot *bancale* (shaky) also calls its hero *agaçant* (annoying). Nobody says which side is the good one, but one can read which words belong together.
 #
 # ## 2. How good is a language model?
 #
-# At every place the model gives a probability $p$ to the word that really follows. The **loss** of this place is $-\ln p$ (in *nats*). The **perplexity** is the exponential of the mean loss over all $N$ tokens:
+# At every place the model gives a probability $p$ to the word that really follows. The **loss** of this place is $-\ln p$ (in *nats*, because of the natural logarithm). The **perplexity** is the exponential of the mean loss over all $N$ tokens:
 #
 # $$ \text{perplexity} = \exp\Big( \frac{1}{N} \sum_{t=1}^{N} -\ln p_t \Big) $$
 #
 # ### By hand
 #
 # - A model hesitates evenly between 4 words at every place. Every loss is $\ln 4$, so the perplexity is 4. In this sense perplexity says *among how many words* a model hesitates.
-# - A text of two words: at the first place $p = 1/2$, at the second $p = 1/8$. The mean loss is $(\ln 2 + \ln 8) / 2 = \ln 4$: again 4. (The mean of the perplexities 2 and 8 would be 5, which is something else.)
+# - A text of two words: at the first place $p = 1/2$, at the second $p = 1/8$. The mean loss is $(\ln 2 + \ln 8) / 2 = \ln 4$: again 4. (The mean of the perplexities 2 and 8 would be 5.)
 # - A model that knows nothing gives each of $V$ words the probability $1/V$. What is its perplexity?
 #
 # ### A mistake worth making once
@@ -176,11 +178,11 @@ print(f"mean over the table:     perplexity {losses.mean().exp():.2f}")
 print(f"mean over the 8 tokens:  perplexity {(losses.sum() / 8).exp():.2f}")
 
 # %% [markdown]
-# Each token has the same loss of 1.4, so the perplexity must be $e^{1.4} \approx 4.06$. With the padding in the mean the model looks far better than it is, and nobody looks for the mistake, because the number is so pleasant.
+# Each token has the same loss of 1.4, so the perplexity must be $e^{1.4} \approx 4.06$. With the padding in the mean the model looks far better than it is.
 #
 # ### Exercise: perplexity
 #
-# The places beyond a text hold *any* numbers here, not always 0. A long text counts more than a short one, since it has more tokens.
+# The places beyond a text hold *any* numbers here. A long text counts more than a short one, since it has more tokens.
 
 # %% exercise="perplexity"
 def perplexity(losses: Tensor, token_counts: Tensor) -> float:
@@ -202,7 +204,7 @@ def perplexity(losses: Tensor, token_counts: Tensor) -> float:
 
 
 # %% [markdown]
-# Here is the model, still with random numbers. It should hesitate between about all the words there are.
+# Here is the model, still with random numbers. It should hesitate between about as many words as there are, or a few more, since random guesses favour some words, mostly wrong ones.
 #
 # (Elsewhere you will meet `torch.utils.data.DataLoader`: it takes the rows of a data set, with `shuffle=True` in a new order at each pass, a fixed number at a time, and stacks them into tensors. The course has a class of its own, `Batches`, which puts texts of about the same length together, so that little is padding, and fills each batch up to a number of tokens, padding counted, so that a batch of long texts needs no more memory than one of short texts.)
 
@@ -242,7 +244,7 @@ print(f"V = {V:,}; perplexity before it has read anything: "
 # 2. **clear** the gradients of the step before;
 # 3. **backward**: compute the gradient of the loss for every parameter;
 # 4. **clip** the gradient: if it is longer than 1, scale it down to length 1, keeping its direction;
-# 5. **step**: the optimizer moves every parameter a little.
+# 5. **step**: the optimizer moves every parameter a little, so that the loss falls; how far, the *learning rate* says.
 #
 # ### Two mistakes worth making once
 #
@@ -273,7 +275,7 @@ print(f"loss of a perfect model, softmax done twice: {F.cross_entropy(sure, torc
 print(f"loss of a model that knows nothing:          {math.log(849):.2f} nats")
 
 # %% [markdown]
-# Perfect knowledge is worth no more than one nat. Such a model learns very slowly and stays bad, and again no error is raised.
+# Perfect knowledge lowers the loss by no more than one nat. Such a model learns very slowly and stays bad, and again no error is raised.
 #
 # ### Exercise: the training step
 #
@@ -427,7 +429,7 @@ def generate(model: LanguageModel, vocabulary: Vocabulary, prompt: str, max_len:
 
 
 # %% [markdown]
-# The same beginnings, the same chance, before and after reading. One beginning has a word that no review has. (*Ce roman est*: this novel is; *L'héroïne m'a*: the heroine has ... me; *J'ai lu ce*: I have read this; *Le style est*: the style is.)
+# The same beginnings and the same seeds, before and after reading; then one beginning at five temperatures. One beginning has a word that no review has. (*Ce roman est*: this novel is; *L'héroïne m'a*: the heroine has ... me; *J'ai lu ce*: I have read this; *Le style est*: the style is.)
 
 # %% measured
 language_model, before_reading = language_model.cpu().eval(), before_reading.cpu().eval()
@@ -460,7 +462,7 @@ page = {"temperature": [str(T) for T in temperatures],
 as_page(pd.DataFrame(page))
 
 # %% [markdown]
-# Before reading: a lottery over all the words. After reading: sentences that agree in gender and number, an article before a noun, a full stop, and, if you look closely, reviews that mostly stay *on one side*: what begins with praise goes on with praise. Four texts are no measurement. The invented reviews come with
+# Before reading: a lottery over all the words. After reading: sentences that agree in gender and number, an article before a noun, a full stop, and, if you look closely, reviews that mostly stay *on one side*: what begins with praise goes on with praise. At a temperature of 5 it is a lottery again. A few texts are no measurement. The invented reviews come with
 # a list of their judging words, so it can be counted: of two judging words that follow each other in a text, how often are both praise or both blame? By chance it would be about half.
 
 # %% measured
@@ -486,9 +488,9 @@ if invented:
     print(f"reviews it has read:        {same_side(unlabelled['text'], signs):.0%}")
 
 # %% [markdown]
-# They do stay on one side, nearly as often as the reviews that the model has read. With more chance they stray more often. Nobody asked for that; it is what guessing the next word takes. It is also exactly what a classifier of reviews needs.
+# They do stay on one side, nearly as often as the reviews that the model has read. At a higher temperature they stray more often. Nobody asked for that; it is what guessing the next word takes. It is also exactly what a classifier of reviews needs.
 #
-# Another student report names as a limit of this objective that it teaches grammar and some meaning, but not by itself which words judge and how. The count above says otherwise, for these reviews: the model does tell the two sides apart. What it has not been told is only which of them is called *positive*.
+# Another student report names as a limit of this objective that it captures grammar and some meaning, but does not by itself learn *sentiment*. The count above says otherwise, for these reviews: the model does tell the two sides apart. What it has not been told is only which of them is called *positive*.
 #
 # What a model writes shows what it has read. The report with the log of section 3 lets two models go on after *Bonjour les*: its own, after two epochs, comes to *la région de la Commission* and then to it once more; the one that was handed out with the task writes of people who were very welcoming and friendly. The first goes round in circles with words of an administration, the second could stand in a review.
 #
@@ -499,7 +501,7 @@ if invented:
 # - **the mode**: with dropout on, the answer to the same review changes from call to call;
 # - **the row**: without the lengths, the classifier reads the last row of the batch, mostly padding (notebook 04, section 3);
 # - **the mean**: the last batch of a pass is often small. In the *mean of the batches' accuracies*, one review of a batch of 2 counts as much as 16 of a batch of 32;
-# - **the aftermath**: the model stays in `eval`, see the box above.
+# - **the aftermath**: the model stays in `eval`, see the box in section 3.
 #
 # ### By hand
 #
@@ -705,7 +707,7 @@ pd.DataFrame.from_dict(rows, orient="index", columns=columns).style.format("{:.1
 # %% [markdown]
 # Read it with the bands in mind:
 #
-# - **Scratch is near chance on the validation reviews** and a little better in the test, like naive Bayes: in the test some judging words come back that had a label, in validation none do (section 1). For a word without a label its random numbers decide, and the validation reviews judge with few different words, so chance is large: a seed may well end below a coin. It is not too small to learn: on its own 300 reviews it is nearly perfect. (A student report says of such a curve that it starts from *zero*. A guess between two classes of equal size is right about half the time, so a curve that begins at the bottom of a figure seldom begins at zero: read the numbers of the axis first. That of this figure begins at 0.3.)
+# - **Scratch is near chance on the validation reviews** and a little better in the test, like naive Bayes: in the test some judging words come back that had a label, in validation none do (section 1). For a word without a label its random numbers decide, and the validation reviews judge with few different words, so chance is large: a seed may well end below one half. It is not too small to learn: on its own 300 reviews it is nearly perfect. (A student report says of such a curve that it starts from *zero*. A guess between two classes of equal size is right about half the time, so a curve that begins at the bottom of a figure seldom begins at zero: read the numbers of the axis first. That of this figure begins at 0.3.)
 # - **Pretrained is far above, from the first epoch**, and its band does not touch the others' at the beginning. Its gap between training and validation (99.3 and 93.2 % in our run) is small beside that of scratch (99.4 and 44.7 % in our run), and it is there: this model, too, ends by knowing its training reviews by heart. Learning by heart is not the opposite of understanding.
 # - **Frozen starts lower and comes close.** Its head alone (130 parameters in the small model) has to find the direction in which the base keeps praise and blame apart; it is there already. It cannot learn by heart as well as the other two (96.2 % in training in our run, 90.7 % in validation). It is faster, since no gradient has to go down into the base; but do not trust a single number of the last column, seconds are noisy (*scratch* and *pretrained* do the same work).
 #
@@ -880,15 +882,15 @@ for way in WAYS:
 # %% [markdown]
 # Even four labels, two of each kind, are enough to tell the model which side is the good one, though it then matters much *which* four: look at the band. Ten thousand reviews that nobody has labelled are worth more than all the labels we have. This is a reason why pretraining has won: text is nearly free, labels are not.
 #
-# Is it safer to train the head alone when labels are few? One often reads so. In our run it is not: *frozen* and *pretrained* are close, and *frozen* is a little behind, with 0.75 against 0.80 with 4 labels and 0.92 against 0.95 with 300. (A head alone also learns more slowly: with 20 labels more passes would bring it closer.) With the fewest labels neither is safe, since *which* labels one has matters more than what is trained; with many, it pays to train everything. Three seeds and one small,
+# Is it safer to train the head alone when labels are few? One student report thinks so. In our run it is not: *frozen* and *pretrained* are close, and *frozen* is a little behind, with 0.75 against 0.80 with 4 labels and 0.92 against 0.95 with 300. (A head alone also learns more slowly: with 20 labels more passes would bring it closer.) With the fewest labels neither is safe, since *which* labels one has matters more than what is trained; with many, it pays to train everything. Three seeds and one small,
 # regular corpus do not settle the question.
 #
 # (These are test scores, and nothing was chosen by them: no epoch, no setting. "4 labels are enough" describes this figure. To decide how many labels to buy, draw it from validation scores.)
 #
 # ### And how much reading is enough?
 #
-# Pretraining helps because the model has seen more data, says a student report. If so, half of the reading should help half as much, or so. Copies of the base were kept while it read. Each of them now gets the same 20 labels, with three seeds; reading nothing at all is *scratch*. Guess the shape of the curve first. (One thing is not quite fair: only the last
-# copy has come to the end of its schedule; the others were taken while the learning rate was higher.)
+# Pretraining helps because the model has seen more data, says a student report. If so, half of the reading should help half as much, or so. Copies of the base were kept while it read, in the end each of the 10,500 reviews twice. Each of them now gets the same 20 labels, with three seeds; reading nothing at all is *scratch*. Guess the shape of the curve first. (One thing is not quite fair: the last
+# copy was taken when the learning rate had fallen to 0, the others while it was higher.)
 
 # %% measured
 at_20, whole = COUNTS.index(20), language_model.base
@@ -919,7 +921,7 @@ for count, scores in zip(reviews, by_reading.values()):
 
 # %% [markdown]
 # Reading pays late. In our run a base that has read 3,360 reviews is worth no more than none: 0.51 of the answers are right, and 0.52 without reading. After 6,720 reviews it is 0.86, after half of the reading 0.90, and after all of it the same. So half of the reading does not help half as much, it helps as much as all of it; and the first sixth does not help at all. Somewhere between the first two copies
-# it begins to. A language model first learns which words are frequent and which follow each other; which words keep company through a whole review, and so belong to the same side, it learns later. (That is our reading of five points, no proof.) It also answers the reports: it is not the *amount* of data by itself
+# it begins to. A language model first learns which words are frequent and which follow each other; which words keep company through a whole review, and so belong to the same side, it learns later. (That is our reading of five points, no proof.) It also answers the report: it is not the *amount* of data by itself
 # that helps, but what the reading has taught by then.
 #
 # ## 8. Where are the mistakes?
@@ -974,6 +976,8 @@ axes.set(ylim=(0, 0.6))
 plots.show(axes.figure, plots.describe_curves(shares, middles, "words", digits=1))
 
 # %% [markdown]
+# The lines are nearly level: length explains little.
+#
 # ### One by one: the most confident mistakes
 #
 # The most instructive mistakes are those of which the model is sure. Here are the worst of the pretrained model; the confidence is the mean probability over the seeds. Read them before you read on: what do they have in common?
@@ -1002,13 +1006,13 @@ for name, chosen in (("with a « mais »", turning), ("without", ~turning)):
     print(f"{name:16} {int(chosen.sum()):4} reviews, misread: {share:.1%}")
 
 # %% [markdown]
-# (These are the invented reviews, unless you have changed the line.) Length explains little. What the mistakes share you can see in the table and count in the last cell: reviews that **turn** at a *mais*. The model weighs up all the praise and blame it meets; that the last word counts, three hundred labels have not taught it.
+# (These are the invented reviews, unless you have changed the line.) What the mistakes share you can see in the table and count in the last cell: reviews that **turn** at a *mais*. The model weighs up all the praise and blame it meets; that the last word counts, three hundred labels have not taught it.
 # Notebook 07 looks at such reviews with models of two kinds.
 #
 # On real reviews the mistakes are of more kinds. A student report that reads those of its models finds words whose side is not in the word: *repose enfin en paix* (may he at last rest in peace), which is not blame but respect, and *drogue* (a drug), which praises a book that one cannot put down. A count of words does not help there. It also finds two
 # strong words, *torchon* (a dishcloth, slang for something badly written) and *offense* (an insult), and says that with them a model should *not* fail: there a count of words would do. With `load("cls_books")` the cell above shows yours.
 #
-# Note what the three views have told: the accuracy (95 %) hid it, the lengths did not show it, five reviews were enough.
+# The accuracy (95 %) hid what goes wrong, the lengths did not show it, five reviews were enough.
 #
 # ## 9. The same, on real reviews
 #
@@ -1016,7 +1020,7 @@ for name, chosen in (("with a « mais »", turning), ("without", ~turning)):
 #
 # **Change one line**: in section 1 `load("reviews_fr")` becomes `load("cls_books")`, and the same cells download and read real book reviews, with a vocabulary of 50,001 subwords. Do that with a graphics card. (On a CPU, `from helpers.device import set_threads` and `set_threads()` give a large model all the cores it may use; small ones train fastest on one thread, which the course sets.)
 #
-# Then the cells above run the experiment of full size ($V = 50\,001$, $D = 200$, 4 layers, 2 heads, 1,600 labels). One student report on this very experiment prints values of *validation* accuracy: after two epochs 76 % pretrained and 65 % from scratch, and at best 80 and 78 %. It does not say which file it validated on, nor over how many seeds, and "at best" is the highest value seen: you now know what that means.
+# Then the cells above run the experiment of full size ($V = 50\,001$, $D = 200$, 4 layers, 2 heads, 1,600 labels). One student report on this very experiment gives *validation* accuracies: after two epochs 76 % pretrained and 65 % from scratch, and at best 80 and 78 %. It does not say which file it validated on, nor over how many seeds, and "at best" is the highest value seen: you now know what that means.
 # And this is a run of ours, of 35 minutes on one core, two seeds for each way, measured on the test part (the numbers, and the command that makes them, are in `docs/results.md`). It is not quite the cells above: they read the 2,000 reviews of training and validation, and its language model read 31,000 texts, these reviews and the captions of 29,000 pictures:
 
 # %% experiment
@@ -1041,8 +1045,8 @@ plots.show(axes.figure, alt)
 # %% [markdown]
 # ### What real pretraining buys
 #
-# Our language model has read 31,000 texts. What would a base be worth that has read more than a billion pairs of sentences? MiniLM is one: a BERT of six layers (notebook 07), 22 million parameters, whose mean over the tokens says what an English sentence is about. The next figure puts it beside the ways of this notebook, by number of labels, on real English film reviews (SST-2), and on the right the lab's French reviews again, which MiniLM cannot read.
-# *Fine-tuned* begins with the head of *frozen*; *LoRA* trains two narrow matrices beside each query and value only (notebook 15). *Asked* is a language model, SmolLM2, that got **no label at all**: it reads the review and behind it "In one word, the film was", and its logits of *wonderful* and *awful* are compared (notebook 17). (All rates and numbers of passes were fixed beforehand. The numbers are kept in `data/measured_here`; `docs/results.md` has the command that makes them.) Where do you expect naive Bayes?
+# Our language model has read 31,000 texts. What would a base be worth that has read more than a billion pairs of sentences? MiniLM is one: a BERT of six layers (notebook 07), 22 million parameters; the mean of its states over the tokens stands for a whole English sentence. The next figure puts it beside the ways of this notebook, by number of labels, on real English film reviews (SST-2), and on the right the French reviews of the last figure, which MiniLM cannot read. In the legend *real* means MiniLM.
+# *Fine-tuned* begins with the head of *frozen*; *LoRA* trains two narrow matrices beside each query and value only (notebook 15). *Asked* is a language model, SmolLM2, that got **no label at all**: it reads the review and behind it "In one word, the film was", and its logits of *wonderful* and *awful* are compared (notebook 17). (All learning rates and numbers of passes were fixed beforehand. The numbers are kept in `data/measured_here`; `docs/results.md` has the command that makes them.) Where do you expect naive Bayes?
 
 # %% measured
 kept_runs = load("measured_here")["real_encoders"].rows
@@ -1083,16 +1087,16 @@ alt = (
 plots.show(figure, alt)
 
 # %% [markdown]
-# Both sentences are true. **Naive Bayes wins** against every network of ours, at every number of labels and in both languages, and with 6,920 labels it is level with the frozen MiniLM (81.5 and 80.9 %). And **real pretraining wins where labels are few**: with 100 of them the frozen MiniLM has 69 % where naive Bayes has 60 %, and fine-tuned on 300 it has 79 %, nearly what naive Bayes needs all 6,920 for. *Frozen*, the last of the figure above, is a good way to begin when the base is good: its head is fitted in a second, on any machine. Fine-tuned, the base keeps its lead to the end (89 %). A large language model needs
-# no label to say as much as 300 taught MiniLM (80 %), if one asks in the right words: the four wordings that were tried give 66, 75, 78 and 80 %, in the test and in validation alike, so that validation reviews are what one chooses the wording by.
+# Two things are true at once. **Naive Bayes wins** against every network of ours, at every number of labels and in both languages, and with 6,920 labels it is level with the frozen MiniLM (81.5 and 80.9 %). And **real pretraining wins where labels are few**: with 100 of them the frozen MiniLM has 69 % where naive Bayes has 60 %, and fine-tuned on 300 it has 79 %, nearly what naive Bayes needs all 6,920 for. *Frozen*, the last in the figure before, is a good way to begin when the base is good: its head is fitted in a second, on any machine. Fine-tuned, the base keeps its lead to the end (89 %). And the model that is only asked comes
+# as far without a label as MiniLM with 300 (80 %), if one asks in the right words: the four wordings that were tried give 66, 75, 78 and 80 %, in the test as in validation, by which one chooses.
 #
-# What the figure does not say. With 20 labels the bands of all ways from MiniLM lie over each other: five draws for naive Bayes and the frozen base, only two for fine-tuning and LoRA, and one of these with all labels. The French half lacks the real base not because French is different, but because the course reads no model for French: those of this size that come in a package are stored in a layout of their own. Own pretraining gains less here than in section 7, since captions of pictures teach little about films and books. And what MiniLM and SmolLM2 have read is not known sentence by sentence: reviews
-# like these, or these very ones, may be among it. That is a leak that nobody outside can check (notebook 10), and a reason to try a bought model on texts that are newer than it is.
+# What the figure does not say. With 20 labels the bands of all ways from MiniLM lie over each other: five draws for naive Bayes and the frozen base, only two for fine-tuning and LoRA, and one of these with all labels. The French half lacks the real base only because the course reads no French model of this size. Own pretraining gains less here than in section 7, perhaps since captions of pictures teach little about films and books. And what MiniLM and SmolLM2 have read is not known text by text: these very reviews
+# may be among it. Nobody outside can check such a leak (notebook 10): a reason to try a ready-made model on texts that are newer than it is.
 
 # %% [markdown]
 # ## 10. Two essays
 #
-# **First.** In at most fifteen lines, in English or in French: **read the curves of section 6.** What do the three solid curves and the dotted line say, at the beginning and at the end? How large is the gap between training (on the right, dashed) and validation at the end for each of the three, who of them has learned the training reviews by heart, and why does this hurt one of them and not another? What do the bands allow you to say, and what not? Use numbers of your own run.
+# **First.** In at most fifteen lines, in English or in French: **read the curves of section 6.** What do the three solid curves and the dotted line say, at the beginning and at the end? How large is the gap between training (on the right, dashed) and validation at the end for each of the three, which of them have learned the training reviews by heart, and why does this hurt one of them and not another? What do the bands allow you to say, and what not? Use numbers of your own run.
 
 # %% [markdown] essay="curves_essay"
 # **Rubric** (3 points in all)

@@ -77,6 +77,8 @@ from helpers.vocabulary import EOS, MASK, OOV, PAD, SOS, Vocabulary
 # |---|---|---|
 # | **causal** (GPT) | Salut les copains, | yes: *Salut les copains, que faites-vous ?* |
 # | **masked** (BERT) | Salut les copains, ▢ allez-vous ? | no: *que allez-vous* is not French |
+#
+# In the picture, arrows lead to a state from the tokens that it reads; the box beside it names the word it must guess.
 
 # %% experiment
 from helpers.diagrams import Diagram
@@ -104,11 +106,11 @@ picture.show(
 )
 
 # %% [markdown]
-# In attention the difference is one square of numbers, the mask of notebook 01: there for the causal model, not there for the masked one. (That one is called *masked* because some of its *words* are masked, that is hidden, section 3; its attention has no mask: it is *bidirectional*.) Row $i$ says whom token $i$ may look at.
+# In attention the difference is one square of numbers, the mask of notebook 01, whose row $i$ says whom token $i$ may look at. Only the causal model has it. (The masked one has its name from its *words*, some of which are masked, that is hidden, section 3; its attention has no mask: it is *bidirectional*.)
 #
 # ### Exercise: who sees whom
 #
-# By hand first: in a sentence of 5 tokens, which places does place 2 see in each of the two models? And place 4, the last?
+# By hand first: in a sentence of 5 tokens, which places does place 2 see in each of the two models? And place 4, the last? (The cell after the check draws your answer: a filled square says that the row's token may look at the column's.)
 
 # %% exercise="visible_positions"
 def visible_positions(kind: str, i: int, n: int) -> set[int]:
@@ -248,7 +250,7 @@ proof = pd.DataFrame(rows).groupby("language").sum().assign(pairs=24)
 proof
 
 # %% [markdown]
-# What is proved by the argument of section 1 and agrees with this measurement, and what is not:
+# What the argument of section 1 proves, in agreement with this measurement, and what it does not:
 #
 # - A causal state at the pronoun **cannot** know who is meant. The argument holds for any weights, so no training repairs that.
 # - It is not proved that the other model *understands* the pronoun. Its weights are random! Its states are different, so training *could* make something of the difference. That is all.
@@ -262,7 +264,7 @@ proof
 # 1. Choose 15 % of the words at random. Only these are scored.
 # 2. A chosen word becomes `<mask>` in 80 % of the cases, **another word** drawn at random in 10 %, and **stays as it is** in 10 %.
 #
-# Why not always `<mask>`? Because nobody writes `<mask>`: in the texts for which the model is used later there is none. A model that has seen only `<mask>` scored may do its work at `<mask>` and nowhere else. With 80 / 10 / 10 it can never be sure that the word it
+# Why not always `<mask>`? Because nobody writes `<mask>`: in the texts for which the model is used later there is none. A model that is asked at `<mask>` only may do its work there and nowhere else. With 80 / 10 / 10 it can never be sure that the word it
 # sees is the right one, so it has to have an opinion at every place.
 #
 # ### By hand
@@ -368,7 +370,7 @@ def masked_lm_loss(
 # ### A tiny world
 #
 # Before the reviews, a language small enough to see through: greetings, each followed by a question. The question word depends on the verb **after** it, and one verb leaves a choice: one can ask *comment allez-vous* and *où allez-vous*; the first is three times as
-# frequent here. The greeting *Salut les copains* itself is never in the training, though all its words are.
+# frequent here. The greeting *Salut les copains* itself is never in the training, though all its words are. (*Comment* is how, *où* where, *que* what, *quand* when, *pourquoi* why; *allez* go, *habitez* live, *faites* do, *dites* say, *partez* leave, *revenez* come back, *riez* laugh.)
 
 # %% experiment
 greetings = [f"{hello} {who}" for hello in ("Salut", "Bonjour", "Bonsoir")
@@ -501,7 +503,7 @@ interact(show_blank, place=IntSlider(value=5, min=1, max=7, description="hidden"
 show_blank(5)
 
 # %% [markdown]
-# The causal model knows that a question word must follow, and how frequent each one is. More there is not to know from the left. The masked one has put nearly all of it on *comment* and *où*, roughly in the proportion of the training (three to one; here about four to one): the two words that are
+# The causal model knows that a question word must follow, and how frequent each one is. There is no more to know from the left. The masked one has put nearly all of it on *comment* and *où*, roughly in the proportion of the training (three to one; here about four to one): the two words that are
 # right French. (Hide the greeting's first word, place 1: there even both sides leave a choice, because every greeting goes with every question. No model can know what is not in the text.)
 #
 # ### Where do they look?
@@ -548,7 +550,7 @@ print(at_verb)
 # [has to be changed](https://github.com/ofirpress/attention_with_linear_biases/issues/5), its author writes.)
 #
 # A word on cost. A causal model learns from *every* place of a text, a masked one only from those that were chosen. With 15 %, it needs more passes to learn as much. We do not have the time, so we hide 30 % (there is nothing holy about 15: Wettig et al. 2023,
-# [Should You Mask 15%?](https://arxiv.org/abs/2202.08005), find that more can be better), and let the masked model start from the word embeddings of the causal one. That is a help which it needs at this size.
+# [Should You Mask 15%?](https://arxiv.org/abs/2202.08005), find that more can be better), and let the masked model start from the word embeddings of the causal one, a help that it needs at this size.
 #
 # **Real reviews.** Replace `load("reviews_fr")` by `load("cls_books")` in the next cell, and sections 6, 8 and 9 run on real ones: 1,600 training reviews in 19,000 different subwords. The numbers are far lower then, and section 7 stays with the invented ones.
 
@@ -650,7 +652,7 @@ print(f"hidden words guessed right, both sides:     {first_guess(masked_reader, 
 # %% [markdown]
 # The model that sees both sides finds more words (68 against 59 % in our run), though it has learned from fewer places and some of its neighbours are hidden. And with positions that have no sides? A model trained in the same way, with ALiBi as it is, finds far fewer than the causal one (39 % after three passes, by `docs/results.md`): the little words that depend on order are out of its reach. So before you say "the objective is worse", look at what the model is able to see.
 #
-# Now the words where one side decides. In `blanks`, a word of judgement is missing, and there are two candidates of opposite sign, such as *captivant* (gripping) and *pénible* (tedious). In half of the reviews everything that tells which one stands **before** the
+# Now the words where one side decides. In `blanks`, a word of judgement is missing, and there are two candidates, one that praises and one that blames, such as *captivant* (gripping) and *pénible* (tedious). In half of the reviews everything that tells which one stands **before** the
 # blank, in the other half **behind** it. Guess the four numbers before you run the cell.
 
 # %% measured
@@ -679,7 +681,7 @@ if "blanks" in corpus.parts:  # the invented reviews only
     print((100 * pd.DataFrame(table).T).round(0).astype(int).astype(str) + " %")
 
 # %% [markdown]
-# Where the left side tells, the causal model is as good or better: it was trained on more places. Where the right side tells, it finds two of three, and what lifts it above a coin cannot be the evidence: that lies where it does not look. (How frequent each of the two words is, for one thing, it does know.) The masked model finds the evidence on either side (92 and 94 % in our run). That is the gain, and it is exactly the one that the two states of section 2 made possible.
+# Where the left side tells, the causal model is as good or better: it was trained on more places. Where the right side tells, it finds two of three, and what lifts it above one half cannot be the evidence: that lies where it does not look. (How frequent each of the two words is, for one thing, it does know.) The masked model finds the evidence on either side (92 and 94 % in our run). That is the gain, and it is exactly the one that the two states of section 2 made possible.
 #
 # ## 7. Reviews that turn: where does reading both sides help a classifier?
 #
@@ -745,7 +747,7 @@ print("one layer, largest difference between causal and both sides:",
 # 3. **Without any positions the causal model is as good as before**, and the other worse by 4 to 6 points: positions do help it, but less than the mask helps the causal one.
 #
 # An explanation that fits all three, and the backwards reading of section 6: the mask itself tells the order. A word *after* "mais" sees it, a word *before* does not, so in the causal model each state can carry the mark "the turn has been", which is just what this task needs. In the other model every word sees "mais", and on which side of it a word stands must be worked out
-# from the positions; with 450 reviews it learns that only in part. That a coin is beaten all the same is due to other clues: most words of a review with an early turn, say, already have the sign of the label (for late turns this clue points the wrong way; what the model uses there we have not found out). It is an explanation, and not a proof. What you have seen is measured with three seeds and tiny models; a pretrained BERT is another matter. But the tempting story was told before the
+# from the positions; with 450 reviews it learns that only in part. That it is right in more than half of the cases all the same is due to other clues: most words of a review with an early turn, say, already have the sign of the label (for late turns this clue points the wrong way; what the model uses there we have not found out). It is an explanation, and not a proof. What you have seen is measured with three seeds and tiny models; a pretrained BERT is another matter. But the tempting story was told before the
 # measurement, and it was wrong.
 #
 # ## 8. What fine-tuning adds
@@ -908,12 +910,12 @@ print("masked, all at once:   ", fill_all(masked_reader, start))
 #   all of them, which makes a right answer possible, but does not give it. BERT drops the causal mask; then the next word could simply be copied, so
 #   words are hidden and only these are scored. 15 % is a compromise: with more hidden one learns more from each text, but has less left to read. Of
 #   the chosen words 80 % become `<mask>`, 10 % another word and 10 % stay, because `<mask>` never comes in real use and the model has to judge
-#   visible words as well. Where the right side tells, the causal model fills 64 % of our blanks and the masked one 95 %; where the left side tells,
-#   the causal one was not worse at all (98 against 92 %)." Why: *the limit* (1), *BERT's answer* (1), *evidence* (0.5), *honesty* (0.5).
+#   visible words as well. Where the right side tells, the causal model fills 64 % of our blanks and the masked one 94 %; where the left side tells,
+#   the causal one was not worse at all (99 against 92 %)." Why: *the limit* (1), *BERT's answer* (1), *evidence* (0.5), *honesty* (0.5).
 # - *Half (1.5 of 3)*: "A causal model reads from left to right, so at *they* it cannot know what comes after. In our test the two council sentences
 #   had the same state at this word in all 48 pairs, difference 0 whatever the weights, and with both sides they did not. Different states prove that
 #   BERT understands whom *they* means. BERT hides 15 % of the words so that the others are not copied, and all positions are scored. Where the right
-#   side tells, the causal model had 64 % and the masked one 95 %. So BERT is better in everything." Why: The same state for any weights is right, but
+#   side tells, the causal model had 64 % and the masked one 94 %. So BERT is better in everything." Why: The same state for any weights is right, but
 #   "prove that BERT understands" is a misconception: it makes a right answer possible, no more (0.5 of 1). *BERT's answer*: why words are hidden is
 #   there; scoring all positions is wrong, 15 % is not explained and 80 / 10 / 10 is missing (0.5 of 1). *Evidence* (0.5). *Honesty* is missing (0.5
 #   lost).

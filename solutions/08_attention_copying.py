@@ -22,8 +22,9 @@
 #
 # `{"chat": "cat", "chien": "dog", "oiseau": "bird"}["chien"]`: a Python dictionary compares what you ask with its keys and gives
 # back the value of the one key that is equal. Attention is a dictionary too, but a *soft* one: every key fits a little, and you
-# get a mixture of all the values. In this notebook you choose what is asked (the *query*) and find out what such a dictionary can do: copy
-# one value, average two of them, and what it takes to keep that up when the keys move.
+# get a mixture of all the values. You choose what is asked (the *query*) and find out what such a dictionary can do: copy
+# one value, average two of them, and keep that up when the keys move. The questions are those of the "attention exploration" in assignment 5 of Stanford's CS224N (2021), parts (a) to (e),
+# and each answer is measured.
 #
 # **When you are done, you can**
 # - write down a query that copies any value, or averages any two, and say how sharp it has to be;
@@ -89,13 +90,12 @@ picture.show(
 )
 
 # %% [markdown]
-# This is the attention of notebook 03 for one query. We leave out its division by $\sqrt{d}$: here you choose the length of the query yourself, and could
-# undo the division by making it $\sqrt{d}$ times longer. In this notebook $d$ is the width of a key, that is of one head ($d/h$ in notebook 03).
+# This is the attention of notebook 03 for one query, without the division by $\sqrt{d}$, which a query $\sqrt{d}$ times as long would undo. Here $d$ is the width of a key, that is of one head ($d/h$ in notebook 03).
 #
 # ### By hand, with two keys
 #
 # Take $k_1 = (0.6,\ 0.8)$ and $k_2 = (-0.8,\ 0.6)$. Both have length 1 ($0.36 + 0.64 = 1$), and they are at a right angle ($-0.48 + 0.48 = 0$): such vectors are
-# called **orthonormal**. Now ask with $q = 2 k_1 = (1.2,\ 1.6)$. The scores are 2 and 0. Compute the weights with a pencil ($e^2 \approx 7.39$), then run the cells.
+# called **orthonormal**. Ask with $q = 2 k_1 = (1.2,\ 1.6)$: the scores are 2 and 0. Compute the weights with a pencil ($e^2 \approx 7.39$).
 
 # %% setup
 def attend(query: Tensor, keys: Tensor, values: Tensor) -> Tensor:
@@ -130,9 +130,9 @@ print("output: ", attend(query, two_keys, two_values).round(decimals=1))
 
 # %% [markdown]
 # The weights are $7.39 / 8.39 = 0.88$ and $1 / 8.39 = 0.12$. The output is *mostly* $v_1$. Two things to take with you:
-# - a score of 0 is not a weight of 0: the second key has nothing in common with the query and still gets $e^0 = 1$ before the division;
-# - the weights are positive and sum to 1, so the output always lies *between* the values. With three values in the plane, it never leaves
-#   their triangle. We shall watch it move in there.
+# - a score of 0 is not a weight of 0: the second key still gets $e^0 = 1$ before the division;
+# - the weights are positive and sum to 1, so the output always lies *between* the values. Of three values $v_a$, $v_b$ and $v_c$ in the plane it never leaves
+#   the triangle:
 
 # %% experiment
 corners = torch.tensor([[0.0, 0.0], [1.0, 0.0], [0.5, 0.87]])  # three values in the plane: A, B and C
@@ -163,12 +163,12 @@ plots.show(figure, "The outputs of 300 random queries all lie inside the triangl
 # %% [markdown]
 # ## 2. Copying (part a)
 #
-# When is the output one of the values, $c \approx v_j$? When $\alpha_j \approx 1$. Since weights come from differences of scores, that asks for one thing: **the score
+# When is the output one of the values, $c \approx v_j$? When $\alpha_j \approx 1$, that is, when **the score
 # of key $j$ is much higher than all other scores.**
 #
 # ### A mistake worth making once
 #
-# I want value 1 (the second one: in code we count from 0), so I ask with value 1? Here are four keys in no special direction. To see the weights themselves, we let value $i$ be row $i$ of
+# I want value 1 (the second one: in code we count from 0), so I ask with value 1? Here are four orthonormal keys. To see the weights themselves, we let value $i$ be row $i$ of
 # the identity matrix ("one-hot"): the output then *is* the list of weights.
 
 # %% experiment
@@ -182,13 +182,13 @@ print("asked with the key:  ", asked_with_key.round(decimals=2))
 
 # %% [markdown]
 # The value is what the dictionary *gives*, never what it compares. Asking with it favours whatever key happens to point its way. Asking with
-# the key favours the right one, but feebly: a score of 1 against 0 is a ratio of $e$ to 1 only.
+# the key favours the right one, but feebly: scores of 1 and 0 are weights of $e$ to 1 only.
 #
 # ### Exercise: a query that copies
 #
-# So the query needs the direction of the key and a length of its own, the `scale`: make the score of key $j$ exactly `scale` higher than each other
-# score. There are many such queries; **any of them is right.** The check does not look at your query. It runs attention with it, with
-# one-hot values as above, and looks at the weights that come out.
+# So the query needs the direction of the key and a length of its own: make the score of key $j$ exactly `scale` higher than each other
+# score. There are many such queries, and **any of them is right**: the check runs attention with yours and with
+# one-hot values as above, and looks at the weights.
 
 # %% exercise="copy_query"
 def copy_query(keys: Tensor, j: int, scale: float) -> Tensor:
@@ -297,7 +297,7 @@ plots.show(figure, "Three paths from the middle of the triangle to the middles o
 # %% [markdown]
 # ## 4. Exactly how sharp?
 #
-# "A large scale" is not an answer that one can build on. You know every score, so you know every weight exactly. Write $s$ for the
+# The paths end in the middles of the edges: half of one value, half of another. But "a large scale" is not an answer that one can build on. You know every score, so you know every weight exactly. Write $s$ for the
 # scale: two scores are $s$, the other $n - 2$ are 0. Which weight does each of the two get?
 
 # %% setup
@@ -374,7 +374,7 @@ print(f"twice as many keys: {needed_scale(65_536, 0.01) - needed_scale(32_768, 0
 # to text. Let us model that. Key $i$ is drawn around a mean $\mu_i$, with a little noise in every direction: $k_i \sim \mathcal{N}(\mu_i, \sigma^2 I)$. The means are
 # orthonormal and known; the keys are drawn *after* you have chosen the query.
 #
-# By hand: which query averages the values $a$ and $b$ now, if the noise is very small? (The one you have, made from the means in place of the keys, $s(\mu_a + \mu_b)$: the noise hardly changes any dot product.) Now make it larger and look for the best scale. Two forces pull in opposite directions:
+# By hand: which query averages the values $a$ and $b$ now, if the noise is very small? (The one you have, made from the means in place of the keys, $s(\mu_a + \mu_b)$: the noise hardly changes any dot product.) Now make the noise larger and look for the best scale. Two forces pull in opposite directions:
 # - a *small* scale leaks: the other keys keep part of the weight (section 4);
 # - a *large* scale amplifies: the two scores are never quite equal, and the scale multiplies their difference. What was a tie becomes a winner.
 #
@@ -435,13 +435,13 @@ for name, distances in curves.items():
           f"distance {min(distances):.2f}")
 
 # %% [markdown]
-# The valley has two walls. The left one is the same for all, and you have its formula. The right one comes the earlier the more noise there is. Averaging
+# At scale 6 the dots gather around the middle of the edge, at 60 they spread all along it. Each curve of the last figure is a valley with two walls. The left one is the same for all, and you have its formula. The right one comes the earlier the more noise there is. Averaging
 # two values in one head means keeping **a tie**, and a tie is fragile. Copying has no such wall as long as the noise leaves the right key the nearest one: then a larger scale is better. (Section 7 shows draws in which it does not.)
 #
 # ## 6. A key of varying length (part c, second half)
 #
 # Noise in all directions is not the worst. Let key $a$ keep its direction and change its *length*: $k_a \approx \varepsilon\,\mu_a$ with $\varepsilon \sim \mathcal{N}(1, \tfrac{1}{2})$ (a variance of
-# one half). The same word, said loudly or softly. The covariance of $k_a$ is $\sigma^2 I + \frac{1}{2} \mu_a \mu_a^\top$ with a tiny $\sigma$ (CS224N writes $\alpha$ for $\sigma^2$); all other
+# one half). The same word, said loudly or softly. Its *covariance*, which says how much it varies in each direction, is $\sigma^2 I + \frac{1}{2} \mu_a \mu_a^\top$ with a tiny $\sigma$ (CS224N writes $\alpha$ for $\sigma^2$); all other
 # keys stay at their means.
 #
 # > **Inner or outer?** A student's published solution of this question begins with $\mu_a \mu_a^\top = 1$. A row times a column, $\mu_a^\top \mu_a$, is the number 1, since $\mu_a$ has length 1. A column times a row is the *outer* product, a matrix of $d \times d$ numbers: it keeps what lies in the direction of $\mu_a$ and takes away the rest. That is why only the length varies here:
@@ -466,7 +466,7 @@ for length in (0.5, 0.9, 1.0, 1.1, 1.5):
 # Now measure it. In each draw let $w_a$ and $w_b$ be the weights of the two values. The number $w_a - w_b$ says where the output lies: $+1$ at $v_a$, $-1$ at $v_b$, 0 at
 # their average. How much it moves from draw to draw is its variance: we call that the **swing**.
 #
-# Your function shall also measure several heads, since you will need that soon. Each head asks with its own query and makes its own weights; the output is the
+# Your function should measure several heads as well: you need that in section 7. Each head asks with its own query and makes its own weights; the output is the
 # average of the heads' outputs, so the weights are averaged too.
 
 # %% exercise="swing"
@@ -662,7 +662,7 @@ def self_attention_output() -> dict[str, sympy.Expr]:
 
 
 # %% [markdown]
-# How fast does it become a copy? And what if we want token 2 to get $u_b$, and are allowed to add something to $x_2$: first $u_d$, which $x_1$ has, or $u_c$, which
+# How fast does it become a copy? And what if we want token 2 to get $u_b$, and may add something to $x_2$: first $u_d$, which $x_1$ has, then $u_c$, which
 # $x_3$ has? Decide what you expect before you run the cell.
 
 # %% experiment
@@ -773,9 +773,6 @@ plots.show(figure, plots.describe_matrix(weights, "Weights")
 # Mathematical Framework for Transformer Circuits"](https://transformer-circuits.pub/2021/framework/index.html) take trained heads apart along this line, and find that many of them copy.
 #
 # ## 10. Essays
-#
-# (The questions of this notebook follow the "attention exploration" of assignment 5 of Stanford's course CS224N (2021), parts (a) to (e). There they are answered with
-# a pencil; here each answer was put into an attention and its output measured.)
 #
 # Two short ones, in English or in French. One sentence is enough for each question, but it must say *why*.
 #

@@ -23,9 +23,9 @@
 # # 09 · Attention without keys and queries
 #
 # In notebook 08 everything was a question put to a key: a dot product of two tokens decided who looks at whom. Is that comparison needed at all? In 2021, Tay et al. took it out. In their
-# **synthesizer** a token says where it wants to look without seeing what stands there; in its extreme form, the scores are plain parameters and no token is asked. On several tasks they lose
-# surprisingly little. In this notebook you build both forms, count what they save, and then find the line that they cannot cross: with a bound that you
-# compute before any training, then in training, and last with a proof of a few lines.
+# **synthesizer** a token says where it wants to look without seeing what stands there; in its extreme form, the scores are plain parameters and no token is asked. On several tasks such models lose
+# surprisingly little. You build both forms, count what they save, and find the line that they cannot cross: by a bound
+# computed before any training, in training, and by a proof of a few lines.
 #
 # **When you are done, you can**
 # - build a dense and a random synthesizer for sentences of any length, and prove them equal to their definition;
@@ -69,7 +69,7 @@ from helpers.vocabulary import Vocabulary
 #
 # $$ s_{ij} = \frac{(x_i W_q) \cdot (x_j W_k)}{\sqrt{d/h}} \qquad\text{needs } x_i \text{ and } x_j $$
 #
-# The **dense synthesizer** makes all the scores of a row from $x_i$ alone, with two layers and a ReLU in between:
+# (Tokens are rows here, so matrices stand on their right.) The **dense synthesizer** makes all the scores of a row from $x_i$ alone, with two layers and a ReLU in between:
 #
 # $$ (s_{i0}, s_{i1}, s_{i2}, \dots) = \operatorname{relu}(x_i A + b_1)\, B + b_2 \qquad\text{needs } x_i \text{ and the number } j $$
 #
@@ -82,7 +82,7 @@ from helpers.vocabulary import Vocabulary
 # | dense synthesizer | $x_i$, $j$ | **no** |
 # | random synthesizer | $i$, $j$ | **no** |
 #
-# Keep the right-hand column in mind. Everything in this notebook follows from it.
+# Everything in this notebook follows from the right-hand column. In the picture, arrows lead to the score $s_{31}$ from the tokens that it is made from.
 
 # %% experiment
 def draw_inputs(axes, title: str, tokens: list[int]) -> None:
@@ -113,8 +113,8 @@ plots.show(figure, "Three drawings of five tokens and the score s_31. "
 #
 # $$ x_0 = (1, 0), \quad x_1 = (0, 2), \qquad A = \begin{pmatrix} 1 & -1 \\ 0 & 1 \end{pmatrix}, \quad b_1 = (0, -1), \qquad B = \begin{pmatrix} 1 & 0 & 2 \\ 0 & 3 & 1 \end{pmatrix}, \quad b_2 = (0, 1, 0) $$
 #
-# Take a pencil. For $x_0$: first $x_0 A + b_1 = (1, -2)$, then the ReLU, which turns negative numbers into 0, then $B$ and $b_2$. Do the same for $x_1$. You get three scores for each token. But the
-# sentence has only two.
+# Take a pencil. For $x_0$: first $x_0 A + b_1 = (1, -2)$, then the ReLU, then $B$ and $b_2$. Do the same for $x_1$. You get three scores for each token. But the
+# sentence has only two tokens.
 
 # %% experiment
 x_hand = torch.tensor([[1.0, 0.0], [0.0, 2.0]])  # (n, d)
@@ -131,7 +131,7 @@ print("scores, not cut:\n", torch.relu(x_hand @ A_hand + b1) @ B_hand + b2)
 # ### Two mistakes worth making once
 #
 # **Not cut.** Each row has a score for place 2, and no token stands there. $B$ was made before any sentence came, with a column for each of `max_len` places. A sentence of $n$ tokens uses the first $n$
-# columns. Otherwise the softmax gives weight to places where no token stands, or, with a mask of the right size, torch stops you, but only on the first sentence that is shorter than `max_len`.
+# columns. Otherwise the softmax gives weight to places where no token stands; or torch stops you, with a mask of the right size, on the first sentence shorter than `max_len`.
 #
 # **No ReLU.** Look at what it is for:
 
@@ -143,7 +143,7 @@ print("one matrix does the same, without a ReLU:", torch.equal(without_relu, x_h
 print("with it:", torch.equal(with_relu, x_hand @ one_matrix))
 
 # %% [markdown]
-# Without something nonlinear in between, two matrices are one matrix in two pieces. (It would still be an attention, a poorer one.)
+# Without something nonlinear in between, two matrices are one matrix in two pieces.
 #
 # ## 2. Exercise: the scores of one head
 #
@@ -178,7 +178,7 @@ def synthesizer_scores(x: Tensor, A: Tensor, b1: Tensor, B: Tensor, b2: Tensor) 
 #
 # - `hidden`, one layer `nn.Linear(d_model, d_model)`, holds all the $A_k$ and $b_{1,k}$ side by side, as `query` did in notebook 03: split what comes out of it into heads;
 # - `B` of shape `(h, d/h, max_len)` and `b2` of shape `(h, max_len)` are parameters of your own: `nn.Parameter(tensor)`. Start `B` with random numbers: with zeros, the scores would not depend on the token, and `hidden` would get no gradient in the first step;
-# - `value` and `output` are what they were.
+# - `value` and `output` are those of notebook 03.
 #
 # Three helpers from earlier notebooks:
 
@@ -528,7 +528,7 @@ for task in TASKS:
 #
 # ### Exercise: the best that a layer can do
 #
-# How many looks can a layer get right, at the very best? You can tell without training, by counting. What a layer knows when it chooses a place puts all rows into **groups** that look alike to it, and within a group it
+# A *look* is the place that one row chooses. How many looks can a layer get right, at the very best? You can tell without training, by counting. What a layer knows when it chooses a place puts all rows into **groups** that look alike to it, and within a group it
 # must make the same choice. The best choice is the place that is most often right.
 #
 # | name | what it knows at row $i$ | rows of one group have in common |
@@ -594,7 +594,7 @@ for task, shares in bounds.items():
     print(f"{task:8} {shares['random']:8.2f} {shares['dense']:6.2f} {shares['prefix']:7.2f}")
 
 # %% [markdown]
-# From row to row of the table, one kind of layer less can do the task. With `fixed`, all three can be perfect. With `named`, a rule must know its own question: the random synthesizer is down to one look in eight, which is guessing. With `look-up`, the
+# With each row of the table, one kind of layer fewer can do the task. With `fixed`, all three can be perfect. With `named`, a rule must know its own question: the random synthesizer is down to one look in eight, which is guessing. With `look-up`, the
 # dense one is there, too. (The counts come from a sample; with more sentences, 0.13 goes to $\frac{1}{8} = 0.125$. In the right-hand column no two sentences are alike, so it says only that the answer is *determined* by the words before. Whether keys and queries can
 # find it is a question for training.)
 #
@@ -727,7 +727,7 @@ for task in TASKS:
                f"Mean weight on the place of the answer: {', '.join(told)}.")
 
 # %% [markdown]
-# - **fixed**: three diagonals. In that of keys and queries one frame is empty: this is the run with seven places, and its fifth question looks at another question in place of a pair. That of the random synthesizer is the palest: its largest weight is in the right place, and it stopped there, because the answers are right already.
+# - **fixed**: three diagonals. In that of keys and queries one frame is empty: this is the run with seven places, and its fifth question looks at another question in place of a pair. That of the random synthesizer is the faintest: its largest weight is in the right place, and it stopped there, because the answers are right already.
 # - **named**: keys and queries, and the dense synthesizer, look where the letter says. The random one has the same rows for every sentence and spreads them.
 # - **look-up**: only keys and queries find the frames. The dense synthesizer spreads its weight evenly over the eight pairs, as the random one does. When each place is as likely as any other, there is nothing better to do.
 #
@@ -829,7 +829,7 @@ for name, shares in around.items():
 #
 # ## 10. On text
 #
-# How much of real text is look-up? We put the three layers into a small language model with one layer, and let it read 750 of our book reviews three times. A fourth one has no attention at all, as an ablation: each token sees only itself and its place. Three seeds each; the measure is the perplexity on
+# How much of a text is look-up? We put the three layers into a small language model with one layer, and let it read 750 of our book reviews three times. A fourth one has no attention at all, as an ablation: each token sees only itself and its place. Three seeds each; the measure is the perplexity on
 # 300 reviews it has not read.
 #
 # (Our reviews are invented ones, with few words. For real ones, change the first line to `corpus = load("cls_books")`: the same cells run on 1,300 reviews, cut at 96 tokens, much more slowly, because there are 50,000 tokens to choose from.)

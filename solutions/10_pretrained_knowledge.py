@@ -22,8 +22,7 @@
 # # 10 · What a language model knows, and whether it knows that it knows
 #
 # *Where was Maria Sonivic born?* Nobody can work that out; one has to have read it. A small Transformer that has read short texts about 200 people answers such questions for people it was never asked about before. The answer comes
-# from nowhere but its weights. In this notebook you prepare the reading, measure what it is worth against the simplest rival there is, and then put the question that most courses leave out: when this
-# model says *Dublin*, should you believe it? It says a town for people whom no text ever mentioned, too.
+# from nowhere but its weights. In this notebook you prepare the reading, measure what it is worth against the simplest rival there is, and then ask: when this model says *Dublin*, should you believe it? It names a town for people whom no text ever mentioned, too.
 #
 # **When you are done, you can**
 # - prepare text for span corruption, and test a random function by its properties;
@@ -77,6 +76,8 @@ from helpers.vocabulary import EOS, MASK, PAD, SOS, Vocabulary
 # | `test`: nobody has written about them | **no** | **no** |
 #
 # The second group is the interesting one. The model has read *Maria Sonivic ... Dublin*, but it was never asked about her. The third group is the control: here there is nothing to know.
+#
+# The picture shows the same model three times. It learns in the first two columns; in the last one it is only asked.
 
 # %% experiment
 from helpers.diagrams import Diagram
@@ -98,7 +99,7 @@ picture.show(
 )
 
 # %% [markdown]
-# The first line of the cell is the only one to change for real people: `load("birthplaces")` has texts from Wikipedia. It has no third group (the cells then leave it out), and it is ten times as long: take a graphics card.
+# For real people change one line, the first of the next cell: `load("birthplaces")` has texts from Wikipedia. It has no third group (the cells then leave it out), and ten times as much to read: take a graphics card.
 
 # %% experiment
 corpus = load("biographies")
@@ -141,7 +142,7 @@ for name, other in others.items():
 #
 # ## 2. The rival: one town for everybody
 #
-# How good is 5 %? That depends on what you can have for nothing. There are 24 towns here, so a blind guess is right in 4 % of cases. A little better: always say the town that is the most frequent *in training*. It knows nothing
+# Suppose that a model gets 5 % of the towns right. Is that good? It depends on what you can have for nothing. There are 24 towns here, so a blind guess is right in 4 % of cases. A little better: always say the town that is the most frequent *in training*. It knows nothing
 # of anybody, and a model that does not beat it has learned nothing of anybody either.
 #
 # Here, too, is a place to cheat without noticing. Choosing the town that is most frequent **among those you are tested on** gives a higher score, and is no rival any more: it has seen the answers.
@@ -189,7 +190,7 @@ for name, (place, share) in baseline.items():
 #
 # ### With a gap
 #
-# From left to right, a model learns only in the direction of writing. **Span corruption** (T5, [Raffel et al. 2020](https://arxiv.org/abs/1910.10683), sections 3.1.4 and 3.3.4, here in the form for one causal model) takes a span out of the text, marks the gap, and puts the span at the end:
+# From left to right, a model learns only in the direction of writing. **Span corruption** (T5, [Raffel et al. 2020](https://arxiv.org/abs/1910.10683), sections 3.1.4 and 3.3.4) takes a span out of the text, marks the gap, and lets the model write the span. In T5 an encoder reads the text with its gaps and a decoder writes. Here one causal model does both, so the span is put at the end:
 #
 # | | |
 # |---|---|
@@ -248,7 +249,7 @@ def corrupt_span(text: Tensor, rng: torch.Generator, block: int) -> tuple[Tensor
 
 
 # %% [markdown]
-# Here is what yours makes of one text. Read the line behind the second `<mask>` as the answer to an exercise.
+# Here is what yours makes of one text. In each line, what stands behind the second `<mask>` is the answer to an exercise.
 
 # %% experiment
 rng = torch.Generator().manual_seed(0)
@@ -260,7 +261,7 @@ for _ in range(5):
 # %% [markdown]
 # ### A mistake worth making once: measure before the cut
 #
-# This version draws the length and the place of the content from the *whole* text, and cuts afterwards. It looks right, its outputs look right, and it has been copied many times. Look at what it does to the content when texts are longer than the block.
+# This version draws the length and the place of the content from the *whole* text, and cuts afterwards. It looks right, and so do its outputs. Look at what it does to the content when texts are longer than the block: how high is the bar at *empty*?
 
 # %% experiment
 def corrupt_too_early(text: Tensor, rng: torch.Generator, block: int) -> Tensor:
@@ -298,22 +299,20 @@ plots.show(figure, "Bars: share of the draws with a content of each length. "
 print({name: f"{share:.0%} empty" for name, share in empty.items()})
 
 # %% [markdown]
-# More than half of the exercises ask for nothing. No error is raised and the loss is *lower* (it is easy to say nothing), which is why only a look at the properties finds it.
+# On the right, more than half of the exercises ask for nothing; on the left none does. No error is raised and the loss is *lower* (it is easy to say nothing), which is why only a look at the properties finds it.
 #
 # ## 4. When is an answer right?
 #
 # The question goes in, and the model continues: with its most probable character, then with the most probable one after that, until it says `<eos>`. **Exact match** counts the answers that are right in every character *and stop where they should*. *Bern* for *Bergen* is not half right, it is another town.
 #
 # Writing character by character needs a call of the model for each. Here is a way to save them. Give the model the question **and the right answer**, as in training, and look at what it says at each place. Suppose that at every place its most probable character
-# is the right one, up to `<eos>`. Then, left alone, it would have written exactly this answer: its first character is right, so the second question is the very one that it was asked here, and so on. And if it fails at some place, then it would have written something else
-# from there on. **One call for each pair is enough to know**, though not to know *what* it would have written instead.
+# is the right one, up to `<eos>`. Then, left alone, it would have written exactly this answer: its first character is right, so before the second one it reads just what it has read here, and so on. And if it fails at some place, it would have written something else from there on. **One call for each pair is enough to know**, though not to know *what* it would have written instead.
 #
-# | place | ... | `n` | `?` | D | u | b | ... | n |
-# |---|---|---|---|---|---|---|---|---|
 # | input | ... | n | ? | D | u | b | ... | n |
+# |---|---|---|---|---|---|---|---|---|
 # | most probable next | | | **D** | **u** | **b** | **l** | ... | `<eos>` |
 #
-# Which row of the logits is the first that counts? The one of the last number of the question.
+# Which row of the logits is the first that counts? That of the last number of the question.
 #
 # ### Exercise: exact match
 #
@@ -457,7 +456,7 @@ print(pd.DataFrame(told).T)
 # - **Not having read is not better than the baseline.** The questions of `train` can be learned by heart, and nothing follows from them for anybody else.
 # - **Nobody beats the baseline for people never read about.** There is nothing to know.
 #
-# The range is that of the fine-tuning; all three start from the same reading. (With the real people, in a run of the course that `docs/results.md` describes: London for everybody is right for 5.0 %, the model that has not read for 0.4 %, the one that has read for 5.2 % when it is asked at once, and one that has learned to write down the text about the person first, and then to answer, for 50.9 %. There each place is told once, in one form, and the question alone does not reach it.)
+# The range, the black lines, is that of the fine-tuning; all three start from the same reading. (With the real people, in a run of the course that `docs/results.md` describes: London for everybody is right for 5.0 %, the model that has not read for 0.4 %, the one that has read for 5.2 % when it is asked at once, and one that has learned to write down the text about the person first, and then to answer, for 50.9 %. There each place is told once, in one form, and the bare question does not bring it out.)
 #
 # ### Essay: why does reading help?
 #
@@ -478,12 +477,11 @@ print(pd.DataFrame(told).T)
 # - *Full marks (2 of 2)*: "The pretrained model brings along pairs of name and town that it has stored in its weights while it read; when it is
 #   asked, it has no text before it, and the question itself holds no hint. The 100 questions teach it the form, that is, question, town, stop. The
 #   people of `valid` are in none of these questions, so their towns can only come from reading. It gives the right town for 50 % of them, the model
-#   that has not read for 4 %, and Lyon for everybody would be right for 8 %. The third group is the control: of people never read about it gets 3 %
-#   right, below the 8 % of the baseline. So reading has not made it better at guessing towns; it knows something of *these* people." Why: *facts in
+#   that has not read for 4 %, and Lyon for everybody would be right for 8 %. The third group is the control: of people never read about it gets 5 % right, below the 8 % of the baseline. So reading has not made it better at guessing towns; it knows something of *these* people." Why: *facts in
 #   the weights* (1), *evidence* (0.5), *the control* (0.5).
 # - *Half (1 of 2)*: "The pretrained model has read sentences about these people and keeps what it has read in its parameters, since at the question
 #   no text is given. This is why it reaches 50 % where the model without reading has 4 % and one town for everybody 8 %. The 100 questions are where
-#   it learns the answers: the more of them, the more towns it knows. The third group has 3 %, which shows that the model should be trained for
+#   it learns the answers: the more of them, the more towns it knows. The third group has 5 %, which shows that the model should be trained for
 #   longer." Why: That the facts lie in the weights is there, but "learns the answers in the questions" is a misconception, as nobody of `valid` is
 #   asked about in training (0.5 of 1). *Evidence* (0.5). *The control* is misread: more training gives nothing about people who are in no text (0.5
 #   lost).
@@ -497,7 +495,7 @@ print(pd.DataFrame(told).T)
 #
 # The model does not only say *Dublin*. It says it with a probability: that of the first character, times that of the second given the first, and so on to `<eos>`. We call this product the **confidence**.
 #
-# **By hand.** The most probable characters of *Lyon* and the end have the probabilities 0.8, 0.9, 1, 1 and 1. Which confidence is that? And can the answer with the highest confidence be one that does *not* begin with the most probable character?
+# **By hand.** A model writes *Lyon*, and gives *L*, *y*, *o*, *n* and `<eos>` the probabilities 0.8, 0.9, 1, 1 and 1. Which confidence is that? And can the answer with the highest confidence be one that does *not* begin with the most probable character?
 
 # %% experiment
 print(f"confidence: {math.prod([0.8, 0.9, 1, 1, 1]):.2f}")
@@ -570,11 +568,11 @@ plots.show(figure, "Histograms of the confidence, one for each group of answers.
 print("median confidence:", medians)
 
 # %% [markdown]
-# Right answers tend to be surer than wrong ones, so the confidence does carry information. And for people it has never read about, the model is by no means the least sure. The histograms overlap, and there is no gap at which one could say: from here on it *knows*. What can be had is a trade.
+# Right answers tend to be surer than wrong ones, so the confidence does carry information. And for people it has never read about, the model is by no means the least sure. The histograms overlap, and there is no gap at which one could say: from here on it *knows*. What can be had is a trade: fewer answers for fewer mistakes.
 #
 # ### Is it as often right as it is sure?
 #
-# A model is *calibrated* if of the answers with a confidence of 0.8 about 80 % are right, and so at every level. To measure it, sort the answers into bins by their confidence; in each bin compare the share of right answers with the mean confidence. The mean of the differences, each bin counted by its number of answers, is the *expected calibration error*
+# A model is *calibrated* if of the answers with a confidence of 0.8 about 80 % are right, and so at every level. To measure it, sort the answers into bins by their confidence; in each bin compare the share of right answers with the mean confidence. The mean of the differences, where bin $b$ counts by its $n_b$ of the $n$ answers, is the *expected calibration error*
 # ([Guo et al. 2017](https://arxiv.org/abs/1706.04599), section 2): $\sum_b \frac{n_b}{n}\,|\text{right}_b - \text{confidence}_b|$. By hand: two answers with confidence 0.9, both right, and two with 0.6, one right: $\frac12 \cdot 0.1 + \frac12 \cdot 0.1 = 0.1$.
 
 # %% measured
@@ -594,7 +592,7 @@ for name, rows in table.groupby("group", sort=False):
           f"calibration error {calibration_error(sure, right):.2f}")
 
 # %% [markdown]
-# Where nearly all answers are wrong, the error is about the mean confidence itself. Calibration is measured *for somebody*: a model may be calibrated for people it has read about and far from it for others. And it is another question than the *order* of the answers, which section 7 uses: half of the confidence everywhere leaves the order as it is.
+# Where nearly all answers are wrong, the error is about the mean confidence itself. Calibration is measured *for somebody*: a model may be calibrated for people it has read about and far from it for others. And it is another question than the *order* of the answers, which section 7 uses: halve every confidence, and the order stays.
 #
 # ## 7. Risk and coverage
 #
@@ -708,14 +706,14 @@ for seed in seeds:
 print(pd.DataFrame(rows).round(2).to_string(index=False))
 
 # %% [markdown]
-# - **Among people like those of dev**, silence pays: the risk lies below that of answering all. Is it below the promised quarter? In our run it is, for each of the three seeds (0.09, 0.07, 0.00), and the two highest thresholds pay for it: they answer only 30 and 10 % of the questions. Do not rely on it. The promise was kept where the threshold was chosen, and it was chosen as the *lowest* that keeps it there, on fifty people: where luck has helped a threshold, it is taken. Fifty others may have no such luck, and a few answers more or less move the risk by 0.1: after an earlier training, with the same seeds, it was above a quarter three times. More people in dev, or a promise with some room, would help.
+# - **Among people like those of dev**, silence pays: the risk lies below that of answering all. Is it below the promised quarter? In our run it is, for each of the three seeds (0.09, 0.07, 0.00), and the two highest thresholds pay for it: they answer only 30 and 10 % of the questions. Do not rely on it. The threshold is the *lowest* that keeps the promise on the fifty people of dev, so luck with these fifty has a part in it. Fifty others may have no such luck, and a few answers more or less move the risk by 0.1: after an earlier training, with the same seeds, it was above a quarter three times. More people in dev, or a promise with some room, would help.
 # - **Among people never read about**, the same threshold still lets some pass (between 7 and 39 % in our run), and nearly all of these answers are wrong. The rule is not broken: it never promised anything about them. A threshold holds for people *drawn like those it was chosen on*, and dev held nobody who is unknown.
 #
 # That is the practical lesson. Users do ask about people whom no text mentions, and no error says so. Put such people into dev, and the rule becomes cautious; it is cautious enough if their share in dev is their share in the questions of real users.
 #
 # ### Or look it up
 #
-# Silence is not the only thing to do below the threshold. A student's review of this task proposes to ask a database there. We have one: the texts themselves. The cell below reads the name in the question, collects the texts that name this person, and takes the town that they mention most often; where no text names the person, it has nothing to say. (The first
+# Silence is not the only thing to do below the threshold. A student's review of this task proposes to ask a database there, and doubts it at once (it "defeats the purpose of the model"). We have one: the texts themselves. The cell below reads the name in the question, collects the texts that name this person, and takes the town that they mention most often; where no text names the person, it has nothing to say. (The first
 # model, with its own threshold; of the people read about, only the half that did not choose it.) **Decide first**: which wrong answers will be left, in each of the two groups?
 
 # %% measured
@@ -743,7 +741,7 @@ for name, group in table.groupby("group", sort=False):
 pd.DataFrame(outcomes).T.map("{:.0%}".format)
 
 # %% [markdown]
-# Looking it up mends what the model is unsure of, and nothing else: the wrong answers that are left are those of which it was sure, with people read about as with the others. For people without a text, the database says so, which the model never does. And the last row of each group shows that the weak part is the confidence: to look *always* is best, where the
+# Looking it up mends what the model is unsure of, and nothing else: the wrong answers that are left are those of which it was sure, in both groups. For people without a text, the database says so, which the model never does. And the last row of each group shows that the weak part is the confidence: to look *always* is best, where the
 # facts stand in texts that can be found. Here that is easy, because each name belongs to one person and is written in one way. To find the right passage among millions, for a question in other words than the text, is a model's work again: *retrieval*, whose passages a second model then reads before it answers (*retrieval-augmented generation*) ([Lewis et al. 2020](https://arxiv.org/abs/2005.11401)).
 #
 # Back to the threshold. Move the slider with the mouse or the arrow keys. Where do the made-up answers disappear, and what is left of the right ones there?
@@ -800,14 +798,12 @@ show_rule(0.9)
 # **Answers as students write them**
 #
 # - *Full marks (2 of 2)*: "First, a user cannot tell a read answer from an invented one: both are a town, said with the same certainty. The model
-#   says Lyon for Clara Vamonell, about whom it has read nothing, with a confidence of 0.95, while the median of its right answers is 0.6. It would
+#   says Dublin for Igor Busirini, about whom it has read nothing, with a confidence of 0.98, while the median of its right answers is 0.6. It would
 #   help to reward 'I do not know' in training, or to fetch the text and show it as the source. Second, a promise that was measured on some people
 #   does not hold for others. The threshold for at most a quarter of wrong answers, chosen on people read about, lets 7 to 39 % of the unknown ones pass, and 86 % or more of these answers are wrong. Whoever builds on it has to put unknown people into dev and to report each group by itself."
 #   Why: Two different concerns, each with example and remedy (1 + 1).
-# - *Half (1 of 2)*: "A first concern is that one cannot see whether an answer is made up, because it looks like a right one: for Clara Vamonell,
-#   never read about, it says Lyon with a confidence of 0.95, and the truth is Prague. The source should be shown with the answer, and where there is
-#   none, the model should say nothing. A second concern is that users do not know which answers are wrong. For example, Iris Wizogren was not born in
-#   Porto. One should use a bigger model, which does not make things up." Why: The first concern in full (1). The second is the first one in other
+# - *Half (1 of 2)*: "A first concern is that one cannot see whether an answer is made up, because it looks like a right one: for Igor Busirini, never read about, it says Dublin with a confidence of 0.98, and the truth is Leeds. The source should be shown with the answer, and where there is
+#   none, the model should say nothing. A second concern is that users do not know which answers are wrong. For example, Anna Gifezek was not born in Riga. One should use a bigger model, which does not make things up." Why: The first concern in full (1). The second is the first one in other
 #   words, which is a misconception, so its example does not count for it, and the bigger model is no remedy (1 lost).
 # - *No marks (0 of 2)*: "The model makes up answers, and this is a concern, because some answers are read and others are made up. Another concern is
 #   that made-up answers are not true. Both would vanish with a bigger model, which knows all people and has nothing to make up. Until then a
@@ -847,7 +843,7 @@ show_rule(0.9)
 # - A baseline chooses on training data too, and a rule chooses its threshold on dev. If you choose on test, you have nothing left to measure with.
 # - Test random functions by their properties: pattern, range, mean, spread, seed. Draw lengths from what is *kept*.
 # - One vocabulary, one order, kept with the weights.
-# - Exact match of greedy answers needs one call for each pair: all most probable, given what came before, up to `<eos>`.
+# - Exact match of greedy answers needs one call for each pair: is every character of the answer, and then `<eos>`, the most probable one after those before it?
 # - Confidence sorts answers among people like those of dev. About people never read about, it promises nothing.
 #
 # **Go further.** Put people never read about into dev (half of `test`), choose the threshold again, and measure on the rest: how much coverage does honesty cost? Then let the model *learn* to abstain: teach it in fine-tuning to answer `?` for invented names. Does it say `?` for

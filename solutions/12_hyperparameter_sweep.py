@@ -73,7 +73,7 @@ from helpers.vocabulary import EOS, SOS, Vocabulary
 # ## 1. Four settings, a log and a sentence
 #
 # The numbers of this section come from a published student report on a translation sweep. It prints its whole log, and the course keeps it in `data/published_sweep`: training loss and training accuracy after each of ten epochs, and what was
-# measured at the end on the dev part. It numbers its four settings; we call them *shallow*, *middle*, *wide* and *deep*. BLEU is given as a fraction, as in the report: 0.3854 is what others write as 38.54.
+# measured at the end on the *dev* part, as validation is called there. It numbers its four settings; we call them *shallow*, *middle*, *wide* and *deep*. BLEU is given as a fraction, as in the report: 0.3854 is what others write as 38.54.
 
 # %% experiment
 published = load("published_sweep")
@@ -106,7 +106,7 @@ plots.show(figure, f"Loss: {plots.describe_curves(published_losses, range(1, 11)
            f"per cent: {plots.describe_curves(published_accuracies, range(1, 11), 'epoch')}")
 
 # %% [markdown]
-# About *deep* the report says that the 6-layer model **overfits**, though its training accuracy stays at 63.7 % and its training loss at 2.9.
+# In both panels three curves move steadily, and *deep* lies flat. About it the report says that the 6-layer model **overfits**, though its training accuracy stays at 63.7 % and its training loss at 2.9.
 #
 # ### By hand: what do these two numbers say?
 #
@@ -236,11 +236,11 @@ pd.DataFrame(rows, columns=columns).set_index("setting")
 # %% [markdown]
 # The three columns on the right are guesses, since the report gives neither its vocabularies (we take 6,000 and 7,000 words) nor its `hidden_dim`, the width $F$ of the feed-forward part, which it names among its hyper-parameters. The second guess weighs more: *deep* has 72.1 million parameters at $F = D$, as your formula has it, 95.7 million at $F = 2{,}048$, as in the paper of 2017, and 114.6 million at $F = 4D$. For *shallow* it is 18.7, 25.0 and 25.0 million.
 #
-# From *shallow* to *deep* the models grow by a factor of about four, for any of these guesses (3.8 to 4.6). The four settings differ in **four** things (depth, width, number of heads, dropout): from *shallow* to *middle* two of them change, from *middle* to *wide* two (a head keeps its width of 64), from *wide* to *deep* two. So, whatever comes out, no single one of them can be named as the reason. That is a first weakness of the published table. (The report names width and heads as the reason why *wide* wins. To say so, one would need runs in which the width alone changes, runs in which the number of heads alone does, and more seeds than one: section 7 has them, at our size.)
+# From *shallow* to *deep* the models grow by a factor of about four, for any of these guesses (3.8 to 4.6). The four settings differ in **four** things (depth, width, number of heads, dropout): from *shallow* to *middle* two of them change, from *middle* to *wide* two (a head keeps its width of 64), from *wide* to *deep* two. So, whatever comes out, no single one of them can be named as the reason. That is a first weakness of the published table. (The report gives three reasons why *wide* wins: its width, its heads, and a depth that it calls optimal. To say so, one would need runs in which one of these alone changes, and more seeds than one: section 7 has them, at our size.)
 #
 # ## 3. A sweep that can be interrupted
 #
-# Ten epochs of the published settings took 10 to 28 minutes each by the report's log, an hour and a quarter for all four; with more data, more seeds or a slower machine it is hours. In that time, things happen: somebody presses Ctrl-C, a laptop is closed, Colab takes its GPU back. A sweep that keeps its table in a variable and shows it at the end loses everything.
+# Ten epochs of the published settings took 10 to 28 minutes each by the report's log, an hour and a quarter for all four; with more data, more seeds or a slower machine it is hours. In that time, things happen: somebody presses Ctrl-C, a laptop is closed, Colab takes its GPU back. A sweep that keeps its table in a variable and shows it at the end loses everything. The one in the picture loses at most one training.
 
 # %% experiment
 from helpers.diagrams import Diagram
@@ -574,7 +574,7 @@ pd.DataFrame(compared).astype(float).round(1).T
 #
 # Now the other questions of section 2. The report does not show its program, so these are questions with likely answers, and no more.
 #
-# - **Middle or wide?** The loss asks how probable the *right* next word is when all words before it are right; BLEU compares what the model writes by itself. They need not agree (notebook 11). The report concludes that *wide* handles long sentences better; nothing in its log looks at sentences by length (section 6 of notebook 11 shows how one would). One run each, and differences of 0.13 and 0.006: nobody knows whether a second seed would turn either of them round.
+# - **Middle or wide?** The loss asks how probable the *right* next word is when all words before it are right; BLEU compares what the model writes by itself. They need not agree (notebook 11). The report supposes that *wide* "likely handles longer, more complex sentence structures better"; nothing in its log looks at sentences by length (section 6 of notebook 11 shows how one would). One run each, and differences of 0.13 and 0.006: nobody knows whether a second seed would turn either of them round.
 # - **Slow decoding.** A model that hardly ever writes `<eos>` writes up to the longest length allowed, in each sentence. *Deep* may be such a model; its log would fit.
 # - **Three numbers.** A loss of 4.775 is a perplexity of 119. If 63 % of the words were right and cost nothing, each of the others would have to cost 13 nats: the right word would get a probability of about one in 450,000, less than by guessing among all words of most vocabularies. It looks as if the accuracy counts
 #   something that the loss does not, padding for example, which is easy to foretell. The training curve says the same: between 63.3 and 64.0 % in all ten epochs, as if this were what one gets for nothing. In the same way, a BLEU of 0.3154 hardly goes with such a loss. Section 6 of notebook 11 shows ways of counting that make it possible: special tokens that count as words, smoothing, a mean over sentences. Which one it was cannot be known from here. So this BLEU does **not** tell us that the model has learned to translate.
@@ -758,13 +758,13 @@ for way, found in repairs.items():
 # > **Look at the words in the last column.** Some of the runs with warm-up may be said to *fit*, at a loss of 3 or more. The rule looks at shapes: the dev loss falls by less than 5 % in its last epoch, so it finds nothing to complain about. It does not know how low a loss could be; only the pre-norm runs beside it show that. A diagnosis from one run
 # > alone can say that a run has come to rest, not that it rests in a good place.
 #
-# What this does **not** show: that the published run failed for the same reason. We do not have its program, and our models are ten times narrower. We have reproduced a failure that gives the same picture, and two repairs that the authors could have tried in an afternoon.
+# What this does **not** show: that the published run failed for the same reason. We do not have its program, and our models are ten times narrower. We have reproduced a failure that gives the same picture, and two repairs that could have been tried in an afternoon.
 #
 # ## 7. Which setting?
 #
 # Now choose. A sweep has two temptations at its end:
 #
-# - **to choose on test.** The best of many settings by test score comes without an honest number: part of that score is luck, and luck does not repeat itself. Choose on dev; report test once, for the chosen one.
+# - **to choose on test.** The best of many settings by test score has no honest number left: part of that score is luck, and luck does not repeat itself. Choose on dev; report test once, for the chosen one.
 # - **to choose the highest number.** 41.3 against 41.1, with a seed that moves the result by 1: that is nothing. The *one-standard-error rule* (Hastie, Tibshirani and Friedman, *The Elements of Statistical Learning*, section 7.10) takes the **smallest** setting whose mean is at most one standard error below the best mean.
 #
 # The standard error of the mean of $n$ runs is their standard deviation (with $n - 1$) divided by $\sqrt{n}$. **By hand**: the best setting has dev BLEU 40, 42, 44. Its mean is 42, its standard deviation 2, its standard error $2 / \sqrt 3 \approx 1.15$. A smaller setting with a mean of 41 is within it (the limit is 40.85), and is taken.
@@ -832,8 +832,8 @@ print(f"{chosen['name']}: dev BLEU {chosen['dev_bleu']:.1f}, test BLEU {score_bl
 #
 # *No exercise depends on this part.* In papers it is an ablation study.
 #
-# And what of the reason that the report gives, width and heads? Its table cannot say, because from each row to the next two things change. Here is what it takes: *shallow* with pre-norm, which trains, and of the four differences **one** at a time, with five seeds each. These 25 runs are the course's own; they took a minute and a half on one core, and what they
-# gave stands in `data/measured_here`, so that you need not wait. With `again = True` your `run_sweep` trains them anew. (The full size has no such table: there they are trained.)
+# And what of the reasons that the report gives, width, heads and depth? Its table cannot say, because from each row to the next two things change. Here is what it takes: *shallow* with pre-norm, which trains, and of the four differences **one** at a time, with five seeds each. These 25 runs are the course's own; they took a minute and a half on one core, and what they
+# gave stands in `data/measured_here`, so that you need not wait. With `again = True` your `run_sweep` trains them anew. (For the full size nothing is kept: there the cell trains them.)
 #
 # Decide first, as always: which of the four changes will help most? Is there one that makes no difference?
 
@@ -870,7 +870,7 @@ pd.DataFrame({"parameters": runs.groupby("changed", sort=False)["parameters"].fi
               "highest": bleus.max().round(1)})
 
 # %% [markdown]
-# The **width** makes the difference: from 31.3 to 58.9 in our run, far outside what seeds do. Two more **heads** make none that can be seen (29.1, and the ranges, 26.2 to 32.2 and 27.4 to 33.0, lie nearly on top of each other). Twice the dropout *costs* something (18.1, and its highest, 21.8, lies far below 27.4), and so, probably, do two more layers (25.5; the ranges just touch, at 27.6 and 27.4). So of the two reasons that the report gives, one holds at our size and one does not. And it is not
+# The **width** makes the difference: from 31.3 to 58.9 in our run, far outside what seeds do. Two more **heads** make none that can be seen (29.1, and the ranges, 26.2 to 32.2 and 27.4 to 33.0, lie nearly on top of each other). Twice the dropout *costs* something (18.1, and its highest, 21.8, lies far below 27.4), and so, probably, do two more layers (25.5; the ranges just touch, at 27.6 and 27.4). So of the three reasons that the report gives, one holds at our size, and the other two do not. And it is not
 # the number of parameters alone: four layers have four fifths as many as the greater width, and translate no better than two.
 #
 # What even this table cannot say: what two changes do *together* (wide **and** deep, say), what ten epochs would make of it (dropout and depth ask for more steps, and these are five epochs), and what holds at the full size.
@@ -893,8 +893,8 @@ pd.DataFrame({"parameters": runs.groupby("changed", sort=False)["parameters"].fi
 # **Answers as students write them**
 #
 # - *Full marks (2 of 2)*: "My rule, fixed before I looked: the smallest setting whose mean dev BLEU is within one standard error of the best mean. In
-#   our table *deep* with pre-norm has 36.7 (29.2 to 42.2 over three seeds) for 596,618 parameters and 20 s, *shallow* with pre-norm 30.3 (28.0 to
-#   32.2) for 134,858 and 7 s. It lies outside one standard error, so the rule takes *deep* with pre-norm; whether 6 points are worth three times the
+#   our table *deep* with pre-norm has 36.7 (29.2 to 42.2 over three seeds) for 596,618 parameters and 18 s, *shallow* with pre-norm 30.3 (28.0 to
+#   32.2) for 134,858 and 6 s. It lies outside one standard error, so the rule takes *deep* with pre-norm; whether 6 points are worth three times the
 #   seconds depends on the use, and the ranges of the seeds overlap. My choice does not rest on the published row *deep*, as that run did not train
 #   and so says nothing about depth, nor on the 36.7 as a forecast: small models and invented sentences do not carry over. With one more run I would
 #   train *deep* with pre-norm at the full width, because if it is not above the published 0.3854 of *wide*, I take a smaller one." Why: All four

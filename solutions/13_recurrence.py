@@ -70,7 +70,7 @@ from helpers.models import Attention, Context
 # 3. And generation, one word after the other: is attention faster there, too?
 # 4. Each token sees itself and the two before it. How many layers until token 11 can know of token 0?
 #
-# The two ways from a token to a later state, in one picture:
+# The two ways from a token to a later state, in one picture. Count the arrows from $x_0$ to $h_3$ in either:
 
 # %% experiment
 from helpers.diagrams import Diagram
@@ -258,7 +258,7 @@ print("answers:  ", *answers[0].tolist())
 print("distances:", *distances[0].tolist())
 
 # %% [markdown]
-# How well does someone do who remembers the numbers, but not which letter they came with? With $k$ numbers heard, a guess among them is right once in $k$. Where the answer is near, $k$ is often small, so this guesser, too, has its best results there. It is the line to be above.
+# How well does someone do who remembers the numbers, but not which letter they came with? With $k$ numbers heard, a guess among them is right once in $k$. Where the answer is near, $k$ is often small, so this guesser, too, has its best results there. It is the dotted line of the figure, and the one to beat.
 #
 # One layer each, in the same surroundings as in notebook 09: embeddings of letter, number and place, the layer, and a head with eight outputs. One GRU has a state of 64 numbers, one of 16; three seeds each. Attention gets 300
 # steps, the GRUs 800, each with a learning rate that did well in a few trials.
@@ -441,7 +441,7 @@ for name, runs in reach.items():
     print(f"{name:12}", *[f"distance {k}: {mean[k - 1]:.0e}" for k in (2, 10, 59)], sep="   ")
 
 # %% [markdown]
-# - **The GRU as it starts**: a straight line on this scale, so at each step back the gradient shrinks by about the same factor. Over 60 tokens that makes twelve powers of ten. What stands there can hardly be learned from: the *vanishing gradient*.
+# - **The GRU as it starts**: a straight line on this logarithmic scale, so at each step back the gradient shrinks by about the same factor. Over 60 tokens that makes twelve powers of ten. What stands there can hardly be learned from: the *vanishing gradient*.
 # - **With slow gates**: where the update gate is $z$, the state passes on $z$ times the old one, and the gradient goes back the same way. $\sigma(4)^{58} = 0.982^{58} = 0.35$ from distance 1 to 59, and about that much arrives. The gate is what gradients travel by. For the LSTM, the GRU's older relative,
 #   [Jozefowicz et al. (2015)](https://proceedings.mlr.press/v37/jozefowicz15.html) found that a gate which keeps the old at the start, by a bias of 1, helps. It has a price: with $z = 0.98$ a new token has a weight of 0.02, and must wait until training gives it more.
 # - **Attention** is flat: every token is one look away. Flat does not say large: before training each of the 60 tokens has about one sixtieth of the weight, so each gets a small gradient, and all of them about the same.
@@ -512,7 +512,7 @@ for name, times in {"training": training, "generation": writing}.items():
           *[f"{length}: {ratio:.1f}" for length, ratio in zip(lengths, ratios)], sep="  ")
 
 # %% [markdown]
-# (These are times of one machine and one moment; yours differ, and so do two runs. Look at the shapes.)
+# (These are times of one machine and one moment; yours differ, and so do two runs. Look at the shapes; both axes are logarithmic.)
 #
 # - **Training.** The GRU's time grows about as the length does: each token waits for the state before it, and on the way back each gradient waits for the one after it. Attention makes all rows in a few large matrix products, and its line is far below, even at length 512, where it needs three times *as many*
 #   multiplications as the GRU (section 7). So it is not the work that makes the difference. It is the **waiting**: a step that waits is a small matrix product by itself, with all that a call costs, and whatever could compute beside it has nothing to do. We took one thread; with many, or on a graphics card, there
@@ -622,7 +622,7 @@ print(f"{farthest:,} tokens: {layers_to_reach(farthest, window)} layers;"
 # %% [markdown]
 # ## 7. The table, by formulas
 #
-# Table 1 of Vaswani et al. compares kinds of layers in three respects, in orders of growth; here again, as in notebook 03, are three of its four rows (convolutions are left out). The letters are the paper's: $n$ is the length, $d$ the width and $r$ the size of a neighbourhood, not the candidate and the reset gate of section 1.
+# Table 1 of Vaswani et al. compares kinds of layers in three respects, in orders of growth ($O(n^2 d)$: it grows like $n^2 d$, up to a constant factor); here are three of its four rows (convolutions are left out). The letters are the paper's: $n$ is the length, $d$ the width and $r$ the size of a neighbourhood, not the candidate and the reset gate of section 1.
 #
 # | layer | complexity | sequential operations | maximum path length |
 # |---|---|---|---|
@@ -632,12 +632,12 @@ print(f"{farthest:,} tokens: {layers_to_reach(farthest, window)} layers;"
 #
 # Orders of growth leave factors out. Yours will be exact, for the layers of this notebook. The letters are $D$ (width), $A$ (heads), $L$ (length) and $W$ (window, with $2 \le W \le L$; no weights here), and three things are counted:
 #
-# - **products**: from here on the multiplications of two numbers, of which one matrix product holds many; all those in the matrix products of one layer, for one sentence, as in notebook 09: $(p, q)$ with $(q, s)$ takes $p \cdot q \cdot s$. Gates, biases and softmax do not count. The recurrence is a `GRUCell` from width $D$ to $D$. Attention has the layers query, key, value and output, makes all
+# - **products**: multiplications of two numbers, counted in all matrix products of one layer for one sentence, as in notebook 09: $(p, q)$ with $(q, s)$ takes $p \cdot q \cdot s$. Gates, biases and softmax do not count. The recurrence is a `GRUCell` from width $D$ to $D$. Attention has the layers query, key, value and output, makes all
 #   $L \cdot L$ scores, and averages the values by them; a window makes $W$ scores for each token, and averages $W$ values (count it so at the beginning of the sentence, too).
 # - **steps**: how many tokens must be worked out one after the other while a sentence is read, in one layer; 1 where all are worked out at the same time.
 # - **path**: how many times the news of the first token is handed on until the last token has it. In a recurrence it is handed from state to state, in attention by a look; with a window, by one look in each layer, so here it is the number of layers.
 #
-# **By hand**: $D = 2$, $L = 5$. The GRU multiplies $(1, 2)$ with $(2, 6)$ twice in each of 5 steps: 120 products. Attention: four times $(5, 2)$ with $(2, 2)$, that is 80; $(5, 2)$ with $(2, 5)$ and $(5, 5)$ with $(5, 2)$, 100 for one head; in all 180. And for two heads of width 1?
+# **By hand**: $D = 2$, $L = 5$. The GRU multiplies $(1, 2)$ with $(2, 6)$ twice in each of 5 steps: 120 products. Attention: four times $(5, 2)$ with $(2, 2)$, that is 80; $(5, 2)$ with $(2, 5)$ and $(5, 5)$ with $(5, 2)$, 100 for one head; in all 180. And for two heads of width 1? (The same: each makes 25 and 25.)
 
 # %% setup
 D, A, L, W = sympy.symbols("D A L W", positive=True, integer=True)
@@ -701,8 +701,7 @@ figure.suptitle("One layer of width 512; window of 128")
 plots.show(figure, "Width 512, window 128. " + " ".join(told))
 
 # %% [markdown]
-# Attention makes fewer products than the GRU **as long as the sentence is shorter than the layer is wide**, $L < D$, exactly. Vaswani et al. say so for orders of growth: self-attention is faster than recurrence when $n$ is smaller than $d$, which they call most often the case for the sentences of
-# translation. So for sentences, not having to wait did not even cost more work. The square outgrows all else only where texts are long, and there a window with $W < D$ is the cheapest of the three: it neither waits nor squares, and pays with a longer path.
+# Attention makes fewer products than the GRU **as long as the sentence is shorter than the layer is wide**, $L < D$, exactly: on the left the two curves cross at 512. Vaswani et al. say so for orders of growth: self-attention is faster than recurrence when $n$ is smaller than $d$, which, they write, is most often the case in translation. So for sentences, not having to wait did not even cost more work. The square outgrows all else only where texts are long, and there a window with $W < D$ is the cheapest of the three: it neither waits nor squares, and pays with a longer path.
 #
 # One column is missing in that table: what must be **kept in generation**. A recurrence keeps its state, $D$ numbers, however much it has read. Attention keeps keys and values, $2 L D$ numbers in each layer; a window $2 W D$.
 #
@@ -715,7 +714,7 @@ plots.show(figure, "Width 512, window 128. " + " ".join(told))
 # 3. **Generation**: no; there each token waits in any case, and attention's has more to look at (sections 5 and 7).
 # 4. **The window**: $\lceil 11 / 2 \rceil = 6$ layers (section 6).
 #
-# Nor was the exchange made in a day. Convolutions, which look at a window, had beaten strong recurrent networks on one large text before it ([Dauphin et al. 2016](https://arxiv.org/abs/1612.08083)); in March 2018 recurrent ones set records again ([Merity et al. 2018](https://arxiv.org/abs/1803.08240)); in August [Al-Rfou et al. 2018](https://arxiv.org/abs/1808.04444) were ahead of them, character by character, with attention alone. Those that translated had attention beside the recurrence, from [Bahdanau et al. (2015)](https://arxiv.org/abs/1409.0473) on.
+# Nor was the exchange made in a day. Convolutions, which look at a window, had beaten strong recurrent networks on one large text before it ([Dauphin et al. 2016](https://arxiv.org/abs/1612.08083)); in March 2018 recurrent ones set records again ([Merity et al. 2018](https://arxiv.org/abs/1803.08240)); in August [Al-Rfou et al. 2018](https://arxiv.org/abs/1808.04444) were ahead of them, character by character, with attention alone. Recurrent networks that translated had attention beside the recurrence, from [Bahdanau et al. (2015)](https://arxiv.org/abs/1409.0473) on.
 #
 # The story did not end in 2017. Layers have come that are recurrences in generation, with a state of fixed size, and can be trained without waiting: [Katharopoulos et al. (2020)](https://arxiv.org/abs/2006.16236) take the softmax out of attention and find a recurrence, and the state-space layers of
 # [Gu and Dao (2023)](https://arxiv.org/abs/2312.00752) let the token decide what is kept, as gates do. For another family without attention, gated convolutions, [Arora et al. (2023)](https://arxiv.org/abs/2312.04927) trace 82 % of the gap to attention to one thing, the question of section 3: recalling what was said before.

@@ -21,10 +21,9 @@
 # %% [markdown]
 # # 14 · Your own GPT
 #
-# A zip program makes a text smaller: what came before is only pointed at, and what is frequent gets a short code. A language model can do so, too: the better it guesses what comes next, the fewer bits are left to write. The program to compare with is `zlib`, which packs as most zip files are packed. In this notebook you build a language model
-# from nothing but torch, train it in a minute or two on one core of a laptop until it writes French that can be read, and see whether it needs less than `zlib` on the French reviews of this course. Eight parts are yours, from the tokenizer to the optimizer. What is given, you have met, or it is a few lines long.
+# A zip program makes a text smaller: what comes again is only pointed back to, and what is frequent gets a short code. A language model can do so, too: the better it guesses what comes next, the fewer bits are left to write. Here you build one from nothing but torch, train it in a minute or two on one core of a laptop until it writes French that can be read, and see whether it needs fewer bits than `zlib`, which packs as most zip files are packed. Eight parts are yours, from the tokenizer to the optimizer.
 #
-# `helpers.models` stays shut, except once, for a comparison. What you make is small, and built nearly as GPT-2 was in 2019: pieces of words in place of words, learned positions, a pre-norm stack with a tied head (but a ReLU, where GPT-2 has a GELU). Beside it there are a training loop with warm-up and clipping, and sampling with top-k and top-p. The newer parts of today's models come in notebook 16.
+# It is built nearly as GPT-2 was in 2019: pieces of words in place of words, learned positions, a pre-norm stack with a tied head (but a ReLU, where GPT-2 has a GELU). `helpers.models` is used once only, to compare with. The newer parts of today's models come in notebook 16.
 #
 # **When you are done, you can**
 # - learn the pieces of a language from its bytes, and cut any text with them;
@@ -72,7 +71,7 @@ from helpers.corpora import load
 # %% [markdown]
 # ## 1. The text, and the program to beat
 #
-# The reviews are the unlabelled ones of notebook 06, all of them invented. To work with real ones, change the name in the first line: they are downloaded once, and everything below runs on them, more slowly (real reviews have many more different words). The last 150 reviews are held back: nothing learns from them, neither pieces nor weights.
+# The reviews are the unlabelled ones of notebook 06, all of them invented. To work with real ones, change the name in the first line: they are downloaded once, and everything below runs on them, more slowly. The last 150 reviews are held back: nothing learns from them, neither pieces nor weights.
 
 # %% experiment
 CORPUS = "reviews_fr"  # invented reviews; "cls_books" for real ones
@@ -94,7 +93,7 @@ print(f"{len(train_texts):,} reviews to learn from, {len(held_back)} held back (
 print(train_texts[1])
 
 # %% [markdown]
-# How many bits does a program need for each byte that is held back? Raw bytes take 8. Counting how often each byte occurs, and giving short codes to frequent ones, cannot do with less than the entropy of these shares. `zlib` also looks for repetitions within the last 32,768 bytes ([RFC 1951](https://www.rfc-editor.org/rfc/rfc1951), section 2).
+# How many bits does a program need for each byte that is held back? Raw bytes take 8. Counting how often each byte occurs, and giving short codes to frequent ones, cannot do with less than the entropy of these shares (notebook 03). `zlib` also looks for repetitions within the last 32,768 bytes ([RFC 1951](https://www.rfc-editor.org/rfc/rfc1951), section 2).
 #
 # **Write down two guesses** before you go on: how many bits per byte does `zlib` need? And how many will a model with fewer than 100,000 parameters need, after it has read all the other reviews once?
 
@@ -112,7 +111,7 @@ pd.DataFrame({"bits per byte": programs}).round(2)
 #
 # ## 2. Pieces: what a GPT reads
 #
-# A vocabulary of words has no number for a word that it has never seen. A vocabulary of characters makes texts long, and even so somebody will come with a character that is not in it. The way out that GPT-2 took ([Radford et al. 2019](https://cdn.openai.com/better-language-models/language_models_are_unsupervised_multitask_learners.pdf), section 2.2): begin with the **256 bytes**, of which every text in the world is made, and then join what often stands together.
+# A vocabulary of words has no number for a word that it has never seen. A vocabulary of characters makes texts long, and even so somebody will come with a character that is not in it. The way out that GPT-2 took ([Radford et al. 2019](https://cdn.openai.com/better-language-models/language_models_are_unsupervised_multitask_learners.pdf), section 2.2): begin with the **256 bytes**, of which every text in the world is made, and then join, again and again, the two neighbours that stand together most often.
 # Joining is *byte-pair encoding*, a method of data compression that [Sennrich et al. 2016](https://arxiv.org/abs/1508.07909) brought to translation.
 #
 # Two rules keep the pieces useful. A text is first cut into words (or signs), each with the space before it, and **no piece reaches across words**: else the list would fill up with pieces such as the end of one word with the beginning of the next. And all must be **deterministic**: who learns twice from the same text gets the same pieces.
@@ -187,11 +186,11 @@ def train_bpe(texts: list[str], merges: int) -> list[Pair]:
 # %% [markdown]
 # ### Counting again, or keeping the counts
 #
-# Whoever counts all pairs again after each merge is right, and here waits for two seconds. Real text has more different words: the 1.1 MB of Shakespeare's plays in section 5 have fifteen times as many, and 768 merges take 48 s of a processor in this way. Yet a merge changes only the words in which its pair stands. If it is noted beside each pair which words these are, and the counts are *kept*, nothing is left to do but to subtract the pairs of the old parts of these words, and to add the pairs of the new ones: 1.3 s, for the same merges. Tokenizers are trained in this way. (The check is content with either.)
+# Whoever counts all pairs again after each merge is right, and here waits for two seconds. Real text has more different words: the 1.1 MB of Shakespeare's plays in section 5 have fifteen times as many, and 768 merges take 48 s in this way. Yet a merge changes only the words in which its pair stands. If it is noted beside each pair which words these are, and the counts are *kept*, nothing is left to do but to subtract the pairs of the old parts of these words, and to add the pairs of the new ones: 1.3 s, for the same merges. Tokenizers are trained in this way. (The check is content with either.)
 #
 # ### To cut a text
 #
-# The same merges, in the same order, cut any other text. The order matters: of two pairs that both stand in a word, the one that was learned first is merged first, wherever it stands. (This is not the same as taking the longest piece that fits. Find a word for which the two differ, with the merges (98, 99) and (97, 98).)
+# The same merges, in the same order, cut any other text. The order matters: of two pairs that both stand in a word, the one that was learned first is merged first, wherever it stands. (This is not the same as taking the longest piece that fits. With the merges (98, 99) and (97, 98), in which word do the two differ? In `abc`: the first merge leaves `a|bc`, the longest piece from the left would be `ab|c`.)
 
 # %% exercise="bpe_encode"
 def bpe_encode(text: str, merges: list[Pair]) -> list[int]:
@@ -463,7 +462,7 @@ class GPT(nn.Module):
 
 
 # %% [markdown]
-# Three tests of a new model that cost nothing. First the **count**, by the formulas of notebook 05 with a feed-forward width of $4d$: $V d$ for the embedding, $n d$ for positions, $12 d^2 + 13 d$ for each layer, $2d$ for the last norm, and nothing for the head. Second, a **known model with the same weights** must give the same logits: `helpers.models` has one whose head is tied if we tie it. Third, the **first loss**: who knows nothing gives each of $V$ tokens the same chance, and has a loss of $\ln V$.
+# Three tests of a new model that cost nothing. First the **count**, by the formulas of notebook 05 with a feed-forward width of $4d$: $V d$ for the embedding, $n d$ for positions, $12 d^2 + 13 d$ for each layer, $2d$ for the last norm, and nothing for the head. Second, a **known model with the same weights** must give the same logits: `helpers.models` has one whose head can be tied. Third, the **first loss**: who knows nothing gives each of $V$ tokens the same chance, and has a loss of $\ln V$.
 
 # %% experiment
 from helpers.models import LanguageModel, TransformerBase  # to compare, and for nothing else
@@ -809,7 +808,7 @@ for way, found in ways.items():
 #
 # ### The run
 #
-# All of the text, once: batches of 8 windows, each window read a single time. A larger vocabulary, a wider model or a shorter run are a matter of these few lines. The loss of a batch is noted *before* the step, on text that the model has not read yet, so the training loss itself tells how well it guesses new text.
+# All of the text, once: batches of 8 windows, each window read a single time. For a wider model change `SHAPES` (section 3), for a shorter run `STEPS`. The loss of a batch is noted *before* the step, on text that the model has not read yet, so the training loss itself tells how well it guesses new text.
 #
 # `PEAKS` holds the highest rate of each schedule, the *peak* of the formula. The larger model gets a smaller one, as is usual (those of [GPT-3](https://arxiv.org/abs/2005.14165) stand in its table 2.1); whether other rates would do better, we do not ask here.
 #
@@ -886,7 +885,7 @@ print(f"lzma, after the same {len(read_text) / 1e6:.1f} MB: {primed:.2f} bits pe
 # %% [markdown]
 # In our run `lzma` needs 0.80 bits per byte once it has read the same text: less than half of what `zlib` needs. Both models need fewer still. These reviews are made from about a hundred patterns (`data/README.md`), so whole phrases come back word for word. A program that finds them anywhere in three megabytes lives on that; the model sees the last 64 tokens and has the rest in its weights. Text that people wrote repeats itself far less.
 #
-# They were not always ahead. After a third of the text the larger model is near 0.9 bits in the figure. A training that ends there, with a schedule that has come down to 0 (`STEPS = 900`), comes to 0.86, and `lzma` after the same 1.1 MB to 0.86 as well. A comparison of two learners holds for the budget at which it was made: give both three times as much text, and the tie is gone.
+# The models were not always ahead. After a third of the text the larger model is near 0.9 bits in the figure. A training that ends there, with a schedule that has come down to 0 (`STEPS = 900`), comes to 0.86, and `lzma` after the same 1.1 MB to 0.86 as well. A comparison of two learners holds for the budget at which it was made: give both three times as much text, and the tie is gone.
 #
 # Nor is the account complete. Whoever is to read the compressed text needs the model too, and the weights of the larger one take more than a megabyte. What this comparison teaches is something else: **a number says little without an opponent who had the same advantages.**
 #

@@ -110,11 +110,11 @@ for name, count in {"head only": numbers_in(classifier.head), "full": numbers_in
 #
 # ## 2. A thin change
 #
-# Fine-tuning turns a matrix $W$ into $W + \Delta W$. *LoRA* ([Hu et al. 2021](https://arxiv.org/abs/2106.09685), section 4.1) keeps $W$ as it is, and does not learn $\Delta W$ itself but two thin matrices whose product it is:
+# Fine-tuning turns a matrix $W$ into $W + \Delta W$. *LoRA* (*low-rank adaptation*, [Hu et al. 2021](https://arxiv.org/abs/2106.09685), section 4.1) keeps $W$ as it is, and does not learn $\Delta W$ itself but two thin matrices whose product it is:
 #
 # $$ \Delta W = \frac{\alpha}{r} \, B A, \qquad B \in \mathbb{R}^{d_\text{out} \times r}, \quad A \in \mathbb{R}^{r \times d_\text{in}} $$
 #
-# $A$ goes **down** from $d_\text{in}$ numbers to $r$, the *rank*; $B$ goes **up** again to $d_\text{out}$. We call them so in code. Only these two learn: $r (d_\text{in} + d_\text{out})$ parameters in place of $d_\text{in} d_\text{out}$.
+# $A$ goes **down** from $d_\text{in}$ numbers to $r$, the *rank* (a matrix that is such a product has at most rank $r$); $B$ goes **up** again to $d_\text{out}$. We call them so in code. Only these two learn: $r (d_\text{in} + d_\text{out})$ parameters in place of $d_\text{in} d_\text{out}$. In the picture: the wide way is frozen, the thin one learns.
 
 # %% experiment
 from helpers.diagrams import Diagram
@@ -140,7 +140,7 @@ picture.show(
 #
 # $W = \begin{pmatrix} 1 & 0 \\ 0 & 1 \end{pmatrix}$, rank 1, $\alpha = 1$, `down` $= (1 \;\; 1)$, `up` $= \begin{pmatrix} 0 \\ 2 \end{pmatrix}$. Their product is $\begin{pmatrix} 0 & 0 \\ 2 & 2 \end{pmatrix}$, so the input $(3, 4)$ gives $(3, 4) + (0, 14) = (3, 18)$. On the way: `down` makes of $(3, 4)$ the single number 7, and `up` makes of it $(0, 14)$. What can a change of rank 1 *not* do? And with $d_\text{in} = d_\text{out} = 64$: from which rank on is nothing saved any more?
 #
-# (By hand: a change of rank 1 moves the output along one line only, here that of $(0, 1)$, and by how much is decided by one number made of the input. And $r \cdot 128$ is $64 \cdot 64$ at $r = 32$: from there on nothing is saved.)
+# (A change of rank 1 moves the output along one line only, here that of $(0, 1)$, and by how much is decided by one number made of the input. And $r \cdot 128$ is $64 \cdot 64$ at $r = 32$: from there on nothing is saved.)
 #
 # ### Exercise: a LoRA layer
 #
@@ -424,7 +424,7 @@ rows = {way: {"trained": f"{trained[way]:,}", "for forty tasks": f"{160 * traine
 pd.DataFrame.from_dict(rows, orient="index")
 
 # %% [markdown]
-# (*Gradual* is drawn a little to the left of *full*, which trains as many numbers; the bars go from the lowest to the highest of three seeds.)
+# The first figure shows the accuracy by labels, the second the same numbers by trained parameters. (*Gradual* is drawn a little to the left of *full*, which trains as many; the bars go from the lowest to the highest of three seeds.)
 #
 # - **Eight labels are a lottery**, whatever the way: from seed to seed the accuracy moves by 5 to 40 points, from way to way the means move by 9. No order can be read off there. (A seed decides several things at once: which eight reviews, their order, the first head and factors. Which of them matters most, this run does not tell.)
 # - **From 32 labels on, the head alone falls behind.** It can only weigh what the frozen base leaves at the last word. In our run it has 86.1 % with 32 labels and 86.5 % with 300, a difference within the range of its seeds; whether more steps or another rate would bring it further, we have not tried.
@@ -455,7 +455,7 @@ print(f"accuracy {share_right(with_lora, test):.3f} before, {share_right(plain, 
 # %% [markdown]
 # ## 6. How thin is a change that could be thick?
 #
-# LoRA *forces* the change to be thin. Is the change that full fine-tuning makes thin by itself? Take the matrices before and after, and their difference $\Delta W$. By a singular value decomposition every matrix is a sum of matrices of rank 1, sorted by size; cutting the sum after $r$ terms gives the best approximation of rank $r$. So: take a model of the contest that was fully fine-tuned with 300 labels, cut the
+# LoRA *forces* the change to be thin. Is the change that full fine-tuning makes thin by itself? Take the matrices before and after, and their difference $\Delta W$. By a singular value decomposition every matrix is a sum of matrices of rank 1, sorted by size (the sizes are its *singular values*); cutting the sum after $r$ terms gives the best approximation of rank $r$. So: take a model of the contest that was fully fine-tuned with 300 labels, cut the
 # change of each matrix of the layer to rank $r$, and measure. (The changes of embedding, norms, biases and head are left as they are in all points, so that rank 0 is not the model before.)
 #
 # **Predict**: at which rank is the accuracy that of the whole change?
@@ -477,7 +477,7 @@ for rank in RANKS:
 print("  ".join(f"rank {rank}: {score:.3f}" for rank, score in zip(RANKS, cut_scores)))
 
 # %% [markdown]
-# Move the slider: it cuts the changes of all six matrices to the same rank. On the left the sizes of the 64 terms of one of them, the value matrix, those kept in blue; on the right the accuracy of the model with all six cut.
+# Move the slider: it cuts the changes of all six matrices to the same rank. On the left the sizes of the 64 terms of one of them, the value matrix, those kept in blue; on the right the accuracy of the model with all six cut (its axis begins near 0.82).
 
 # %% interactive
 from ipywidgets import SelectionSlider, interact

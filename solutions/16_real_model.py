@@ -31,7 +31,7 @@
 # - write a whole Llama, load published weights into it, and say when nothing must be loaded;
 # - find the heads that copy, watch them appear in training, and prove what they do by switching them off.
 #
-# **Time**: about 3 h 45 min. **Before this**: notebooks 01 (who may look ahead), 02 (rotary positions), 05 (counting) and 14 (a GPT, its tokens).
+# **Time**: about 3 h 45 min. **Before this**: notebooks 01 (who may look ahead), 02 (rotary positions), 03 (heads), 05 (counting), 14 (a GPT, its tokens) and 15 (the model that reads reviews).
 #
 # | exercise | what it asks | points |
 # |---|---|---|
@@ -105,7 +105,7 @@ picture.show("SmolLM2-135M from below: " + "; ".join(
 # %% [markdown]
 # Two things are not drawn: each half of a layer is added to what comes in (the residual), and positions have no numbers, since each layer turns queries and keys as in notebook 02. Nothing has a bias.
 #
-# The parts are tried first in the language model of notebook 15: one layer, width 64, and 10,000 invented reviews that it reads once, in half a minute.
+# The parts are tried first in the language model of notebooks 06 and 15, which is made anew here: one layer, width 64, two heads, and 10,500 invented reviews that it reads once, in half a minute.
 
 # %% measured
 corpus, cpu = load("reviews_fr"), torch.device("cpu")  # so small a model gains nothing from a GPU
@@ -132,6 +132,8 @@ print(f"{len(reading.examples):,} reviews read once, {history['step'].iloc[-1]:,
 # LayerNorm subtracts the mean of a token's numbers, divides by their standard deviation, and then applies a learned weight and bias. [Zhang and Sennrich 2019](https://arxiv.org/abs/1910.07467) suspect that the mean is not what helps, and leave it out; in their code the bias is gone, too, unless one asks for it. **RMSNorm** divides by the *root mean square*.
 #
 # $$ \text{RMSNorm}(x) = \frac{x}{\sqrt{\frac{1}{D} \sum_k x_k^2 + \varepsilon}} \odot w $$
+#
+# Here $\odot$ multiplies number by number, $w$ is the learned weight, and $\varepsilon$ keeps a token of zeros from a division by 0.
 #
 # **By hand**, with $w = 1$ and without $\varepsilon$: the token $(1, 7)$. Its mean square is 25, so it becomes $(0.2, 1.4)$; LayerNorm makes of it $(-1, 1)$. Now the token $(101, 107)$: which of the two norms gives it the same result as before? And which gives $(10, 70)$ the same as $(1, 7)$?
 
@@ -260,7 +262,7 @@ plots.show(axes.figure, f"ReLU is 0 for negative numbers, silu falls to {low:.2f
 #
 # One change came after LLaMA's first paper. When a model writes, it keeps keys and values of all tokens so far (section 3): $2 \cdot M \cdot A \cdot D/A$ numbers for each token, with $M$ layers of $A$ heads of width $D/A$. *Grouped-query attention* ([Ainslie et al. 2023](https://arxiv.org/abs/2305.13245)) lets several heads of queries share one head of keys and values. With one for all it is the *multi-query attention* of [Shazeer 2019](https://arxiv.org/abs/1911.02150).
 #
-# **By hand**: 32 layers, 32 heads of width 128, numbers of two bytes. What does a text of 4,096 tokens keep? And with 8 heads of keys and values in place of 32? Then: six heads of queries and three groups. Which group does head 4 read, if neighbours share one?
+# **By hand**: 32 layers, 32 heads of width 128, numbers of two bytes. What does a text of 4,096 tokens keep? And with 8 heads of keys and values in place of 32? Then: six heads of queries and three groups, both counted from 0. Which group does head 4 read, if neighbours share one?
 
 # %% exercise="grouped_query_attention"
 def grouped_query_attention(
@@ -289,7 +291,7 @@ def grouped_query_attention(
 # %% [markdown]
 # (By hand: $2 \cdot 32 \cdot 32 \cdot 128 \cdot 4096$ numbers are 1,074 million, or 2.1 GB; with 8 groups a quarter, 0.5 GB. Head 4 reads group 2.)
 #
-# A finished model can be converted to this, which is an adaptation, too: Ainslie et al. take the *mean* of the key matrices of the heads that are to share, likewise of the value matrices, and train on with 5 % of the steps of the pretraining. We do it with the model of section 1: its two heads get one head of keys and values. Beside the mean we try to keep the first head only; and so that nobody takes for healing what is just more
+# A finished model can be converted to this: Ainslie et al. take the *mean* of the key matrices of the heads that are to share, likewise of the value matrices, and train on with 5 % of the steps of the pretraining. We do it with the model of section 1: its two heads get one head of keys and values. Beside the mean we try to keep the first head only; and so that nobody takes for healing what is just more
 # training, the unchanged model trains on just as long. **Predict** the four perplexities after the change, without and with training.
 
 # %% measured
@@ -336,7 +338,7 @@ for name, merge in ways.items():
 #
 # `write` of notebook 14 reads the whole text again for each new token. Most of that work has been done before. In a causal model no token sees what comes after it, so as long as the text fits into the window, the keys and values of old tokens are the same in each step: **keep them**. (Where it no longer fits, `write` lets the window slide, every position changes, and with learned positions they must be made anew.) What the new token needs is its own query, and the keys and values of all. This is the *key-value cache* of every model that writes.
 #
-# Nothing is hidden in the model: what has been kept goes in as an argument and comes out again, longer. The model is the GPT of notebook 14. `TransformerBase` of `helpers.models`, with learned positions and pre-norm, is the same one under the same names, and so are its parts; here are the four functions that notebook 14 gave.
+# Nothing is hidden in the model: what has been kept goes in as an argument and comes out again, longer. The model is the GPT of notebook 14: the embedding times $\sqrt d$, plus the position; pre-norm layers; a last norm; and the tied head, in which a token's logit is the product of the result with the token's row of the embedding. `TransformerBase` of `helpers.models`, with learned positions and pre-norm, has the same parts under the same names. It ends with the last norm, so the head is for you to add. Below are the four functions that notebook 14 gave; `causal_mask` now takes a device as well.
 #
 # **By hand.** Three tokens have been read, with positions 0, 1 and 2; a fourth comes. Its position is 3, not 0. Its query, one row, meets four keys. If two tokens come at once, they have positions 3 and 4, and their rows of the mask are the *last two* of the causal mask of size 5: $(0, 0, 0, 0, -\infty)$ and $(0, 0, 0, 0, 0)$.
 #
@@ -378,9 +380,12 @@ picture.show(
 # Hatched is what was kept, all else is computed now. The older tokens do not come up any more: neither their queries nor their x.
 
 # %% setup
-def causal_mask(size: int) -> Tensor:
-    """Returns the mask of notebook 01, `(size, size)`: 0 where j <= i, minus infinity above."""
-    return torch.full((size, size), -torch.inf).triu(1)
+def causal_mask(size: int, device: torch.device | None = None) -> Tensor:
+    """Returns the mask of notebook 01, `(size, size)`: 0 where j <= i, minus infinity above.
+
+    It stands on this device, such as `x.device`; without one, on the CPU.
+    """
+    return torch.full((size, size), -torch.inf, device=device).triu(1)
 
 
 def split_heads(x: Tensor, n_heads: int) -> Tensor:
@@ -406,9 +411,10 @@ def read_with_cache(model: nn.Module, tokens: Tensor, cache: Cache | None) -> tu
 
     The cache holds for each layer a pair (keys, values) of all m tokens read before, `(b, h, m, d/h)` each;
     None when there are none; n is 1 or more, and m + n at most max_len. What is returned is a new list, for
-    m + n tokens. The new tokens have the positions m, m + 1, ... Of the model, only its parts may be
-    used: embedding, position, layers and norm; of a layer attention_norm, attention, feed_forward_norm
-    and feed_forward; of its attention n_heads, query, key, value and output.
+    m + n tokens. The new tokens have the positions m, m + 1, ... The embedding is multiplied by sqrt(d), and
+    the head is tied, as in GPT. Only parts of the model are used, embedding, position, layers and norm; of
+    a layer attention_norm, attention, feed_forward_norm and feed_forward; of its attention n_heads, query,
+    key, value and output. Neither the model nor a layer or an attention is called as a whole.
     """
     ### BEGIN SOLUTION
     n, d = tokens.shape[1], model.embedding.embedding_dim
@@ -543,7 +549,7 @@ print("all at once:          ", " ".join(f"{score:6.2f}" for score in whole[0, 0
 #
 # ### Exercise: Llama
 #
-# Now all parts come together. The four matrices are given; `rotary_angles(places, width, base)` and `rotate(x, angles)` of `helpers.models` are your `rotary` in two steps, with neighbours as pairs. If a part of yours is not right yet, one of torch's may stand in for it: `nn.RMSNorm(d_model, eps)`, `F.scaled_dot_product_attention(..., enable_gqa=True)`.
+# Now all parts come together. The four matrices are given; `rotary_angles(places, width, base)` and `rotate(x, angles)` of `helpers.models` are your `rotary` in two steps, with neighbours as pairs. If a part of yours is not right yet, one of torch's may stand in for it: `nn.RMSNorm(d_model, eps)`, `F.scaled_dot_product_attention(..., enable_gqa=True)`. Unlike `attend`, your `grouped_query_attention` takes the mask as it is; so that the model runs on a GPU too, make places and mask where the tokens are: `torch.arange(..., device=x.device)`, `causal_mask(size, x.device)`.
 
 # %% setup
 class Projections(nn.Module):
@@ -587,18 +593,20 @@ class LlamaLayer(nn.Module):
     ) -> tuple[Tensor, tuple[Tensor, Tensor]]:
         """Returns `(b, n, d)` for `x` `(b, n, d)`; and keys and values of all, `(b, g, m + n, d/h)`.
 
-        `kept` holds those of m tokens read before. A key is kept as it is compared: turned by its place.
+        `kept` holds those of m tokens read before; None when there are none. A key is kept as it is compared:
+        turned by its place. Places, angles and the causal mask follow from x and kept.
         """
         ### BEGIN SOLUTION
         part, y = self.attention, self.attention_norm(x)
         query = split_heads(part.query(y), part.n_heads)  # (b, h, n, d/h)
         key, value = (split_heads(matrix(y), part.n_groups) for matrix in (part.key, part.value))
         past, n = 0 if kept is None else kept[0].size(2), x.size(1)
-        angles = rotary_angles(torch.arange(past, past + n), query.size(-1), self.base)
+        places = torch.arange(past, past + n, device=x.device)
+        angles = rotary_angles(places, query.size(-1), self.base)
         query, key = rotate(query, angles), rotate(key, angles)
         if kept is not None:
             key, value = torch.cat([kept[0], key], dim=2), torch.cat([kept[1], value], dim=2)
-        mask = causal_mask(past + n)[past:]  # (n, past + n)
+        mask = causal_mask(past + n, x.device)[past:]  # (n, past + n)
         x = x + part.output(merge_heads(grouped_query_attention(query, key, value, mask)))
         return x + self.feed_forward(self.feed_forward_norm(x)), (key, value)
         ### END SOLUTION
@@ -609,8 +617,9 @@ class Llama(nn.Module):
 
     Its parts are called embedding (an nn.Embedding), layers (an nn.ModuleList of n_layers layers) and norm
     (an RMSNorm with this eps). The embedding, as it is, goes through the layers and the norm; a token's
-    score is the product of the result with its row of the embedding. There is nothing else in it, and no
-    buffer. The angles of `rotary_angles` have this base; n_heads heads share n_groups heads of keys.
+    score is the product of the result with its row of the embedding. There is nothing else in it: no
+    buffer, and no second name for the embedding, such as `head.weight`. The angles of `rotary_angles` have
+    this base; n_heads heads share n_groups heads of keys.
     """
 
     def __init__(
@@ -731,12 +740,14 @@ def load_weights(model: nn.Module, tensors: dict[str, Tensor], names: dict[str, 
         tensors: the published ones by their names; they stay as they are, and share no memory with
             the model.
         names: parts of published names, and what we call them. They are replaced in this order, wherever
-            they stand: with {"h.": "layers.", "ln": "norm"}, "h.0.ln.weight" is our "layers.0.norm.weight".
+            they stand, also several times: with {"/": ".", "h.": "layers.", "ln": "norm"}, "h/0/ln/weight"
+            is our "layers.0.norm.weight".
 
     Raises:
-        ValueError: the model has a tensor that gets no numbers, a published one has no place, or two shapes
-            differ. The message names the first such tensor as it is called on its own side; of two shapes
-            it names both. Then the model is as it was, in all its tensors.
+        ValueError: a published tensor has no place in the model, and the message has its published name; or
+            one of the model gets no numbers, and it has our name for it; or two shapes differ, and it has
+            both, such as (5, 2) and (2, 5). Of several faults one is enough. The model is as it was then,
+            in all its tensors.
     """
     ### BEGIN SOLUTION
     found, places = {}, model.state_dict()
@@ -804,7 +815,7 @@ for name, tensors in {"as they are published": tiny, "with neighbours as pairs":
 #
 # ## 6. Heads that copy
 #
-# Adapted or not, a large model learns something within a single text, without any training: it has met *Maria Sonivic* once, and after the next *Maria* it expects *Sonivic* again. [Olsson et al. 2022](https://arxiv.org/abs/2209.11895) give evidence, for large models in their own words preliminary and indirect, that much of this is the work of **induction heads**, which do one thing: *find what came after the last occurrence of the present token, and copy it*. `A B ... A` gives `B`.
+# A large model learns something within a single text, without any training: it has met *Maria Sonivic* once, and after the next *Maria* it expects *Sonivic* again. [Olsson et al. 2022](https://arxiv.org/abs/2209.11895) give evidence, for large models in their own words preliminary and indirect, that much of this is the work of **induction heads**, which do one thing: *find what came after the last occurrence of the present token, and copy it*. `A B ... A` gives `B`.
 #
 # To find them, one needs a text in which nothing else helps: **random tokens, written twice**. In the first half nobody can guess anything. In the second half, a perfect induction head is right wherever the present token has always been followed by the same one; where a token stands twice in the block, with different ones behind it, even this head must choose.
 #
@@ -1016,13 +1027,13 @@ for seed in range(3):
 #
 # So a score says where to look, and only switching off says what it is good for. (Setting to zero is the bluntest way: the layers above have never seen such a zero. Putting in the mean over many texts is gentler.)
 #
-# And the reader of section 1? It has read ten thousand texts, in which names come back. **Predict**: has one of its two heads a high score?
+# And the language model of section 1? It has read ten thousand texts, in which names come back. **Predict**: has one of its two heads a high score?
 
 # %% measured
 words = torch.randint(5, len(vocabulary), (64, 20), generator=torch.Generator().manual_seed(1)).repeat(1, 2)
 with torch.no_grad():
     review_scores = induction_score(language_model.base.attention_maps(words)[0])
-print("the reader's two heads:", ", ".join(f"{score:.3f}" for score in review_scores.tolist()),
+print("its two heads:", ", ".join(f"{score:.3f}" for score in review_scores.tolist()),
       f"(by chance about {sum(1 / n for n in range(21, 41)) / 20:.3f})")
 
 # %% [markdown]
@@ -1501,7 +1512,7 @@ born.assign(right=[row.place in row.says for row in born.itertuples()]).round(2)
 # - Weights are loaded whole or not at all: nothing left over, nothing missing, all shapes alike. And then a known answer is compared, for names and shapes do not say how pairs are made.
 # - An induction head looks at what followed the last occurrence. It needs a head in an earlier layer, appears suddenly, and is proven by switching it off.
 #
-# **Go further.** Build a second layer into the reader of section 1, train it again, and measure its induction scores during training. How two heads of two layers work together is taken apart in [Elhage et al. 2021](https://transformer-circuits.pub/2021/framework/index.html).
+# **Go further.** Build a second layer into the language model of section 1, train it again, and measure its induction scores during training. How two heads of two layers work together is taken apart in [Elhage et al. 2021](https://transformer-circuits.pub/2021/framework/index.html).
 
 # %% [markdown]
 # ## What others call it

@@ -70,7 +70,7 @@ from helpers.vocabulary import EOS, PAD, SOS
 # which needs neither: let it read the review and a beginning such as *c'est donc un livre à* ("so this is a book to"), and look at **what it would write next**: *recommander* (recommend) or *éviter* (avoid)? This is called **prompting**, and a classification without any
 # example is **zero-shot**. The beginning is the *prompt*.
 #
-# In the picture, the numbers after *answer* are places: this notebook asks only about the tokens of an answer, and each of them is scored by the logits one place before it.
+# This notebook asks only about the tokens of an answer, and each of them is scored by the logits one place before it. In the picture, the answer starts at place 3; the *length* 5 is that of prompt and answer together, as in the exercises below.
 
 # %% experiment
 from helpers.diagrams import Diagram
@@ -164,7 +164,7 @@ print(f"test, asked once: {asked(base, 'test', chosen_way):.1%}")
 
 # %% [markdown]
 # More than nine in ten reviews are sorted rightly, without one label, by a model that nobody has trained for it. (With 300 labels, the classifiers of notebook 06 come to about as much.) *En deux mots : très réussi* or *raté* (in two words: very successful, or failed) does nearly as well. But *je suis ravi* or *déçu* (I am delighted, or disappointed) is worth nothing: it says the same of every review. Both are typical of prompting: **it works, and it hangs on the
-# wording**. That is why the way must be chosen by validation: whoever tries ten prompts on the test and reports the best one has trained on the test (notebook 06). Calls to large models use longer prompts, often with a few examples in them (*few-shot*); the rest is as here.
+# wording**. That is why the way must be chosen by validation: whoever tries ten prompts on the test and reports the best one has chosen it by the test, and reports too high a share (notebook 06). Calls to large models use longer prompts, often with a few examples in them (*few-shot*); the rest is as here.
 #
 # ## 2. It can be asked, and does not answer
 #
@@ -293,9 +293,9 @@ for name, runs in rows.items():
           f"perplexity on reviews {min(perplexity):.2f} to {max(perplexity):.2f}")
 
 # %% [markdown]
-# Both ways bring the form, at once and nearly always. Of the right answers the loss on answers brings one or two in a hundred more, at the price of a higher perplexity on reviews: the model is good at one thing now, and worse at what it could do before. (The loss on whole texts holds that back, since it goes on training it to write reviews. Mixing some of the old texts in is a usual remedy.)
+# Both ways bring the form, at once and nearly always. With the loss on answers alone, one or two answers in a hundred more are right, at the price of a higher perplexity on reviews: the model is good at one thing now, and worse at what it could do before. (The loss on whole texts holds that back, since it goes on training it to write reviews. Mixing some of the old texts in is a usual remedy.)
 #
-# And how much has it *learned*? Forced to choose, the base was right in 93 % of the test reviews before it had seen a single example. After 300 examples about 95 % of the answers to test reviews are right. Nearly all that the examples brought is **the form**; what the reviews mean was known before. Of large models the same is suspected: a thousand good examples can be enough ([Zhou et al. 2023](https://arxiv.org/abs/2305.11206)).
+# And how much has it *learned*? Forced to choose, the base was right in 93 % of the test reviews before it had seen a single example. After 300 examples about 95 % of the answers to test reviews are right. Nearly all that the examples brought is **the form**; what the reviews mean was known before. Of large models the same is suspected ([Zhou et al. 2023](https://arxiv.org/abs/2305.11206), who tune a model of 65 billion parameters on a thousand chosen examples, and conclude that almost all its knowledge comes from pretraining).
 #
 # ## 3. How probable is a whole answer?
 #
@@ -391,7 +391,7 @@ def preference_pairs(rewards: Tensor) -> Tensor:
 #
 # ## 5. Train on preferences
 #
-# One could train on the chosen answers alone, with `answer_loss`: that is *best-of-n* with fine-tuning, and we shall compare with it. It does not use the rejected ones. **Direct preference optimisation** ([Rafailov et al. 2023](https://arxiv.org/abs/2305.18290), equation 7) does. It takes the chance that the chosen answer $y_w$ beats the rejected one $y_l$ to be
+# One could train on the chosen answers alone, with `answer_loss`, as on examples of answers: the paper of DPO compares with this under the name *Preferred-FT*, and so shall we. It does not use the rejected ones. **Direct preference optimisation** ([Rafailov et al. 2023](https://arxiv.org/abs/2305.18290), equations 6 and 7) does. With $x$ for the prompt, it takes the chance that the chosen answer $y_w$ beats the rejected one $y_l$ to be
 #
 # $$ \sigma\Big(\beta \Big[ \ln\frac{p(y_w \mid x)}{p_\text{ref}(y_w \mid x)} - \ln\frac{p(y_l \mid x)}{p_\text{ref}(y_l \mid x)} \Big]\Big), \qquad \sigma(z) = \frac{1}{1 + e^{-z}}, $$
 #
@@ -432,7 +432,7 @@ for beta in (0.1, 0.5, 2.0):
           f"{gradient[0]:+.4f} = -beta / 2 / 4")
 
 # %% [markdown]
-# Now the wish. Each run trains a copy of the base on the pairs, three passes; then it writes after 200 beginnings that it has not seen. We measure three things: the **reward**; how far the model has gone from the reference, as the mean log-ratio of what it writes itself (this is the *Kullback-Leibler divergence*, KL, in nats for each answer); and the **perplexity on real reviews**, good and bad: what is left of the language model.
+# Now the wish. Each run trains a copy of the base on the pairs, three passes; then it writes after 200 beginnings that it has not seen. We measure three things: the **reward**; how far the model has gone from the reference, as the mean log-ratio of 200 answers that it writes itself (an estimate of the *Kullback-Leibler divergence*, KL, in nats for each answer); and the **perplexity on real reviews**, good and bad: what is left of the language model.
 
 # %% experiment
 pairs = preference_pairs(rewards)
@@ -514,7 +514,7 @@ plots.show(figure, "Reward and perplexity against the distance from the referenc
 #
 # - *The chosen answers alone* stay closest and gain least: to imitate the better of two answers is not to learn what made it better.
 # - DPO goes farther and gains more. With $\beta = 0.5$ the reward is more than twice as high as with the chosen answers alone, at 3.5 nats from the reference.
-# - With $\beta = 0.1$ the model goes four to five times as far, **and the reward is no higher**; but the perplexity on reviews has nearly doubled, from 3.5 to more than 6. This is *over-optimisation*: what the pairs can say about the wish has been learned long ago, and what is learned after that is chance.
+# - With $\beta = 0.1$ the model goes four to five times as far, **and the reward is no higher**; but the perplexity on reviews has nearly doubled, from 3.5 to more than 6. This is a form of *over-optimisation*: the model goes on moving away from the reference, and nothing is won by it.
 #
 # Numbers do not show what has become of the French. Read.
 
@@ -540,7 +540,7 @@ show_texts(0)
 show_texts(4)
 
 # %% [markdown]
-# The reference writes French. The last model praises, and its sentences no longer hold together. No reward has noticed: it counts words. (Real rewards are judgements of people or of models, and models have been tuned to please these as well, at the cost of what they do not look at: length, politeness and confidence are learned sooner than truth.)
+# The reference writes French. The last model praises, and its sentences no longer hold together. No reward has noticed: it counts words. (Real rewards are judgements of people, or of a model that has learned from these. They can be pleased in the same way, by what is easily judged: an answer that is long, polite and sure of itself may please whether it is true or not.)
 #
 # ## 6. Essay
 #
@@ -587,7 +587,7 @@ show_texts(4)
 # - **zero-shot, few-shot**: a prompt without, and with, examples in it. Learning from examples in the prompt is *in-context learning*.
 # - **instruction tuning** (also *supervised fine-tuning*, *SFT*): training on prompts with answers.
 # - **alignment**: making a model do what is wanted.
-# - **RLHF**: reinforcement learning from human feedback. It trains a *reward model* on preferences and then the language model on its rewards ([Ouyang et al. 2022](https://arxiv.org/abs/2203.02155)); DPO needs neither.
+# - **RLHF**: reinforcement learning from human feedback. It trains a *reward model* on preferences, and then the language model by reinforcement learning on the rewards of what it writes ([Ouyang et al. 2022](https://arxiv.org/abs/2203.02155)); DPO does without both.
 # - **policy, reference**: the model that learns, and what it began as.
 # - **KL penalty**: what holds the policy close to the reference.
 # - **reward hacking** (also *over-optimisation*): a high reward for what nobody wanted ([Gao et al. 2022](https://arxiv.org/abs/2210.10760)).

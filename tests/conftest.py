@@ -68,17 +68,18 @@ def pytest_collection_modifyitems(config: pytest.Config, items: list[pytest.Item
 
 
 class Failures:
-    """Says which test has failed when it does: a run that is stopped has then said so."""
+    """Says which test has failed, and why, when it does: a run that is stopped has then said so."""
 
     def __init__(self, config: pytest.Config) -> None:
         self._config = config
 
     def pytest_runtest_logreport(self, report: pytest.TestReport) -> None:
-        """Prints the name of a test that has failed, below the dots so far."""
+        """Prints the name and the end of the report of a test that has failed, below the dots so far."""
         terminal = self._config.pluginmanager.get_plugin("terminalreporter")
         if report.failed and terminal is not None:
             terminal.ensure_newline()
             terminal.write_line(f"FAILED {report.nodeid} ({report.when})")
+            terminal.write_line("\n".join(report.longreprtext.splitlines()[-12:]))
 
 
 class Groups(LoadScopeScheduling):

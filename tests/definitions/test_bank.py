@@ -1,8 +1,9 @@
 """The proof of every exercise: right answers get full marks, wrong ones lose marks and get the right hint.
 
 `pytest --all tests/definitions/test_bank.py -k causal_mask` proves one exercise, `--students 20` on as many draws.
-Without `--all` wrong answers are asked what is public: one for each known mistake, and one that makes none. What
-belongs to one exercise runs in one process. `test_both_ways.py` asks every answer once more, what another student is.
+Without `--all` answers are asked what is public: each right one, one for each known mistake, and a wrong one that makes
+none; the first right one is graded, too. What belongs to one exercise runs in one process. `test_both_ways.py` asks
+every answer once more, what another student is.
 """
 
 import functools
@@ -18,7 +19,7 @@ from grading.definitions import catalogue, exercise
 from grading.definitions.examiner import examine
 from tests.definitions import kept
 from tutor.checking.answers import InProcess
-from tutor.checking.judging import judge
+from tutor.checking.judging import Examples, judge
 from tutor.checks import public_examples
 
 ANSWERS = [answer for notebook in catalogue.notebooks() for answer in bank.answers(notebook)]
@@ -45,6 +46,14 @@ def students(request: pytest.FixtureRequest) -> tuple[str, ...]:
     return kept.students(request.config.getoption("--students"))
 
 
+def public_questions(answer: BankAnswer) -> Examples:
+    """Returns what the check of an exercise asks; fails with what to do where it is not made yet."""
+    made = public_examples(answer.exercise)
+    if answer.exercise not in made:
+        pytest.fail(f"no check examples yet: run python -m grading build {answer.notebook[:2]} --examples")
+    return made[answer.exercise]
+
+
 @functools.lru_cache(maxsize=40)  # the answers to one exercise
 def asked(answer: BankAnswer) -> kept.AskedOnce:
     """Returns an answer that is asked each question once, whoever's it is."""
@@ -52,9 +61,19 @@ def asked(answer: BankAnswer) -> kept.AskedOnce:
 
 
 @each_answer(right=True)
-def test_a_right_answer_gets_full_marks(answer: BankAnswer, students: Sequence[str]) -> None:
-    public = judge(public_examples(answer.exercise)[answer.exercise], asked(answer), kept.PATIENCE)
+def test_the_check_calls_a_right_answer_right(answer: BankAnswer) -> None:
+    public = judge(public_questions(answer), asked(answer), kept.PATIENCE)
     assert public.outcome == "right", str(public)
+
+
+@each_answer(right=True, first=True)
+def test_the_first_right_answer_gets_full_marks(answer: BankAnswer, students: Sequence[str]) -> None:
+    test_a_right_answer_gets_full_marks(answer, students)
+
+
+@pytest.mark.all
+@each_answer(right=True)
+def test_a_right_answer_gets_full_marks(answer: BankAnswer, students: Sequence[str]) -> None:
     for student in students:
         verdict = kept.verdict(answer, student, asked(answer))
         assert (verdict.outcome, verdict.earned) == ("right", verdict.points), str(verdict)
@@ -63,7 +82,10 @@ def test_a_right_answer_gets_full_marks(answer: BankAnswer, students: Sequence[s
 
 @each_answer(right=False, first=True)
 def test_the_check_of_a_wrong_answer_gives_the_hint(answer: BankAnswer) -> None:
-    public = judge(public_examples(answer.exercise)[answer.exercise], asked(answer), kept.PATIENCE)
+    examples = public_questions(answer)
+    public = judge(kept.without_corners(examples), asked(answer), kept.PATIENCE)  # corners name no mistake
+    if public.mistake != answer.mistake:
+        public = judge(examples, asked(answer), kept.PATIENCE)
     if answer.mistake:
         assert public.mistake == answer.mistake, str(public)
         assert public.hint == hint_of(answer)
@@ -85,7 +107,7 @@ def test_a_wrong_answer_loses_marks_and_gets_its_hint(answer: BankAnswer, studen
         marks.add(verdict.earned)
     assert len(marks) == 1, f"the mark hangs on what is drawn: {marks}"
     assert max(marks) < verdict.points
-    public = judge(public_examples(answer.exercise)[answer.exercise], asked(answer), kept.PATIENCE)
+    public = judge(public_questions(answer), asked(answer), kept.PATIENCE)
     assert (public.mistake, public.hint) == (answer.mistake, hint_of(answer)) or not answer.mistake, str(public)
     assert public.earned <= min(marks), f"points so far that grading does not give: {public} | {verdict}"
 

@@ -17,6 +17,7 @@ from tutor.checking.judging import Examples, judge
 EXERCISES = [(notebook, name) for notebook in catalogue.notebooks() for name in catalogue.names(notebook)]
 
 
+@pytest.mark.all
 @pytest.mark.parametrize(("notebook", "name"), [pytest.param(*one, id="-".join(one)) for one in EXERCISES])
 def test_each_corner_of_the_domain_is_asked_by_the_check_and_of_every_student(notebook: str, name: str) -> None:
     defined = exercise.load(notebook)[name]

@@ -2,6 +2,7 @@
 
 import os
 from collections.abc import Callable, Iterator
+from dataclasses import replace
 from typing import Any
 
 import pytest
@@ -106,6 +107,8 @@ def test_a_module_is_asked_with_the_weights_of_the_check(monkeypatch: pytest.Mon
         "check.given(0)(torch.tensor([[1.0, 1.0, 1.0]]))  # check.given(0) is Linear(in_features=3, out_features=2) "
         "with the weights of this check"
     )
+    of_a_part = as_code("Model", replace(question, probe="part", part="layers.1"))
+    assert of_a_part.startswith("check.given(0).get_submodule('layers.1')(torch.tensor(")
     monkeypatch.setattr(checks, "_asked", [(torch.nn.Linear, question)])
     assert eval(call, {"check": check, "torch": torch}).tolist() == [[7.0, 7.0]]
     with pytest.raises(LookupError, match="there is no number 7"):

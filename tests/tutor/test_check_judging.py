@@ -220,7 +220,9 @@ def test_a_message_names_what_it_shall(message: str, untold: str) -> None:
     asks = [Question((1,), extra={"named": ["layers.1.norm", (2, 3), (5, 2)]})]
     stage = Stage("raises", 1, "", asks, lambda rng: asks, raises="ValueError", measure="says why")
     said = judge(Exercise(complaining, [stage], []).public_examples(), InProcess(answer))
-    assert (said.outcome == "right") == (not untold)
+    assert said.outcome == ("wrong" if untold else "right")  # it has not stopped: it refuses, as it shall
+    graded = judge(Exercise(complaining, [stage], []).public_examples(), InProcess(answer), hidden=True)
+    assert "the message of the ValueError does not name all that it shall" in graded.sentence or not untold
     assert f"the message of the ValueError does not name {untold}" in str(said) or not untold
 
 

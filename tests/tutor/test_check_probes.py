@@ -132,6 +132,18 @@ def test_shared_memory_is_told() -> None:
     assert asked(sharing_classifier_of, LANGUAGE_MODEL, probe="shared", changes=(0,)) == set()
 
 
+def test_a_tensor_with_two_names_is_two_entries_of_a_state() -> None:
+    class Tied(nn.Module):
+        def __init__(self, width: int) -> None:
+            super().__init__()
+            self.embedding, self.head = nn.Embedding(5, width), nn.Linear(width, 5, bias=False)
+            self.head.weight = self.embedding.weight
+
+    embedding, both = {"embedding.weight": ((5, 2), True)}, {"head.weight": ((5, 2), True)}
+    assert InProcess(Tied).ask(Question(build={"width": 2}, probe="parameters")).value == embedding
+    assert InProcess(Tied).ask(Question(build={"width": 2}, probe="state")).value == embedding | both
+
+
 def test_only_what_a_gradient_reaches_learns() -> None:
     def flagged(model: Any) -> nn.Module:
         model.base.requires_grad_(False)
@@ -145,7 +157,7 @@ def test_only_what_a_gradient_reaches_learns() -> None:
 @pytest.mark.parametrize(("given", "sentence"), [({"head.weight": 1}, "expected a model (an nn.Module), got a dict")])
 def test_what_is_no_model_is_told(given: Any, sentence: str) -> None:
     reply = InProcess(lambda model: given).ask(Question((LANGUAGE_MODEL,), probe="origins"))
-    assert reply.outcome == "crashed"
+    assert reply.outcome == "unreadable"  # nothing has stopped
     assert sentence in reply.error
     assert InProcess(lambda model: None).ask(Question((LANGUAGE_MODEL,), probe="origins")).value is None
     reply = InProcess(lambda model: given).ask(Question((LANGUAGE_MODEL,), probe="learns", follow_up=(TOKENS,)))

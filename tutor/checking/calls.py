@@ -17,7 +17,7 @@ LONGEST = 160  # characters of an argument that is written out
 FEW = 3  # entries at the beginning and at the end of a long list that are told
 NUMBERS = {torch.float32: np.float32, torch.float64: np.float64}
 USUAL = (torch.float32, torch.int64, torch.bool)  # types that `torch.tensor` gives by itself
-WITHOUT_A_CALL = ("parameters", "first numbers")  # takes of a module that is only built
+WITHOUT_A_CALL = ("parameters", "state", "first numbers")  # takes of a module that is only built
 
 
 def as_code(name: str, ask: Question, *, at: bool = False) -> str:
@@ -46,6 +46,8 @@ def as_code(name: str, ask: Question, *, at: bool = False) -> str:
         if ask.weights is not None or None in built.values():
             function, more = "check.given(0)", " with the weights of this check" if ask.weights is not None else ""
             notes.insert(0, f"{function} is {_built_in_words(name, ask)}{more}")
+    if ask.build is not None and ask.probe == "part":
+        function = f"{function}.get_submodule({ask.part!r})"
     call = function if ask.build is not None and ask.probe in WITHOUT_A_CALL else f"{function}({', '.join(given)})"
     return f"{call}  # {'; '.join(notes)}" if notes else call
 

@@ -35,6 +35,7 @@ SECONDS = 5.0  # for one check, however many questions it asks; right answers ta
 INPUTS_CHANGED = "what the function was given is no longer as it was; the caller still needs it"
 INPUTS_STAY = "what it is given stays as it is"
 SAYS_NOTHING = "the {0} says nothing; whoever meets it wants to read what was found and what was expected"
+TOO_LITTLE = "the message of the {0} does not name all that it shall"
 LEAVE_IT = {  # the kind of a change -> how to do without
     "numbers": "Work on a copy: `x = x + 1` in place of `x += 1`, `masked_fill` in place of `masked_fill_`.",
     "weights": "Work on a copy of the model: `copy.deepcopy(model)`.",
@@ -438,9 +439,10 @@ def _explained(verdict: Verdict, examples: Examples, asked: Sequence[Asked], fai
     mistake = _recognised(examples, asked, asked) or _recognised(
         examples, [one for one in asked if one.stage is first.stage], asked
     )
+    stopped = first.reply.outcome in ("crashed", "late") and not _raised_as_wanted(first)
     verdict = replace(
         verdict,
-        outcome={"crashed": "crashed", "late": "late"}.get(first.reply.outcome, "wrong"),
+        outcome=first.reply.outcome if stopped else "wrong",
         look=_where_to_look(first, graded=verdict.graded),
         mistake=mistake,
         hint=examples.hints.get(mistake, ""),
@@ -460,6 +462,11 @@ def _explained(verdict: Verdict, examples: Examples, asked: Sequence[Asked], fai
         pictures=() if isinstance(first.problem, InputsChanged) else _pictures(examples, drawn.case, drawn.reply),
         picture_call=told(examples.name, drawn.case.ask) if drawn is not first else "",
     )
+
+
+def _raised_as_wanted(asked: Asked) -> bool:
+    """Says whether the exception that is wanted was raised: what is wrong then is its message, or what it has left."""
+    return isinstance(asked.case.wanted, Raised) and asked.case.wanted.error_type in asked.reply.error_types
 
 
 def _where_to_look(first: Asked, *, graded: bool) -> str:
@@ -568,7 +575,7 @@ def _without_values(examples: Examples, asked: Asked) -> str:
     time: they could tell what it was asked, also at a public question what it was asked before.
     """
     stage, reply = asked.stage, asked.reply
-    if reply.outcome == "crashed":  # an exception's message may quote the inputs
+    if reply.outcome == "crashed" and not _raised_as_wanted(asked):  # an exception's message may quote the inputs
         return f"stage '{stage.name}': it stopped with {_builtin_error(reply)}"
     problem = asked.problem or ""
     if isinstance(asked.problem, InputsChanged):
@@ -577,6 +584,8 @@ def _without_values(examples: Examples, asked: Asked) -> str:
         problem = STOPPED
     elif problem.startswith(UNREADABLE):
         problem = "the result cannot be read"
+    elif _raised_as_wanted(asked):
+        problem = TOO_LITTLE.format(_builtin_error(reply))
     elif isinstance(asked.problem, QuotesValues) or _tells(reply, problem):
         problem = "the result is not the wanted one"
     return f"stage '{stage.name}' ({VIEWS[stage.view]}): {problem}"

@@ -228,12 +228,12 @@ def see(model: Any, part: str, look: Callable[[nn.Module], Any]) -> Any:
     None stays None: a forgotten return, told as such by whoever compares.
 
     Raises:
-        TypeError: when it is no model.
+        NotPlain: when it is no model; the answer has not stopped, but given something else.
     """
     if model is None:
         return None
     if not isinstance(model, nn.Module):
-        raise TypeError(f"expected a model (an nn.Module), got a {type(model).__name__}")
+        raise plain.NotPlain(f"expected a model (an nn.Module), got a {type(model).__name__}")
     return look(model.get_submodule(part))
 
 

@@ -204,7 +204,7 @@ def built(question: Question, answer: Callable[..., Any]) -> nn.Module:
     module, weights = answer(**(question.build or {})), question.weights
     if not isinstance(module, nn.Module):
         raise TypeError(f"expected a class of nn.Module, got one that makes a {type(module).__name__}")
-    if question.probe == "parameters":
+    if question.probe in ("parameters", "state"):
         return module  # it is only looked at
     if weights is not None:
         _load(module, build(weights))
@@ -249,6 +249,12 @@ def _names(call: Call) -> Any:
 
 def _parameters(call: Call) -> Any:
     return call.seen(model_probes.parameters) if call.module is None else model_probes.parameters(call.module)
+
+
+def _state(call: Call) -> dict[str, Any]:
+    """Returns name -> (shape, trainable) for all that a checkpoint keeps of a module: a tensor may have two names."""
+    kept = call.module.state_dict(keep_vars=True) if call.module is not None else {}
+    return {name: (tuple(tensor.shape), tensor.requires_grad) for name, tensor in kept.items()}
 
 
 def _first_numbers(call: Call) -> dict[str, Any]:
@@ -737,6 +743,7 @@ PROBES: dict[str, tuple[str, Callable[[Call], Any]]] = {
     "result": ("the result; with `then`, what the returned model gives for these inputs, in evaluation mode", _result),
     "names": ("the keys of a dict that is the result", _names),
     "parameters": ("shapes and what trains, of a returned model or, without a call, of one that is built", _parameters),
+    "state": ("the entries of the state_dict() of a module that is built: shapes and what trains", _state),
     "first numbers": (
         "of a module that is built: mean, standard deviation and rows of each weight that it begins with, and whether "
         "a second one begins with others",

@@ -210,7 +210,7 @@ def _drawn(kind: str, number: int = 1) -> Draw:
         """Draws questions; the last text comes once more, with one merge: a word is not cut the same way always."""
         found = _telling(rng, lambda rng: [draw(rng) for _ in range(number)], tells)
         text, merges = found[-1]
-        more = [inputs for draw in MORE.get(kind, []) for inputs in draw(rng)]
+        more = [inputs for also in MORE.get(kind, []) for inputs in also(rng)]
         return [Question(one) for one in (*found, (text, merges[:1]), *more)]
 
     return asked

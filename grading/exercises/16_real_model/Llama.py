@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import random
+from dataclasses import replace
 from functools import cache
 from typing import Any, NamedTuple
 
@@ -26,6 +27,7 @@ class Way(NamedTuple):
 
     places: str = "on"
     based: bool = True
+    eps: bool = True
     turns: str = "query and key"
     halves: bool = False
     keeps: str = "turned"
@@ -35,6 +37,9 @@ class Way(NamedTuple):
     scaled: bool = False
     layers: str = "each"
     end: str = "logits"
+
+
+UNTURNED = ("as they are", "before they are turned")  # ways of keeping in which a call turns all keys that it reads
 
 
 class LlamaLayer(nn.Module):
@@ -49,7 +54,7 @@ class LlamaLayer(nn.Module):
     def turned(self, x: Tensor, first: int) -> Tensor:
         """Returns heads `(b, h, n, w)` turned by the places from `first` on."""
         width = x.size(-1)
-        angles = rotary_angles(torch.arange(first, first + x.size(2)), width, self.base)
+        angles = rotary_angles(torch.arange(first, first + x.size(2), device=x.device), width, self.base)
         if not self.way.halves:
             return rotate(x, angles)
         order = torch.arange(width).unflatten(0, (2, -1)).T.flatten()  # 0, w/2, 1, w/2 + 1, ...
@@ -61,7 +66,7 @@ class LlamaLayer(nn.Module):
         query = split_heads(part.query(y), part.n_heads)
         key, value = (split_heads(matrix(y), part.n_groups) for matrix in (part.key, part.value))
         query = self.turned(query, first) if "query" in way.turns else query
-        key = self.turned(key, first) if "key" in way.turns and way.keeps != "as they are" else key
+        key = self.turned(key, first) if "key" in way.turns and way.keeps not in UNTURNED else key
         value = self.turned(value, first) if "value" in way.turns else value
         if way.spread == "before keeping":
             key, value = (self.shared_out(x) for x in (key, value))
@@ -80,10 +85,10 @@ class LlamaLayer(nn.Module):
             old = [self.shared_out(x) if way.spread == "before keeping" else x for x in kept]
             key, value = torch.cat([old[0], key], dim=2), torch.cat([old[1], value], dim=2)
         made = (key[:, :, -n:], value[:, :, -n:]) if way.keeps == "the new ones" else (key, value)
-        key = self.turned(key, 0) if way.keeps == "as they are" else key  # all of them, anew in each call
+        key = self.turned(key, 0) if way.keeps in UNTURNED else key  # all of them, anew in each call
         made = (key, value) if way.keeps == "as they are" else made
         m = key.size(2)
-        mask = torch.zeros(m, m) if way.mask == "none" else causal_mask(m)
+        mask = torch.zeros(m, m) if way.mask == "none" else causal_mask(m, y.device)
         mask = mask[:n] if way.mask == "first rows" else mask[-n:]
         mixed = attend(query, self.shared_out(key), self.shared_out(value), mask)
         return self.attention.output(merge_heads(mixed)), made
@@ -116,6 +121,7 @@ class Llama(nn.Module):
         eps: float = 1e-5,
     ) -> None:
         super().__init__()
+        eps = eps if self.way.eps else 1e-6
         self.embedding = nn.Embedding(vocab_size, d_model)
         self.layers = nn.ModuleList(
             LlamaLayer(d_model, n_heads, n_groups, d_feedforward, base, eps, self.way) for _ in range(n_layers)
@@ -151,19 +157,50 @@ def _shapes(**build: Any) -> dict[str, tuple[int, ...]]:
     return {name: tuple(parameter.shape) for name, parameter in Llama(**build).named_parameters()}
 
 
-def _asked(rng: random.Random, build: dict[str, Any], b: int, n: int, past: int = 0) -> Question:
-    """Returns a question about `n` new tokens after `past` others, with drawn weights and a drawn cache."""
+def _weights(rng: random.Random, build: dict[str, Any]) -> dict[str, Tensor]:
     weights = {}
     for name, shape in _shapes(**build).items():
         drawn = _numbers(*shape, seed=seed_from(rng), size=0.8)
         weights[name] = drawn + 1 if len(shape) == 1 else drawn
-    width = build["d_model"] // build["n_heads"]
-    sizes = b, build["n_groups"], past, width
-    pairs = [
-        (_numbers(*sizes, seed=seed_from(rng)), _numbers(*sizes, seed=seed_from(rng))) for _ in range(build["n_layers"])
-    ]
+    return weights | {"embedding.weight": _away_from_zero(weights["embedding.weight"])}
+
+
+def _away_from_zero(x: Tensor) -> Tensor:
+    """Returns tokens none of which is so small that a small eps shows: what becomes of eps is asked by itself."""
+    return x + torch.where(x < 0, -0.5, 0.5)
+
+
+def _pair(rng: random.Random, build: dict[str, Any], b: int, past: int) -> Pair:
+    """Returns drawn keys and values of a layer."""
+    sizes = b, build["n_groups"], past, build["d_model"] // build["n_heads"]
+    return _numbers(*sizes, seed=seed_from(rng)), _numbers(*sizes, seed=seed_from(rng))
+
+
+def _asked(rng: random.Random, build: dict[str, Any], b: int, n: int, past: int = 0) -> Question:
+    """Returns a question about `n` new tokens after `past` others, with drawn weights and a drawn cache."""
+    weights = _weights(rng, build)
+    pairs = [_pair(rng, build, b, past) for _ in range(build["n_layers"])]
     tokens = _tokens(rng, b, n, build["vocab_size"])
     return Question((tokens, pairs) if past else (tokens,), build=build, weights=weights)
+
+
+def _layer(rng: random.Random, build: dict[str, Any], b: int, n: int, past: int = 0) -> Question:
+    """Returns a question about a layer by itself."""
+    x = _away_from_zero(_numbers(b, n, build["d_model"], seed=seed_from(rng)))
+    inputs = x, _pair(rng, build, b, past) if past else None
+    return Question(inputs, build=build, weights=_weights(rng, build), probe="part", part="layers.1")
+
+
+TINY = 1 / 256  # times a row of the embedding: its mean square is about as large as the eps that is left out
+
+
+def _of_tiny_numbers(rng: random.Random, **options: float) -> Question:
+    """Returns a question in which the eps of every norm matters: tokens are tiny, and parts add next to nothing."""
+    ask = _asked(rng, _build(rng, SIZES[0], **options), 1, 3)
+    weights = dict(ask.weights) if isinstance(ask.weights, dict) else {}
+    for name, factor in (("embedding", TINY), ("attention.output", TINY / 16), ("feed_forward.output", TINY / 16)):
+        weights |= {own: weight * factor for own, weight in weights.items() if f"{name}.weight" in own}
+    return replace(ask, weights=weights | {"norm.weight": weights["norm.weight"] / TINY})
 
 
 def _one(rng: random.Random) -> list[Question]:
@@ -175,7 +212,8 @@ def _several(rng: random.Random) -> list[Question]:
 
 
 def _bases(rng: random.Random) -> list[Question]:
-    return [_asked(rng, _build(rng, SIZES[0], base=base, eps=0.25), 1, 5) for base in (100.0, 500000.0)]
+    asks = [_asked(rng, _build(rng, SIZES[0], base=base, eps=0.25), 1, 5) for base in (100.0, 500000.0)]
+    return [*asks, _asked(rng, _build(rng, SIZES[0]), 1, 1, 12), _of_tiny_numbers(rng), _of_tiny_numbers(rng, eps=1e-4)]
 
 
 def _one_more(rng: random.Random) -> list[Question]:
@@ -190,8 +228,20 @@ def _kinds(rng: random.Random) -> list[Question]:
     return [_asked(rng, _build(rng, size), 1, 3, past) for size, past in zip(SIZES[2:], (0, 2, 3), strict=True)]
 
 
+def _layers(rng: random.Random) -> list[Question]:
+    return [_layer(rng, _build(rng, size, base=50.0), 2, 3, past) for size, past in zip(SIZES[:2], (0, 4), strict=True)]
+
+
+def _all_sizes(rng: random.Random) -> list[Question]:
+    return [*_one_more(rng), *_several(rng)[1:], *_kinds(rng)[:2], *_layers(rng)[1:]]
+
+
 def _parameters(rng: random.Random) -> list[Question]:
-    return [Question(build=_build(rng, size), probe="parameters") for size in (SIZES[0], SIZES[1])]
+    return [
+        Question(build=_build(rng, size), probe=probe)
+        for size in (SIZES[0], SIZES[1])
+        for probe in ("parameters", "state")
+    ]
 
 
 def _stage(name: str, points: float, look: str, draw: Draw, seed: int, **options: Any) -> Stage:
@@ -205,7 +255,8 @@ exercise.stages += [
         "names and shapes of the parameters",
         0.5,
         "embedding, layers and norm; in each layer attention_norm, attention (the Projections), feed_forward_norm and "
-        "feed_forward (a SwiGLU). The head has no weights of its own, and nothing has a bias or a buffer.",
+        "feed_forward (a SwiGLU). The head has no weights of its own, and no second name for those of the embedding. "
+        "Nothing has a bias or a buffer.",
         _parameters,
         1,
         view="parameters",
@@ -214,14 +265,15 @@ exercise.stages += [
         "logits, and a pair for each layer",
         0.25,
         "Return two things: logits (b, n, V), and a list with a pair (keys, values) of each layer, (b, g, m + n, d/h) "
-        "each: there are g heads of them, and they are kept before they are shared out.",
-        _one_more,
+        "each: there are g heads of them, and they are kept before they are shared out. It is so without a cache, too, "
+        "and for one head or one group. A layer returns x, (b, n, d), and its pair.",
+        _all_sizes,
         2,
         view="shape",
     ),
     _stage(
         "one token",
-        0.75,
+        0.5,
         "The embedding as it is, the layers, the last norm, then the product with each row of the embedding. In a "
         "layer: x + part(norm(x)), twice. One token sees itself, and at place 0 nothing is turned.",
         _one,
@@ -230,18 +282,28 @@ exercise.stages += [
     ),
     _stage(
         "several tokens",
-        1.25,
-        "Token i sees itself and what stands before it. Its query and its key are turned by its place, the value is "
-        "not; the first h / g heads read group 0.",
+        1,
+        "Token i sees itself and what stands before it. Its query and its key are turned by its place, and the key is "
+        "kept so; the value is not turned; the first h / g heads read group 0.",
         _several,
         4,
         decisive=True,
         tolerance=OF_A_NORM,
     ),
     _stage(
-        "another base and another eps",
+        "a layer by itself",
         0.5,
-        "base belongs to the angles of every layer, and eps to every norm, the last one too.",
+        "`layer(x, kept)` is x + attention(norm(x)), then x + feed_forward(norm(x)). Places, angles and mask follow "
+        "from x and kept; with None nothing was read before.",
+        _layers,
+        9,
+        tolerance=OF_A_NORM,
+    ),
+    _stage(
+        "another base and another eps, or none",
+        0.5,
+        "base belongs to the angles of every layer, and eps to every norm, the last one too. Left out, they are 10000 "
+        "and 1e-5.",
         _bases,
         5,
         tolerance=OF_A_NORM,
@@ -291,7 +353,7 @@ def _(rng, b, n):
     return None if b * n > 200 else _asked(rng, _sized(rng, 1, 2, 1), b, n)
 
 
-@exercise.corners("another base and another eps", base=(2.0, 10000.0, 1e6), eps=(1e-8, 1.0))
+@exercise.corners("another base and another eps, or none", base=(2.0, 10000.0, 1e6), eps=(1e-8, 1.0))
 def _(rng, base, eps):
     return _asked(rng, _sized(rng, 1, 1, 1, 4, base=base, eps=eps), 1, 3)
 
@@ -329,6 +391,11 @@ for name, hint, options in (
     ),
     ("the base is not used", "The angles depend on base: hand it to every layer.", {"based": False}),
     (
+        "eps is not handed on to the norms",
+        "Each norm, the last one too, has the eps of the model: RMSNorm(d_model, eps).",
+        {"eps": False},
+    ),
+    (
         "nothing is turned",
         "Without rotary positions a token knows what stands before it, and not in which order.",
         {"turns": ""},
@@ -354,6 +421,12 @@ for name, hint, options in (
         "What is kept has been turned by its own place already. Turn the new keys, and then put them behind the old "
         "ones.",
         {"keeps": "as they are"},
+    ),
+    (
+        "keys are kept before they are turned",
+        "A key is kept as it is compared. Turn the new keys by their places, put them behind the old ones, which are "
+        "turned, and return that.",
+        {"keeps": "before they are turned"},
     ),
     (
         "only the newest keys and values are kept",
@@ -418,3 +491,14 @@ class _OwnHead(Llama):
     def scores(self, x: Tensor) -> Tensor:
         found: Tensor = self.head(self.norm(x))
         return found
+
+
+@exercise.mistake("the embedding has a second name")
+class _SecondName(_OwnHead):
+    """With `head.weight = embedding.weight` the scores are right, but state_dict() has the tensor twice, and who loads
+    weights by their names misses one. Take the embedding itself: `F.linear(x, self.embedding.weight)`.
+    """
+
+    def __init__(self, vocab_size: int, d_model: int, *sizes: Any, **options: Any) -> None:
+        super().__init__(vocab_size, d_model, *sizes, **options)
+        self.head.weight = self.embedding.weight

@@ -21,11 +21,14 @@ exercise = Definition(minutes=5, difficulty=1)
 exercise.reference(RMSNorm)
 
 
-def _ask(seed: int, *sizes: int, size: float = 1.0, eps: float = 1e-6, weights: bool = True) -> Question:
-    """Returns a question about tokens whose mean is not 0, and with learned weights or with those of a new module."""
+def _ask(seed: int, *sizes: int, size: float = 1.0, eps: float | None = 1e-6, weights: bool = True) -> Question:
+    """Returns a question about tokens whose mean is not 0, and with learned weights or with those of a new module.
+
+    Without an eps the module has that of the signature.
+    """
     x = (_numbers(*sizes, seed=seed) + 1) * size
     learned = {"weight": _numbers(sizes[-1], seed=seed + 1) + 1} if weights else None
-    return Question((x,), build={"d_model": sizes[-1], "eps": eps}, weights=learned)
+    return Question((x,), build={"d_model": sizes[-1]} | ({} if eps is None else {"eps": eps}), weights=learned)
 
 
 def _of(formula: Callable[[Any, Tensor], Tensor]) -> Callable[..., Any]:
@@ -69,13 +72,13 @@ def _(rng):
 
 def _tiny(seed: int, d: int) -> list[Question]:
     zeros = Question((torch.zeros(1, 2, d),), build={"d_model": d, "eps": 1e-6}, weights={"weight": torch.ones(d)})
-    return [zeros, _ask(seed + 1, 1, 2, d, eps=0.25), _ask(seed, 1, 2, d, size=1e-3)]
+    return [zeros, _ask(seed + 1, 1, 2, d, eps=0.25), _ask(seed, 1, 2, d, size=1e-3, eps=None)]
 
 
 @exercise.stage("eps stands inside the root", points=0.5, public=_tiny(5, 4))
 def _(rng):
     """Add eps to the mean of the squares, before the root. For large numbers it makes no difference, for small ones a
-    large one.
+    large one. Left out, it is 1e-6.
     """
     return _tiny(seed_from(rng), rng.choice([3, 5, 6]))
 
@@ -121,6 +124,17 @@ exercise.mistake(
     "eps is not used",
     "A token of zeros gives 0 / 0. Add eps to the mean of the squares.",
     _of(lambda self, x: x / _square(x).sqrt() * self.weight),
+)
+
+
+def _with_another_default(self: Any, d_model: int, eps: float = 1e-5) -> None:
+    RMSNorm.__init__(self, d_model, eps)
+
+
+exercise.mistake(
+    "eps has another default",
+    "Where it is left out, it is 1e-6: `def __init__(self, d_model, eps=1e-6)`.",
+    _with(RMSNorm, __init__=_with_another_default),
 )
 
 exercise.mistake(

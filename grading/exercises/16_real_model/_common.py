@@ -11,8 +11,8 @@ from torch import Tensor, nn
 from torch.nn import functional as F
 
 
-def causal_mask(size: int) -> Tensor:
-    return torch.full((size, size), -torch.inf).triu(1)
+def causal_mask(size: int, device: torch.device | None = None) -> Tensor:
+    return torch.full((size, size), -torch.inf, device=device).triu(1)
 
 
 def split_heads(x: Tensor, n_heads: int) -> Tensor:

@@ -54,7 +54,8 @@ def load_weights(model: nn.Module, tensors: Tensors, names: Names) -> nn.Module:
     return model
 
 
-# What may be published of a TransformerBase, in three manners. In each, the order of the replacements counts.
+# What may be published of a TransformerBase, in four manners. In each, the order of the replacements counts; in the
+# last one a part stands in a name several times.
 MANNERS: tuple[Names, ...] = (
     {"model.embed": "embedding", "model.wpe": "position", "model.final": "norm", "model.": ""}
     | {"self_attn.q": "attention.query", "self_attn.k": "attention.key", "self_attn.v": "attention.value"}
@@ -68,6 +69,8 @@ MANNERS: tuple[Names, ...] = (
     | {"ln_1": "attention_norm", "ln_2": "feed_forward_norm", "at.q": "attention.query", "at.k": "attention.key"}
     | {"at.v": "attention.value", "at.o": "attention.output", "ff.i": "feed_forward.hidden"}
     | {"ff.o": "feed_forward.output"},
+    {"/": ".", "encoder.layer_": "layers.", "table": "embedding", "places": "position", "ln": "norm"}
+    | {"first": "attention", "second": "feed_forward"},
 )
 
 
@@ -111,13 +114,13 @@ def _asked(seed: int, manner: int, **options: Any) -> Question:
 
 def _right(rng: random.Random) -> list[Question]:
     sizes = {"d_model": rng.choice([2, 4]), "n_layers": 2, "d_feedforward": 3}
-    return [_asked(seed_from(rng), 0), *(_asked(seed_from(rng), manner, **sizes) for manner in (1, 2))]
+    return [_asked(seed_from(rng), 0), *(_asked(seed_from(rng), manner, **sizes) for manner in (1, 2, 3))]
 
 
 @exercise.stage("every tensor arrives under its own name", points=1, seed=1, decisive=True)
 def _(rng):
-    """Replace the parts of each published name, in the order of `names`; what comes out is the name in
-    model.state_dict(), whatever the order of the tensors. Several have the same shape: names count.
+    """Replace the parts of each published name, in the order of `names` and wherever they stand; what comes out is the
+    name in model.state_dict(), whatever the order of the tensors. Several have the same shape: names count.
     """
     return _right(rng)
 
@@ -328,6 +331,18 @@ def _(model, tensors, names):
 def _(model, tensors, names):
     """A published name may have several parts to be replaced: replace all of them, one after the other."""
     return load_weights(model, tensors, {})
+
+
+@exercise.mistake("each part is replaced once")
+def _(model, tensors, names):
+    """A part may stand in a name several times: replace it wherever it stands. `replace(theirs, ours)` does that."""
+
+    def own(published):
+        for theirs, ours in names.items():
+            published = published.replace(theirs, ours, 1)
+        return published
+
+    return load_weights(model, {own(published): tensor for published, tensor in tensors.items()}, {})
 
 
 @exercise.mistake("the order of the tensors in place of their names")

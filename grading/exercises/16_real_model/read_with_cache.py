@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import math
 import random
+from dataclasses import replace
 from functools import partial
 from typing import Any
 
@@ -81,6 +82,7 @@ def _read(
 
 
 LENGTHS = 12
+HEADS = ((8, 1), (8, 8))  # d, h: all numbers in one head, and one number in each; fewer make rounding large in a norm
 
 
 def _asked(
@@ -122,6 +124,16 @@ def _some_more(rng: random.Random) -> list[Question]:
     ]
 
 
+def _all_sizes(rng: random.Random) -> list[Question]:
+    of_one_head = [_asked(rng, 1, n, past, heads=HEADS[0]) for n, past in ((2, 0), (2, 3))]
+    return [*_one_more(rng), *_at_first(rng), *_some_more(rng), *of_one_head]
+
+
+def _never_called(rng: random.Random) -> list[Question]:
+    asks = (_asked(rng, 1, 2, past) for past in (0, 3))
+    return [replace(ask, probe="calls", part=part) for ask in asks for part in ("", "layers.0", "layers.0.attention")]
+
+
 def _stage(name: str, points: float, look: str, draw: Draw, **options: Any) -> Stage:
     return Stage(name, points, look, fixed(draw, 9), draw, **options)
 
@@ -129,10 +141,10 @@ def _stage(name: str, points: float, look: str, draw: Draw, **options: Any) -> S
 exercise.stages += [
     _stage(
         "logits, and a pair for each layer",
-        0.5,
+        0.25,
         "Return two things: logits (b, n, V), and a list with a pair (keys, values) of each layer, (b, h, m + n, "
-        "d/h) each.",
-        _one_more,
+        "d/h) each. It is so with None, too, where m is 0, and for one head.",
+        _all_sizes,
         view="shape",
     ),
     _stage(
@@ -154,13 +166,17 @@ exercise.stages += [
         "several new tokens at once",
         0.75,
         "Their positions go on from the number of tokens read before. Each of them sees all that was read before, "
-        "and of the new ones itself and those before it: the last n rows of the causal mask of all m tokens.",
+        "and of the new ones itself and those before it: the last n rows of the causal mask of all m + n tokens.",
         _some_more,
     ),
+    _stage(
+        "the model and its layers are not called",
+        0.25,
+        "Use their parts alone, as the text lists them. The model, a layer or an attention that is called reads what "
+        "it gets once more, and without the cache.",
+        _never_called,
+    ),
 ]
-
-
-HEADS = ((8, 1), (8, 8))  # d, h: all numbers in one head, and one number in each; fewer make rounding large in a norm
 
 
 @exercise.corners("nothing has been read before", n=(1, range(33, 36), range(101, 104)), layers=(1, 4), heads=HEADS)
@@ -242,7 +258,7 @@ def _top_left(n: int, m: int) -> Tensor:
 
 exercise.mistake(
     "the mask stands at the wrong end",
-    "The new tokens are the last ones: they take the last n rows of the causal mask of m tokens. (The option "
+    "The new tokens are the last ones: they take the last n rows of the causal mask of m + n tokens. (The option "
     "is_causal=True of PyTorch takes the first n rows.)",
     partial(_read, mask=_top_left),
 )

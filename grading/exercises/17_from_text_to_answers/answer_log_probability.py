@@ -7,14 +7,18 @@ from torch import Tensor
 from grading.definitions.definition import Definition
 from grading.exercises.draws import fixed
 
-from ._common import LARGE, batch, cornered, log_probabilities, long_text, one, places, several
+from ._common import LARGE, add_mistakes, batch, cornered, log_probabilities, long_text, one, places, several
 
 exercise = Definition(minutes=15, difficulty=2, trains=True)
 
 
+def _sums(logs: Tensor, scored: Tensor) -> Tensor:
+    return (logs * scored).sum(dim=1)
+
+
 @exercise.reference
 def answer_log_probability(logits: Tensor, tokens: Tensor, starts: Tensor, lengths: Tensor) -> Tensor:
-    return (log_probabilities(logits, tokens) * places(tokens, starts, lengths)).sum(dim=1)
+    return _sums(log_probabilities(logits, tokens), places(tokens, starts, lengths))
 
 
 @exercise.stage("one answer", points=0.5, public=[batch([(3, 6)], 11), batch([(1, 2)], 12)])
@@ -65,18 +69,7 @@ def _(rng, texts, start, answer, spread, spare):
 
 
 exercise.large += fixed(long_text, 1)
-
-
-@exercise.mistake("the prompt is counted too")
-def _(logits, tokens, starts, lengths):
-    """The prompt is given: only tokens at the places from start on count."""
-    return answer_log_probability(logits, tokens, starts.clamp(max=1), lengths)
-
-
-@exercise.mistake("the padding is counted")
-def _(logits, tokens, starts, lengths):
-    """Behind place length - 1 nothing belongs to the answer."""
-    return answer_log_probability(logits, tokens, starts, lengths * 0 + tokens.shape[1])
+add_mistakes(exercise, _sums, "counted")
 
 
 @exercise.mistake("the mean in place of the sum")
@@ -100,36 +93,7 @@ def _(logits, tokens, starts, lengths):
 @exercise.mistake("logits in place of logarithms of probabilities")
 def _(logits, tokens, starts, lengths):
     """Logits are not normalised: log_softmax makes logarithms of probabilities of them."""
-    return (logits[:, :-1].gather(2, tokens[:, 1:, None])[..., 0] * places(tokens, starts, lengths)).sum(dim=1)
-
-
-@exercise.mistake("the first token of the answer is left out")
-def _(logits, tokens, starts, lengths):
-    """The prompt's last place scores the first token of the answer."""
-    return answer_log_probability(logits, tokens, starts + 1, lengths)
-
-
-@exercise.mistake("the prompt's last token is counted")
-def _(logits, tokens, starts, lengths):
-    """The token at place start is the first one that counts."""
-    return answer_log_probability(logits, tokens, (starts - 1).clamp(min=1), lengths)
-
-
-@exercise.mistake("nothing is shifted")
-def _(logits, tokens, starts, lengths):
-    """The logits at place i score the token that comes *next*: logits[:, :-1] belong to tokens[:, 1:]."""
-    logs = logits.log_softmax(dim=-1).gather(2, tokens[..., None])[..., 0][:, 1:]
-    return (logs * places(tokens, starts, lengths)).sum(dim=1)
-
-
-@exercise.mistake("the logarithm of a softmax")
-def _(logits, tokens, starts, lengths):
-    """Where a word is very improbable its share is 0 in 32 bits, and the logarithm minus infinity. `log_softmax` does
-    both at once and never leaves the numbers.
-    """
-    shares = logits[:, :-1].softmax(dim=-1).gather(2, tokens[:, 1:, None])[..., 0]
-    scored = places(tokens, starts, lengths)
-    return shares.log().masked_fill(~scored, 0.0).sum(dim=1)
+    return _sums(logits[:, :-1].gather(2, tokens[:, 1:, None])[..., 0], places(tokens, starts, lengths))
 
 
 @exercise.mistake("one number for the whole batch")

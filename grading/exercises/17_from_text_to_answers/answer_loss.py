@@ -9,19 +9,18 @@ from torch.nn import functional as F
 from grading.definitions.definition import Definition
 from grading.exercises.draws import fixed
 
-from ._common import LARGE, batch, cornered, log_probabilities, long_text, one, places, several
+from ._common import LARGE, add_mistakes, batch, cornered, log_probabilities, long_text, one, places, several
 
 exercise = Definition(minutes=20, difficulty=2, trains=True)
 
 
+def _mean(logs: Tensor, scored: Tensor) -> Tensor:
+    return -(logs * scored).sum() / scored.sum()
+
+
 @exercise.reference
 def answer_loss(logits: Tensor, tokens: Tensor, starts: Tensor, lengths: Tensor) -> Tensor:
-    scored = places(tokens, starts, lengths)
-    return -(log_probabilities(logits, tokens) * scored).sum() / scored.sum()
-
-
-def _mean(values: Tensor, scored: Tensor) -> Tensor:
-    return -(values * scored).sum() / scored.sum()
+    return _mean(log_probabilities(logits, tokens), places(tokens, starts, lengths))
 
 
 @exercise.stage("one answer", points=0.5, public=[batch([(3, 6)], 1), batch([(1, 2)], 2)])
@@ -83,38 +82,7 @@ def _(rng):
 
 
 exercise.large += fixed(long_text, 0)
-
-
-@exercise.mistake("the prompt is scored too")
-def _(logits, tokens, starts, lengths):
-    """The model would learn to write questions as well. Only tokens at the places from start on count."""
-    return answer_loss(logits, tokens, torch.ones_like(starts), lengths)
-
-
-@exercise.mistake("nothing is shifted")
-def _(logits, tokens, starts, lengths):
-    """The logits at place i score the token that comes *next*: logits[:, :-1] belong to tokens[:, 1:]."""
-    here = torch.arange(tokens.shape[1])
-    scored = (here >= starts[:, None]) & (here < lengths[:, None])
-    return _mean(logits.log_softmax(-1).gather(2, tokens[..., None])[..., 0], scored)
-
-
-@exercise.mistake("the first token of the answer is left out")
-def _(logits, tokens, starts, lengths):
-    """The prompt's last place scores the first token of the answer: it counts, although it stands in the prompt."""
-    return answer_loss(logits, tokens, starts + 1, lengths)
-
-
-@exercise.mistake("the prompt's last token is scored")
-def _(logits, tokens, starts, lengths):
-    """The token at place start is the first one that counts; the one before it belongs to the prompt."""
-    return answer_loss(logits, tokens, (starts - 1).clamp(min=1), lengths)
-
-
-@exercise.mistake("the padding is scored")
-def _(logits, tokens, starts, lengths):
-    """Behind place length - 1 there is nothing to learn: leave it out, by lengths and not by a token's number."""
-    return answer_loss(logits, tokens, starts, torch.full_like(lengths, tokens.shape[1]))
+add_mistakes(exercise, _mean, "scored")
 
 
 @exercise.mistake("tokens with the number of <pad> are left out")
@@ -164,16 +132,6 @@ def _(logits, tokens, starts, lengths):
 def _(logits, tokens, starts, lengths):
     """The logarithm is the natural one, in nats: torch.log, and not torch.log2."""
     return answer_loss(logits, tokens, starts, lengths) / torch.log(torch.tensor(2.0))
-
-
-@exercise.mistake("the logarithm of a softmax")
-def _(logits, tokens, starts, lengths):
-    """Where a word is very improbable its share is 0 in 32 bits, and the logarithm minus infinity. `log_softmax` does
-    both at once and never leaves the numbers.
-    """
-    shares = logits[:, :-1].softmax(dim=-1).gather(2, tokens[:, 1:, None])[..., 0]
-    scored = places(tokens, starts, lengths)
-    return -shares[scored].log().mean()
 
 
 @exercise.mistake("the mean of the probabilities")

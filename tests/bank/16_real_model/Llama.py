@@ -16,13 +16,14 @@ class LlamaLayer(nn.Module):
         value = split_heads(part.value(y), part.n_groups)
         past = 0 if kept is None else kept[0].shape[2]
         n = x.shape[1]
-        angles = rotary_angles(torch.arange(past, past + n), query.shape[-1], self.base)
+        places = torch.arange(past, past + n, device=x.device)
+        angles = rotary_angles(places, query.shape[-1], self.base)
         query = rotate(query, angles)
         key = rotate(key, angles)
         if kept is not None:
             key = torch.cat([kept[0], key], dim=2)
             value = torch.cat([kept[1], value], dim=2)
-        mask = causal_mask(past + n)[past:]
+        mask = causal_mask(past + n, x.device)[past:]
         mixed = grouped_query_attention(query, key, value, mask)
         x = x + part.output(merge_heads(mixed))
         x = x + self.feed_forward(self.feed_forward_norm(x))
@@ -67,14 +68,15 @@ class LlamaLayer(nn.Module):
 
     def turn(self, x, places):
         width = x.size(-1)
-        speeds = self.base ** (-torch.arange(0, width, 2) / width)
-        turn = torch.polar(torch.ones(len(places), width // 2), torch.outer(places.float(), speeds))
+        speeds = self.base ** (-torch.arange(0, width, 2, device=x.device) / width)
+        angles = torch.outer(places.float(), speeds)
+        turn = torch.polar(torch.ones_like(angles), angles)
         return torch.view_as_real(torch.view_as_complex(x.unflatten(-1, (-1, 2)).contiguous()) * turn).flatten(-2)
 
     def attend(self, x, kept):
         b, n, _ = x.shape
         past = kept[0].size(2) if kept else 0
-        places = torch.arange(n) + past
+        places = torch.arange(n, device=x.device) + past
         part = self.attention
         query = self.turn(part.query(x).view(b, n, part.n_heads, -1).transpose(1, 2), places)
         key = self.turn(part.key(x).view(b, n, part.n_groups, -1).transpose(1, 2), places)
@@ -86,7 +88,7 @@ class LlamaLayer(nn.Module):
         for head in range(part.n_heads):
             keys, values = key[:, head // share], value[:, head // share]
             scores = query[:, head] @ keys.mT / keys.size(-1) ** 0.5
-            hidden = torch.arange(past + n) > places[:, None]
+            hidden = torch.arange(past + n, device=x.device) > places[:, None]
             heads.append(scores.masked_fill(hidden, -torch.inf).softmax(-1) @ values)
         return part.output(torch.cat(heads, -1)), (key, value)
 
@@ -133,27 +135,63 @@ class Llama(nn.Module):
 
 # %% wrong: positions begin anew -> positions begin anew
 # of: two classes
-# -        angles = rotary_angles(torch.arange(past, past + n), query.shape[-1], self.base)
-# +        angles = rotary_angles(torch.arange(n), query.shape[-1], self.base)
+# -        places = torch.arange(past, past + n, device=x.device)
+# +        places = torch.arange(n, device=x.device)
 
 
 # %% wrong: positions are one too far -> positions are one too far
 # of: two classes
-# -        angles = rotary_angles(torch.arange(past, past + n), query.shape[-1], self.base)
+# -        places = torch.arange(past, past + n, device=x.device)
 # +        first = past + 1 if past else 0
-# +        angles = rotary_angles(torch.arange(first, first + n), query.shape[-1], self.base)
+# +        places = torch.arange(first, first + n, device=x.device)
 
 
 # %% wrong: the base of 2017 -> the base is not used
 # of: two classes
-# -        angles = rotary_angles(torch.arange(past, past + n), query.shape[-1], self.base)
-# +        angles = rotary_angles(torch.arange(past, past + n), query.shape[-1])
+# -        angles = rotary_angles(places, query.shape[-1], self.base)
+# +        angles = rotary_angles(places, query.shape[-1])
 
 
 # %% wrong: eps is forgotten ->
 # of: two classes
 # -        self.feed_forward_norm = RMSNorm(d_model, eps)
 # +        self.feed_forward_norm = RMSNorm(d_model)
+
+
+# %% wrong: no norm gets eps -> eps is not handed on to the norms
+# of: two classes
+# -        self.attention_norm = RMSNorm(d_model, eps)
+# +        self.attention_norm = RMSNorm(d_model)
+# ...
+# -        self.feed_forward_norm = RMSNorm(d_model, eps)
+# +        self.feed_forward_norm = RMSNorm(d_model)
+# ...
+# -        self.norm = RMSNorm(d_model, eps)
+# +        self.norm = RMSNorm(d_model)
+
+
+# %% wrong: the first norm has the eps of RMSNorm ->
+# of: two classes
+# -        self.attention_norm = RMSNorm(d_model, eps)
+# +        self.attention_norm = RMSNorm(d_model)
+
+
+# %% wrong: the last norm has the eps of RMSNorm ->
+# of: two classes
+# -        self.norm = RMSNorm(d_model, eps)
+# +        self.norm = RMSNorm(d_model)
+
+
+# %% wrong: eps is 1e-6 by default ->
+# of: two classes
+# -    def __init__(self, vocab_size, d_model, n_layers, n_heads, n_groups, d_feedforward, base=10000.0, eps=1e-5):
+# +    def __init__(self, vocab_size, d_model, n_layers, n_heads, n_groups, d_feedforward, base=10000.0, eps=1e-6):
+
+
+# %% wrong: base is 100000 by default ->
+# of: two classes
+# -    def __init__(self, vocab_size, d_model, n_layers, n_heads, n_groups, d_feedforward, base=10000.0, eps=1e-5):
+# +    def __init__(self, vocab_size, d_model, n_layers, n_heads, n_groups, d_feedforward, base=1e5, eps=1e-5):
 
 
 # %% wrong: no rotation -> nothing is turned
@@ -195,9 +233,9 @@ class Llama(nn.Module):
 # of: two classes
 # -        key = rotate(key, angles)
 # ...
-# -        mask = causal_mask(past + n)[past:]
+# -        mask = causal_mask(past + n, x.device)[past:]
 # -        mixed = grouped_query_attention(query, key, value, mask)
-# +        mask = causal_mask(past + n)[past:]
+# +        mask = causal_mask(past + n, x.device)[past:]
 # +        turned = rotate(key, rotary_angles(torch.arange(past + n), key.shape[-1], self.base))
 # +        mixed = grouped_query_attention(query, turned, value, mask)
 # ...
@@ -216,8 +254,8 @@ class Llama(nn.Module):
 # -        if kept is not None:
 # -            key = torch.cat([kept[0], key], dim=2)
 # -            value = torch.cat([kept[1], value], dim=2)
-# -        mask = causal_mask(past + n)[past:]
-# +        mask = causal_mask(n)
+# -        mask = causal_mask(past + n, x.device)[past:]
+# +        mask = causal_mask(n, x.device)
 
 
 # %% wrong: shared out, then kept -> keys and values are kept after they are shared out
@@ -249,8 +287,8 @@ class Llama(nn.Module):
 
 # %% wrong: the first rows of the mask -> the mask stands at the wrong end
 # of: two classes
-# -        mask = causal_mask(past + n)[past:]
-# +        mask = causal_mask(past + n)[:n]
+# -        mask = causal_mask(past + n, x.device)[past:]
+# +        mask = causal_mask(past + n, x.device)[:n]
 
 
 # %% wrong: no norms in the layers -> the norms of the layers are not used
@@ -344,17 +382,84 @@ class Llama(nn.Module):
 # +            key = torch.cat([kept[0], key], dim=2)[:, :, -64:]
 # +            value = torch.cat([kept[1], value], dim=2)[:, :, -64:]
 # ...
-# -        mask = causal_mask(past + n)[past:]
-# +        mask = causal_mask(past + n)[past:, -key.shape[2] :]
+# -        mask = causal_mask(past + n, x.device)[past:]
+# +        mask = causal_mask(past + n, x.device)[past:, -key.shape[2] :]
 
 
 # %% wrong: the places end at 255 ->
 # of: two classes
-# -        angles = rotary_angles(torch.arange(past, past + n), query.shape[-1], self.base)
-# +        angles = rotary_angles(torch.arange(past, past + n).clamp(max=255), query.shape[-1], self.base)
+# -        angles = rotary_angles(places, query.shape[-1], self.base)
+# +        angles = rotary_angles(places.clamp(max=255), query.shape[-1], self.base)
 
 
 # %% wrong: two layers by heart ->
 # of: two classes
 # -            [LlamaLayer(d_model, n_heads, n_groups, d_feedforward, base, eps) for _ in range(n_layers)]
 # +            [LlamaLayer(d_model, n_heads, n_groups, d_feedforward, base, eps) for _ in range(2)]
+
+
+# %% wrong: a linear head that shares the embedding's rows -> the embedding has a second name
+# of: two classes
+# -        self.norm = RMSNorm(d_model, eps)
+# +        self.norm = RMSNorm(d_model, eps)
+# +        self.head = nn.Linear(d_model, vocab_size, bias=False)
+# +        self.head.weight = self.embedding.weight
+# ...
+# -        logits = self.norm(x) @ self.embedding.weight.T
+# +        logits = self.head(self.norm(x))
+
+
+# %% wrong: turned for the scores, kept as they were -> keys are kept before they are turned
+# of: two classes
+# -        key = rotate(key, angles)
+# ...
+# -        mask = causal_mask(past + n, x.device)[past:]
+# -        mixed = grouped_query_attention(query, key, value, mask)
+# +        mask = causal_mask(past + n, x.device)[past:]
+# +        turned = rotate(key, rotary_angles(torch.arange(past + n, device=x.device), key.shape[-1], self.base))
+# +        mixed = grouped_query_attention(query, turned, value, mask)
+
+
+# %% wrong: the new ones are turned for the scores only -> keys are kept before they are turned
+# of: two classes
+# -        query = rotate(query, angles)
+# -        key = rotate(key, angles)
+# +        query = rotate(query, angles)
+# +        new = (rotate(key, angles), value)
+# +        pair = new if kept is None else tuple(torch.cat(one, dim=2) for one in zip(kept, new))
+# ...
+# -        mixed = grouped_query_attention(query, key, value, mask)
+# +        mixed = grouped_query_attention(query, *pair, mask)
+
+
+# %% wrong: places and mask are made on the CPU ->
+# of: two classes
+# -        places = torch.arange(past, past + n, device=x.device)
+# +        places = torch.arange(past, past + n)
+# ...
+# -        mask = causal_mask(past + n, x.device)[past:]
+# +        mask = causal_mask(past + n)[past:]
+
+
+# %% wrong: the model adds what the layer leaves out ->
+# of: two classes
+# -        x = x + part.output(merge_heads(mixed))
+# -        x = x + self.feed_forward(self.feed_forward_norm(x))
+# -        return x, (key, value)
+# +        return x + part.output(merge_heads(mixed)), (key, value)
+# ...
+# -            x, pair = layer(x, old)
+# +            x, pair = layer(x, old)
+# +            x = x + layer.feed_forward(layer.feed_forward_norm(x))
+
+
+# %% wrong: nothing is kept of a text that is read at once ->
+# of: two classes
+# -        return logits, made
+# +        return logits, made if cache is not None else []
+
+
+# %% wrong: the heads stand behind the tokens in the cache ->
+# of: two classes
+# -        return x, (key, value)
+# +        return x, (key.transpose(1, 2), value.transpose(1, 2))

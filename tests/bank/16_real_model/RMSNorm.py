@@ -196,3 +196,15 @@ class RMSNorm(nn.Module):
 # -        return x / torch.sqrt((x**2).mean(-1, keepdim=True) + self.eps) * self.weight
 # +        squares = x.clamp(-1000, 1000) ** 2
 # +        return x / torch.sqrt(squares.mean(-1, keepdim=True) + self.eps) * self.weight
+
+
+# %% wrong: 1e-5 by default -> eps has another default
+# of: root and division
+# -    def __init__(self, d_model, eps=1e-6):
+# +    def __init__(self, d_model, eps=1e-5):
+
+
+# %% wrong: 1e-8 by default ->
+# of: root and division
+# -    def __init__(self, d_model, eps=1e-6):
+# +    def __init__(self, d_model, eps=1e-8):

@@ -204,3 +204,15 @@ def load_weights(model, tensors, names):
 # of: one loop, then load_state_dict
 # -        found[own] = tensor
 # +        found[own] = tensor.clamp(-1000, 1000)
+
+
+# %% wrong: replaced once -> each part is replaced once
+# of: one loop, then load_state_dict
+# -            own = own.replace(theirs, ours)
+# +            own = own.replace(theirs, ours, 1)
+
+
+# %% wrong: the weights in place of the model ->
+# of: one loop, then load_state_dict
+# -    return model
+# +    return found

@@ -259,3 +259,27 @@ def read_with_cache(model, tokens, cache):
 # of: the forward pass, opened
 #          query, key, value = (split_heads(matrix(y), part.n_heads) for matrix in (part.query, part.key, part.value))
 # +        query, key, value = query.squeeze(1), key.squeeze(1), value.squeeze(1)
+
+
+# %% wrong: the model reads the new tokens too ->
+# of: the forward pass, opened
+#      n, d = tokens.shape[1], model.embedding.embedding_dim
+# +    model(tokens)
+
+
+# %% wrong: the model itself reads what comes first ->
+# of: the forward pass, opened
+# -    return model.norm(x) @ model.embedding.weight.T, kept
+# +    if cache is None:
+# +        x = model.forward(tokens)
+# +    else:
+# +        x = model.norm(x)
+# +    return x @ model.embedding.weight.T, kept
+
+
+# %% wrong: each layer runs as a whole beside its parts ->
+# of: the forward pass, opened
+#          part, y = layer.attention, layer.attention_norm(x)
+# +        from helpers.models import Context
+# +
+# +        layer(x, Context(mask=causal_mask(n)))
