@@ -149,7 +149,7 @@ for text in ("L'été dernier, j'ai lu.", "aab aab"):
 
 # %% exercise="train_bpe"
 def train_bpe(texts: list[str], merges: int) -> list[Pair]:
-    """Returns the pairs to merge, in the order in which they were learned.
+    """Returns the pairs to merge, tuples of two numbers, in the order in which they were learned.
 
     A word (of `split_words`) begins as the list of its bytes, numbers from 0 to 255. Again and again,
     the most frequent pair of neighbours is replaced by a new number in all words: first 256, then 257, ...
@@ -436,8 +436,8 @@ class GPT(nn.Module):
     `(max_len, d_model)`, with standard deviation 1), layers (an nn.ModuleList of `n_layers` layers)
     and norm (an nn.LayerNorm).
     The embedding times sqrt(d_model), plus the position, goes through the layers and the norm. A token's
-    score is the product of the result with its row of the embedding; the head has no parameters. There
-    is nothing else in it, and no buffer: masks are made when they are needed.
+    score is the product of the result with its row of the embedding: the head is no module. There is
+    nothing else in it, under no other name, and no buffer: masks are made when they are needed.
     """
 
     def __init__(self, vocab_size: int, d_model: int, n_layers: int, n_heads: int, max_len: int) -> None:
@@ -537,8 +537,8 @@ def cross_entropy(logits: Tensor, targets: Tensor) -> Tensor:
     """Returns the mean loss of all places, in nats: a tensor without axes, through which gradients pass.
 
     The loss of a place is -log softmax(logits)[target]. It is right, and so is its gradient, for finite
-    logits of any size. Write it by hand, with `exp` and `log`: without PyTorch's own cross_entropy,
-    log_softmax and logsumexp.
+    logits of any size. Write it by hand, with `exp` and `log`: an answer that uses PyTorch's own
+    cross_entropy, log_softmax or logsumexp earns nothing.
 
     Args:
         logits: `(..., V)`: one axis or more before the last.

@@ -29,6 +29,14 @@ def test_rows_may_be_asked_to_be_alike() -> None:
     assert judge(examples, InProcess(lambda model: model)).outcome == "wrong"
 
 
+@pytest.mark.parametrize(
+    ("pairs", "outcome"), [([(1, 2)], "value"), ([[1, 2]], "unreadable"), (None, "value"), (3, "value")]
+)
+def test_a_list_of_pairs_is_taken_as_it_is_if_they_are_tuples(pairs: Any, outcome: str) -> None:
+    found = measured("pairs", Question(), Reply("value", pairs))
+    assert (found.outcome, found.value) == (outcome, pairs if outcome == "value" else None)
+
+
 def measured_exercise() -> Exercise:
     """Asks for a query that copies the first of two values; what is compared is the output, here the weights."""
 

@@ -49,10 +49,10 @@ LEAVE_IT = {  # the kind of a change -> how to do without
     "kind": "Work on a copy.",
 }
 STOPPED = "it was stopped; is there a loop that never ends?"  # all that a mark tells of a reply that is late
-OWN_PART = "the course's own part in place of an answer"
+OWN_PART = "a ready-made part in place of an answer"
 NO_ANSWER = (
     "it uses {}, which is what this exercise asks for: that is no answer, and earns nothing (see notebook 00). Write "
-    "it yourself; what PyTorch has may be used"
+    "it yourself; what else PyTorch has may be used"
 )
 ONLY_BESIDE = "of what is passed, stages that many wrong answers pass, too, earn points only beside {}."
 SAID_OF = {  # what is taken of a call -> what is found in the sentence on its entries, and what is said in its place

@@ -593,7 +593,16 @@ def _shapes(ask: Question, value: Any) -> dict[str, str]:
 SAYS_WHY = "says why"  # measures no value, but an exception that is wanted: whether it says anything
 INPUTS_KEPT = "inputs kept"  # measures the call and not its value: whether what was given is left as it was
 
+
 # name -> (what it measures, as a sentence about it begins; the function)
+def _pairs(ask: Question, value: Any) -> Any:
+    """Returns a list of pairs as it is; each is a tuple, which is equal to another tuple and to no list."""
+    strange = [pair for pair in value if not isinstance(pair, tuple)] if isinstance(value, tuple | list) else []
+    if strange:
+        raise NotMeasured(f"expected each pair to be a tuple, got {name_of(strange[0])}")
+    return value
+
+
 MEASURES: dict[str, tuple[str, Callable[[Question, Any], Any]]] = {
     "attention": ("the output of attention with your query", _one_head),
     "leads": ("by how much each score with your query is above the lowest", _leads),
@@ -606,6 +615,7 @@ MEASURES: dict[str, tuple[str, Callable[[Question, Any], Any]]] = {
     "two calls": ("what two calls in a row draw", _two_calls),
     "chances": ("how often the likeliest words are drawn", _chances),
     "spans": ("what your function does to a text", _spans),
+    "pairs": ("the pairs", _pairs),
     "sweep": ("what a sweep does, told by its calls", _sweep),
     "at places": ("some places of a large result, one after the other", _at_places),
     "any order": ("the numbers, in order of size", _any_order),

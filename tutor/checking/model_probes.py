@@ -249,9 +249,17 @@ def output(model: Any, part: str, inputs: Sequence[Any]) -> Any:
 
 
 def parameters(model: nn.Module) -> dict[str, Any]:
-    """Returns name -> (shape, trainable) for every parameter and buffer of a module."""
-    found = {name: (tuple(p.shape), p.requires_grad) for name, p in model.named_parameters()}
-    return found | {name: (tuple(b.shape), False) for name, b in model.named_buffers()}
+    """Returns name -> (shape, trainable) for every parameter and buffer of a module.
+
+    What stands in it under two names, as the weight of a tied head, is told under both: so `state_dict` has it.
+    """
+    held = *model.named_parameters(remove_duplicate=False), *model.named_buffers(remove_duplicate=False)
+    first, found = dict[int, str](), {}
+    for name, one in held:
+        known = first.setdefault(id(one), name)
+        told = name if known == name else f"{name} (the same as {known})"
+        found[told] = (tuple(one.shape), one.requires_grad)
+    return found
 
 
 def origins(model: nn.Module, inputs: Sequence[Mapping[str, Tensor]]) -> dict[str, str]:

@@ -260,7 +260,8 @@ def _state(call: Call) -> dict[str, Any]:
 def _first_numbers(call: Call) -> dict[str, Any]:
     """Returns of each parameter, and buffer, of a new module what can be said of numbers drawn by chance.
 
-    Shares and standard deviations come with one decimal, so that the module must be large where they are compared.
+    Shares and standard deviations come with one decimal, so that the module must be large where they are compared; what
+    would be 0 with one, and is not, comes with one digit.
     Within one standard deviation of the mean are 0.68 of normal numbers, and 0.58 of uniform ones.
     """
     first, second = (built(call.question, call.answer).state_dict() for _ in range(2))
@@ -268,7 +269,8 @@ def _first_numbers(call: Call) -> dict[str, Any]:
     for name, numbers in first.items():
         values = numbers.double()
         found[f"{name}: mean"] = round(float(values.mean()), 1) + 0.0  # no -0.0
-        found[f"{name}: standard deviation"] = round(float(values.std(correction=0)), 1)
+        spread = float(values.std(correction=0))
+        found[f"{name}: standard deviation"] = round(spread, 1) or float(f"{spread:.0e}")
         near = (values - values.mean()).abs() <= values.std(correction=0)
         found[f"{name}: share within one standard deviation"] = round(float(near.double().mean()), 1)
         rows = values.flatten(1) if values.dim() > 1 else values[:, None] if values.dim() else values[None, None]

@@ -67,13 +67,21 @@ def _draw_layer(kind: str) -> Draw:
     return draw
 
 
+# Some numbers of a token differ so little here that an eps of 1e-3 shows, and none of 1e-5 or less; of others it hangs
+# on the draw whether it does.
+LARGE_EPS = {
+    "silent": _layer(138, 1, 3, POST, silent=True),
+    "post": _layer(27, 2, 3, POST),
+    "pre": _layer(113, 2, 3, PRE),
+    "mask": _layer(27, 2, 3, PRE, _causal(3)),
+}
 exercise.stages += [
     _parameter_stage(0.25, f"Four parts with these names: {NAMES_OF_A_LAYER}", POST, draw=_draw_layer_build),
     Stage(
         "silent parts: what the residuals carry",
         0.5,
         SILENT_LOOK,
-        [_layer(1, 1, 3, POST, silent=True), _layer(2, 1, 3, PRE, silent=True)],
+        [_layer(1, 1, 3, POST, silent=True), _layer(2, 1, 3, PRE, silent=True), LARGE_EPS["silent"]],
         _draw_layer("silent"),
         decisive=True,
         tolerance=OF_A_NORM,
@@ -84,7 +92,7 @@ exercise.stages += [
 @exercise.stage(
     "post-norm: norm(x + part(x)), twice",
     points=1,
-    public=[_layer(3, 2, 3, POST), _layer(8, 1, 1, POST)],
+    public=[_layer(3, 2, 3, POST), _layer(8, 1, 1, POST), LARGE_EPS["post"]],
     decisive=True,
     tolerance=OF_A_NORM,
 )
@@ -94,7 +102,11 @@ def _(rng):
 
 
 @exercise.stage(
-    "pre-norm: x + part(norm(x)), twice", points=0.5, public=[_layer(4, 2, 3, PRE)], decisive=True, tolerance=OF_A_NORM
+    "pre-norm: x + part(norm(x)), twice",
+    points=0.5,
+    public=[_layer(4, 2, 3, PRE), LARGE_EPS["pre"]],
+    decisive=True,
+    tolerance=OF_A_NORM,
 )
 def _(rng):
     """With norm_first the norm stands before the part; what is added to is x itself, not its norm."""
@@ -107,6 +119,7 @@ def _(rng):
     public=[
         _layer(5, 2, 3, POST, _causal(3)),
         _layer(6, 2, 3, PRE, _padding(2, 3, random.Random(1))),
+        LARGE_EPS["mask"],
         _layer(7, 1, 3, POST, _bias(3, 3)),
     ],
     tolerance=OF_A_NORM,

@@ -71,7 +71,7 @@ class GPT(nn.Module):
         return self.end(x)
 
 
-OF_A_NORM = 4e-3  # tolerance: where the numbers of a token hardly differ, another eps shows, and nobody asks for one
+OF_A_NORM = 4e-3  # tolerance: where the numbers of a token hardly differ, another eps shows, and no text asks for 1e-5
 SMALL = {"vocab_size": 7, "d_model": 4, "n_layers": 2, "n_heads": 2, "max_len": 6}
 
 
@@ -115,7 +115,8 @@ def _known(b: int, n: int) -> list[Question]:
 )
 def _(rng):
     """embedding, position, layers and norm; in each layer attention_norm, attention, feed_forward_norm and
-    feed_forward. The head has no weights of its own: it is the embedding once more. No buffers either.
+    feed_forward. The head is the embedding once more, and no module: a Linear that shares the weight is one more entry
+    of `state_dict`, by another name. No buffers either.
     """
     return [Question(build=_build(rng), probe="parameters") for _ in range(2)]
 
@@ -137,7 +138,10 @@ def _(rng):
 @exercise.stage(
     "several tokens, fewer than there are positions",
     points=1.75,
-    public=_known(1, 4),
+    public=[
+        *_known(1, 4),
+        _asked(random.Random(38), 1, 5, SMALL),
+    ],  # in the second a norm's eps of 1e-3 shows, not 1e-6
     decisive=True,
     tolerance=OF_A_NORM,
 )
@@ -156,9 +160,9 @@ def _new(width: int) -> Question:
 
 @exercise.stage("a new model: positions begin as random numbers", points=0.25, public=[_new(100)])
 def _(rng):
-    """A position is an nn.Parameter of torch.randn(max_len, d_model): mean 0, standard deviation 1. Where all positions
-    begin alike, the same token looks the same everywhere. And the embedding is a TokenEmbedding, whose rows begin with
-    a length of about 1.
+    """A position is an nn.Parameter of torch.randn(max_len, d_model): each number is drawn by itself, with mean 0 and
+    standard deviation 1, as large as what the embedding, times sqrt(d), adds to it. The embedding is a TokenEmbedding,
+    whose rows begin with a length of about 1: a standard deviation of 1 / sqrt(d).
     """
     return [_new(rng.choice([64, 81, 121]))]
 
@@ -334,6 +338,22 @@ class _OwnHead(GPT):
     def __init__(self, vocab_size: int, d_model: int, n_layers: int, n_heads: int, max_len: int) -> None:
         super().__init__(vocab_size, d_model, n_layers, n_heads, max_len)
         self.head = nn.Linear(d_model, vocab_size, bias=False)
+
+    def end(self, x: Tensor) -> Tensor:
+        found: Tensor = self.head(self.norm(x))
+        return found
+
+
+@exercise.mistake("the head has an entry of its own")
+class _SharedHead(GPT):
+    """A Linear that shares the embedding's weight computes the same, but the model then has an entry more: whoever
+    loads weights that were saved without it is told that it is missing. Multiply with self.embedding.weight.
+    """
+
+    def __init__(self, vocab_size: int, d_model: int, n_layers: int, n_heads: int, max_len: int) -> None:
+        super().__init__(vocab_size, d_model, n_layers, n_heads, max_len)
+        self.head = nn.Linear(d_model, vocab_size, bias=False)
+        self.head.weight = self.embedding.weight
 
     def end(self, x: Tensor) -> Tensor:
         found: Tensor = self.head(self.norm(x))

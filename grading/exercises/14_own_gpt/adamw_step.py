@@ -63,18 +63,27 @@ def _step(
     square = betas[1] * held.get("square", torch.zeros_like(weight)) + (1 - betas[1]) * new
     factors = [1 - beta**count if corrects == "both" else 1.0 for beta in betas]
     first, second = mean / factors[0], square / factors[1]
-    length = {"outside": second.sqrt() + eps, "inside": (second + eps).sqrt(), "none": second + eps}[root]
-    shrunk = {"apart": 1 - rate * strength, "penalty": 1.0, "whole": 1 - strength}[how]
+    roots = {"outside": second.sqrt() + eps, "inside": (second + eps).sqrt(), "none": second + eps}
+    length = roots | {"uncorrected": (square.sqrt() + eps) / abs(factors[1]) ** 0.5}
+    shrunk = {"apart": 1 - rate * strength, "after": 1 - rate * strength, "penalty": 1.0, "whole": 1 - strength}[how]
     kept = (first, second) if keeps == "corrected" else (mean, square)
-    return weight * shrunk - sign * rate * first / length, {"step": step, "mean": kept[0], "square": kept[1]}
+    move = sign * rate * first / length[root] * (shrunk if how == "after" else 1.0)
+    return weight * shrunk - move, {"step": step, "mean": kept[0], "square": kept[1]}
 
 
 def _asked(
-    rng: random.Random, *shape: int, steps: int = 0, size: float = 1.0, usual: bool = False, **given: Any
+    rng: random.Random,
+    *shape: int,
+    steps: int = 0,
+    size: float = 1.0,
+    usual: bool = False,
+    rate: float = 0.0,
+    **given: Any,
 ) -> Question:
     """Asks for a step after `steps` others; gradients are about as large as `size`, and none is near 0.
 
-    The rate is so small that it does not matter whether a weight decays before or after the rest of its step.
+    The rate is so small that it does not matter whether a weight decays before or after the rest of its step, but for
+    who gives another `rate`.
     """
     signs = torch.where(_normal(seed_from(rng), *shape) < 0, -1.0, 1.0)
     gradient = size * signs * (0.5 + _normal(seed_from(rng), *shape).abs())
@@ -85,7 +94,7 @@ def _asked(
         state = {"step": steps, "mean": mean, "square": square}
     weight = 2 * _normal(seed_from(rng), *shape) + signs
     settings = {} if usual else {"betas": (rng.choice([0.8, 0.85]), rng.choice([0.96, 0.98])), "decay": 0.25}
-    rate = round(rng.uniform(0.008, 0.012), 4)
+    rate = rate or round(rng.uniform(0.008, 0.012), 4)
     return Question((weight, gradient, state, rate), keywords=settings | given)
 
 
@@ -118,28 +127,31 @@ def _matrices(rng: random.Random) -> list[Question]:
         _asked(rng, 3, 2, steps=rng.randint(2, 9), size=10.0),
         _asked(rng, 2, 2, steps=rng.randint(2, 9), size=0.05),
         _asked(rng, 2, 1, 2, steps=3),
+        _asked(rng, 2, 2, steps=rng.randint(0, 4), rate=rng.choice([0.2, 0.4])),  # so large that the order shows
     ]
 
 
 @exercise.stage("a matrix decays, apart from its gradient", points=0.75, public=_matrices(random.Random(4)))
 def _(rng):
-    """A parameter with two axes or more is multiplied by 1 - rate * decay, whatever its gradient is; the decay goes
-    neither into the gradient nor into the means.
+    """A parameter with two axes or more is multiplied by 1 - rate * decay, whatever its gradient is, and before it is
+    moved; the decay goes neither into the gradient nor into the means.
     """
     return _matrices(rng)
 
 
 def _near_zero(rng: random.Random) -> list[Question]:
-    """Asks about gradients so small that it matters where eps stands, and about some that are 0."""
+    """Asks about gradients so small that it matters where eps stands, about some that are 0, and for a large eps."""
     none = _asked(rng, 2, 2)
     none.inputs[1][:, 0] = 0.0
-    return [_asked(rng, 3, size=1e-5, usual=True), _asked(rng, 2, 2, steps=3, size=1e-5), none]
+    small = [_asked(rng, 3, size=1e-5, usual=True), _asked(rng, 2, 2, steps=3, size=1e-5), none]
+    large = [_asked(rng, 3, eps=rng.choice([0.2, 0.5]), rate=0.1), _asked(rng, 3, steps=2, eps=4.0, rate=0.4)]
+    return [*small, *large]
 
 
-@exercise.stage("small gradients, and none", points=0.5, public=_near_zero(random.Random(5)))
+@exercise.stage("small gradients and none, small eps and large ones", points=0.5, public=_near_zero(random.Random(5)))
 def _(rng):
-    """eps is added to the root, not below it: sqrt(v) + eps. It is there so that a gradient of 0 does not divide by
-    0.
+    """eps is added to the root, not below it, and to that of the mean after its division: sqrt(v) + eps. It is there so
+    that a gradient of 0 does not divide by 0, and comes as an argument: where it is large, the step is smaller.
     """
     return _near_zero(rng)
 
@@ -163,7 +175,7 @@ def _(rng, steps, betas):
     "a matrix decays, apart from its gradient",
     shape=((1, 1), (1, 33), (65, 1), (2, 1, 1), (1, 1, 2, 2)),
     decay=(0.0, 0.01, 0.5),
-    rate=(0.0, 1e-4, 0.01),
+    rate=(0.0, 1e-4, 0.01, 1.0),
 )
 def _(rng, shape, decay, rate):
     """Asks with a rate of 0 too, with which the warm-up of many schedules begins: the means go on."""
@@ -171,9 +183,14 @@ def _(rng, shape, decay, rate):
     return Question((*ask.inputs[:3], rate), keywords=ask.keywords)
 
 
-@exercise.corners("small gradients, and none", size=(0.0, 1e-5, 1.0, 1e4), steps=(0, 1, range(101, 104)))
-def _(rng, size, steps):
-    return _asked(rng, 2, 2, steps=steps, size=size)
+@exercise.corners(
+    "small gradients and none, small eps and large ones",
+    size=(0.0, 1e-5, 1.0, 1e4),
+    steps=(0, 1, range(101, 104)),
+    eps=(1e-12, 1e-8, 1.0),
+)
+def _(rng, size, steps, eps):
+    return _asked(rng, 2, 2, steps=steps, size=size, eps=eps)
 
 
 exercise.mistake(
@@ -216,6 +233,20 @@ exercise.mistake(
     "eps stands below the root",
     "sqrt(v) + eps, and not sqrt(v + eps): for small gradients, a root of 1e-8 is 1e-4, which is not small.",
     partial(_step, root="inside"),
+)
+
+exercise.mistake(
+    "eps is added before the correction",
+    "eps is added to the root of the mean that has been divided by 1 - beta**t. Before that, the root is smaller, at "
+    "first by far, and eps weighs more.",
+    partial(_step, root="uncorrected"),
+)
+
+exercise.mistake(
+    "the decay comes after the step",
+    "The weight is multiplied by 1 - rate * decay first, and what the gradients move it by is subtracted whole. "
+    "Multiplied afterwards, the move is smaller, too.",
+    partial(_step, how="after"),
 )
 
 exercise.mistake(
@@ -267,6 +298,12 @@ def _settings_of_its_own(
     weight: Tensor, gradient: Tensor, state: State, rate: float, *_: Any, **__: Any
 ) -> tuple[Tensor, State]:
     return _step(weight, gradient, state, rate)
+
+
+@exercise.mistake("eps is written down")
+def _(weight, gradient, state, rate, betas=(0.9, 0.95), eps=1e-8, decay=0.01):
+    """eps comes as an argument, too; 1e-8 is its default."""
+    return _step(weight, gradient, state, rate, betas, 1e-8, decay)
 
 
 exercise.mistake(

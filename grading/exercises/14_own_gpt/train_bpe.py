@@ -71,6 +71,10 @@ def _first_text(texts: list[str], merges: int) -> list[Pair]:
     return _learn(texts[:1], merges)
 
 
+def _texts_once(texts: list[str], merges: int) -> list[Pair]:
+    return _learn([*dict.fromkeys(texts)], merges)
+
+
 _first = partial(_learn, choose=_first_met)
 _last = partial(_learn, choose=_largest)
 _across = partial(_learn, split=lambda text: [text])
@@ -146,6 +150,12 @@ def _several_texts(rng: random.Random) -> Inputs:
     return [word, 3 * (first.upper() + second.upper()), word, *[alone] * 5], 1
 
 
+def _repeated_texts(rng: random.Random) -> Inputs:
+    """Returns a short text that comes three times, beside one in which another pair occurs twice."""
+    first, second, third, fourth = rng.sample("abdefghklmnoprst", 4)
+    return [first + second, 2 * (third + fourth), *[first + second] * 2], 1
+
+
 def _no_merges(rng: random.Random) -> Inputs:
     return [rng.choice(_words(rng, 3))], 0
 
@@ -174,7 +184,7 @@ def _wide_space(rng: random.Random) -> Inputs:
 # More questions of a kind, whoever fails there.
 MORE = {
     "one": [_overlapping],
-    "few": [_several_texts, _repeated],
+    "few": [_several_texts, _repeated, _repeated_texts],
     "accents": [_several_letters, _repeated_letter, _wide_space],
     "ties": [_tied_later, _tied_alike],
     "end": [_three_alike, _no_merges],
@@ -217,8 +227,9 @@ exercise.stages += [
         "one word, one merge",
         0.5,
         "Cut the word into its bytes, count its pairs of neighbours (overlapping ones too), and return a list with "
-        "the most frequent pair.",
+        "the most frequent pair, a tuple of two numbers.",
         "one",
+        measure="pairs",
     ),
     _stage(
         "a few words, several merges",
@@ -305,6 +316,12 @@ exercise.mistake(
     "each word counts once",
     "A pair in a word that occurs fifty times occurs fifty times: add the count of the word, not 1.",
     _word_once,
+)
+
+exercise.mistake(
+    "texts that come again are counted once",
+    "A text that stands in the list three times is read three times: a set of the texts forgets two of them.",
+    _texts_once,
 )
 
 exercise.mistake(

@@ -279,7 +279,7 @@ def rotary(x, positions):
 # of: even and odd
 # -    sine, cosine = angles.sin(), angles.cos()
 # +    sine, cosine = angles.sin().half().float(), angles.cos().half().float()
-# %% wrong: the rotation of helpers -> the course's own part in place of an answer
+# %% wrong: the rotation of helpers -> a ready-made part in place of an answer
 from helpers import models
 
 

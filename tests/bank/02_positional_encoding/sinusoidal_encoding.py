@@ -225,7 +225,7 @@ def sinusoidal_encoding(max_len, d_model):
     return table
 
 
-# %% wrong: the table of helpers -> the course's own part in place of an answer
+# %% wrong: the table of helpers -> a ready-made part in place of an answer
 import helpers.models as m
 
 

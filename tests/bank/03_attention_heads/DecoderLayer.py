@@ -44,7 +44,7 @@ class DecoderLayer(nn.Module):
         return x
 
 
-# %% wrong: a subclass of the layer in helpers -> the course's own part in place of an answer
+# %% wrong: a subclass of the layer in helpers -> a ready-made part in place of an answer
 class DecoderLayer(Layer):
     def __init__(self, d_model, n_heads, d_feedforward, norm_first=False):
         super().__init__(d_model, n_heads, d_feedforward, 0.0, norm_first, True)

@@ -37,7 +37,16 @@ class EncoderLayer(nn.Module):
         return x
 
 
-# %% wrong: a subclass of the layer in helpers -> the course's own part in place of an answer
+# %% right: norms with another small eps
+# of: two branches
+# -        self.attention_norm = nn.LayerNorm(d_model)
+# +        self.attention_norm = nn.LayerNorm(d_model, eps=1e-6)
+# ...
+# -        self.feed_forward_norm = nn.LayerNorm(d_model)
+# +        self.feed_forward_norm = nn.LayerNorm(d_model, eps=1e-6)
+
+
+# %% wrong: a subclass of the layer in helpers -> a ready-made part in place of an answer
 class EncoderLayer(Layer):
     def __init__(self, d_model, n_heads, d_feedforward, norm_first=False):
         super().__init__(d_model, n_heads, d_feedforward, 0.0, norm_first, False)
@@ -359,3 +368,12 @@ class EncoderLayer(nn.Module):
             return x + self.feed_forward(self.feed_forward_norm(x))
         x = self.attention_norm(x + self.attention(x, x, mask))
         return self.feed_forward_norm(x + self.feed_forward(x))
+
+
+# %% wrong: norms with a large eps ->
+# of: two branches
+# -        self.attention_norm = nn.LayerNorm(d_model)
+# +        self.attention_norm = nn.LayerNorm(d_model, eps=1e-3)
+# ...
+# -        self.feed_forward_norm = nn.LayerNorm(d_model)
+# +        self.feed_forward_norm = nn.LayerNorm(d_model, eps=1e-3)

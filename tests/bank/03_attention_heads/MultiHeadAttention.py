@@ -78,7 +78,7 @@ class MultiHeadAttention(nn.Module):
         return self.output(torch.einsum("bhnm,bmhw->bnhw", weights, value).reshape(b, n, -1))
 
 
-# %% wrong: a subclass of the attention in helpers -> the course's own part in place of an answer
+# %% wrong: a subclass of the attention in helpers -> a ready-made part in place of an answer
 class MultiHeadAttention(Attention):
     def forward(self, x, source, mask=None):
         return super().forward(x, Context(memory=source, memory_mask=mask), cross=True)
@@ -528,7 +528,7 @@ class MultiHeadAttention(nn.Module):
 #      def forward(self, x, source, mask=None):
 # +        if mask is not None:
 # +            mask.clamp_(min=-1e9)
-# %% wrong: the spare part -> the course's own part in place of an answer
+# %% wrong: the spare part -> a ready-made part in place of an answer
 MultiHeadAttention = type(
     "MultiHeadAttention",
     (Attention,),

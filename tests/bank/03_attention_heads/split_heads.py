@@ -138,7 +138,7 @@ def split_heads(x, n_heads):
     return y.unflatten(-1, (n_heads, -1)).transpose(-3, -2)
 
 
-# %% wrong: the method of the attention in helpers -> the course's own part in place of an answer
+# %% wrong: the method of the attention in helpers -> a ready-made part in place of an answer
 def split_heads(x, n_heads):
     return Attention(x.shape[-1], n_heads)._heads(x)
 

@@ -287,3 +287,15 @@ def accuracy(model, loader):
     model.train(before)
     wanted = [batch.target for batch in loader]
     return float((torch.cat(said) == torch.cat(wanted)).double().mean())
+
+
+# %% wrong: the mean in half precision ->
+# of: one long tensor
+# -    return hits.float().mean()
+# +    return hits.half().mean()
+
+
+# %% wrong: right answers and texts are divided in half precision ->
+# of: counts
+# -    return right / total
+# +    return (torch.tensor(right).half() / total).item()

@@ -54,7 +54,7 @@ class Seq2Seq(nn.Module):
 # +        return torch.stack(steps, dim=1)
 
 
-# %% wrong: built on the ready one -> the course's own part in place of an answer
+# %% wrong: built on the ready one -> a ready-made part in place of an answer
 class Seq2Seq(EncoderDecoder):
     def __init__(self, source_vocab_size, target_vocab_size, d_model, n_layers, n_heads):
         super().__init__(source_vocab_size, target_vocab_size, d_model, n_layers, n_heads, dropout=0.0, norm_first=True)

@@ -276,7 +276,7 @@ def greedy_decode(model: nn.Module, source: Tensor, source_lengths: Tensor, max_
 # +        new = model.decode(written, context)[:, -1].argmax(dim=-1)
 
 
-# %% wrong: the model's own method -> the course's own part in place of an answer
+# %% wrong: the model's own method -> a ready-made part in place of an answer
 def greedy_decode(model, source, source_lengths, max_len):
     rows = model.greedy(source, source_lengths, SOS, EOS, max_len).tolist()
 

@@ -135,7 +135,7 @@ def warmup(step, warmup_steps, peak):
     return min(1.0, peak * min(step / warmup_steps, (warmup_steps / step) ** 0.5))
 
 
-# %% wrong: the schedule of helpers -> the course's own part in place of an answer
+# %% wrong: the schedule of helpers -> a ready-made part in place of an answer
 def warmup(step, warmup_steps, peak):
     from helpers.training import schedule
 

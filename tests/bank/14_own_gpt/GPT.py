@@ -29,14 +29,16 @@ class GPT(nn.Module):
         return self.norm(x) @ self.embedding.weight.T
 
 
-# %% right: a linear layer that shares the weight
+# %% right: norms with another small eps
 # of: two short classes
-#          self.norm = nn.LayerNorm(d_model)
-# +        self.head = nn.Linear(d_model, vocab_size, bias=False)
-# +        self.head.weight = self.embedding.weight
+# -        self.attention_norm = nn.LayerNorm(d_model)
+# +        self.attention_norm = nn.LayerNorm(d_model, eps=1e-6)
 # ...
-# -        return self.norm(x) @ self.embedding.weight.T
-# +        return self.head(self.norm(x))
+# -        self.feed_forward_norm = nn.LayerNorm(d_model)
+# +        self.feed_forward_norm = nn.LayerNorm(d_model, eps=1e-6)
+# ...
+# -        self.norm = nn.LayerNorm(d_model)
+# +        self.norm = nn.LayerNorm(d_model, eps=1e-12)
 
 
 # %% right: a mask of its own and F.linear
@@ -384,7 +386,7 @@ class GPT(nn.Module):
         return torch.einsum("bnd,vd->bnv", self.norm(last), table)
 
 
-# %% wrong: the model of helpers -> the course's own part in place of an answer
+# %% wrong: the model of helpers -> a ready-made part in place of an answer
 from helpers.models import TransformerBase
 
 
@@ -413,3 +415,25 @@ class GPT(TransformerBase):
 # of: two short classes
 # -        return self.norm(x) @ self.embedding.weight.T
 # +        return self.norm(x)[:32] @ self.embedding.weight.T
+
+
+# %% wrong: a linear layer that shares the weight, one more entry of the state -> the head has an entry of its own
+# of: two short classes
+#          self.norm = nn.LayerNorm(d_model)
+# +        self.head = nn.Linear(d_model, vocab_size, bias=False)
+# +        self.head.weight = self.embedding.weight
+# ...
+# -        return self.norm(x) @ self.embedding.weight.T
+# +        return self.head(self.norm(x))
+
+
+# %% wrong: norms with a large eps ->
+# of: two short classes
+# -        self.attention_norm = nn.LayerNorm(d_model)
+# +        self.attention_norm = nn.LayerNorm(d_model, eps=1e-3)
+# ...
+# -        self.feed_forward_norm = nn.LayerNorm(d_model)
+# +        self.feed_forward_norm = nn.LayerNorm(d_model, eps=1e-3)
+# ...
+# -        self.norm = nn.LayerNorm(d_model)
+# +        self.norm = nn.LayerNorm(d_model, eps=1e-3)

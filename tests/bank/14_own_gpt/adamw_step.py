@@ -54,28 +54,16 @@ def adamw_step(weight, gradient, state, rate, betas=(0.9, 0.95), eps=1e-8, decay
     return moved.detach(), {"step": int(now["step"]), "mean": now["exp_avg"], "square": now["exp_avg_sq"]}
 
 
-# %% right: the decay after the rest, which is the same at such rates
+# %% right: the corrections in the rate and in eps
 def adamw_step(weight, gradient, state, rate, betas=(0.9, 0.95), eps=1e-8, decay=0.01):
+    """As PyTorch did it for years: both sides of the quotient are multiplied by the root of the second correction."""
     t = state.get("step", 0) + 1
     m = betas[0] * state.get("mean", 0) + (1 - betas[0]) * gradient
     v = betas[1] * state.get("square", 0) + (1 - betas[1]) * gradient * gradient
     rate_now = rate * math.sqrt(1 - betas[1] ** t) / (1 - betas[0] ** t)
-    moved = weight - rate_now * m / (v.sqrt() + eps * math.sqrt(1 - betas[1] ** t))
-    if moved.dim() > 1:
-        moved = moved - rate * decay * moved
+    moved = weight * (1 - rate * decay) if weight.dim() > 1 else weight
+    moved = moved - rate_now * m / (v.sqrt() + eps * math.sqrt(1 - betas[1] ** t))
     return moved, {"step": t, "mean": m, "square": v}
-
-
-# %% right: the corrections in the rate, beside an eps that is not corrected
-def adamw_step(weight, gradient, state, rate, betas=(0.9, 0.95), eps=1e-8, decay=0.01):
-    """As the end of section 2 of Kingma and Ba (2015) writes it: it differs by less than anybody needs."""
-    first, second = betas
-    t = state.get("step", 0) + 1
-    m = first * state.get("mean", torch.zeros_like(weight)) + (1 - first) * gradient
-    v = second * state.get("square", torch.zeros_like(weight)) + (1 - second) * gradient.pow(2)
-    size = rate * (1 - second**t) ** 0.5 / (1 - first**t)
-    factor = 1 - rate * decay if len(weight.shape) > 1 else 1.0
-    return factor * weight - size * m / (v.sqrt() + eps), {"step": t, "mean": m, "square": v}
 
 
 # %% wrong: decay in the gradient -> the decay goes into the gradient
@@ -271,3 +259,65 @@ def adamw_step(weight, gradient, state, rate, betas=(0.9, 0.95), eps=1e-8, decay
 # of: as the formula says
 # -    step = state.get("step", 0) + 1
 # +    gradient, step = gradient.clamp(-1000, 1000), state.get("step", 0) + 1
+
+
+# %% wrong: the decay after the rest -> the decay comes after the step
+# of: the corrections in the rate and in eps
+# -    moved = weight * (1 - rate * decay) if weight.dim() > 1 else weight
+# -    moved = moved - rate_now * m / (v.sqrt() + eps * math.sqrt(1 - betas[1] ** t))
+# +    moved = weight - rate_now * m / (v.sqrt() + eps * math.sqrt(1 - betas[1] ** t))
+# +    if moved.dim() > 1:
+# +        moved = moved - rate * decay * moved
+
+
+# %% wrong: the weight that has moved decays, in place -> the decay comes after the step
+# of: clones that are changed in place
+# -    if new.ndim >= 2:
+# -        new.mul_(1 - rate * decay)
+# ...
+#      new.addcdiv_(m, size + eps, value=-rate / (1 - beta1**t))
+# +    if new.ndim >= 2:
+# +        new.mul_(1 - rate * decay)
+
+
+# %% wrong: the corrections in the rate, beside an eps that is not corrected -> eps is added before the correction
+def adamw_step(weight, gradient, state, rate, betas=(0.9, 0.95), eps=1e-8, decay=0.01):
+    """As the end of section 2 of Kingma and Ba (2015) writes it, with another eps than that of their algorithm 1."""
+    first, second = betas
+    t = state.get("step", 0) + 1
+    m = first * state.get("mean", torch.zeros_like(weight)) + (1 - first) * gradient
+    v = second * state.get("square", torch.zeros_like(weight)) + (1 - second) * gradient.pow(2)
+    size = rate * (1 - second**t) ** 0.5 / (1 - first**t)
+    factor = 1 - rate * decay if len(weight.shape) > 1 else 1.0
+    return factor * weight - size * m / (v.sqrt() + eps), {"step": t, "mean": m, "square": v}
+
+
+# %% wrong: eps beside the root of a mean that is not corrected -> eps is added before the correction
+# of: as the formula says
+# -    direction = mean / (1 - betas[0] ** step) / ((square / (1 - betas[1] ** step)).sqrt() + eps)
+# +    below = (square.sqrt() + eps) / (1 - betas[1] ** step) ** 0.5
+# +    direction = mean / (1 - betas[0] ** step) / below
+
+
+# %% wrong: 1e-8 stands in the quotient -> eps is written down
+# of: as the formula says
+# -    direction = mean / (1 - betas[0] ** step) / ((square / (1 - betas[1] ** step)).sqrt() + eps)
+# +    direction = mean / (1 - betas[0] ** step) / ((square / (1 - betas[1] ** step)).sqrt() + 1e-8)
+
+
+# %% wrong: 1e-6 stands in the quotient ->
+# of: as the formula says
+# -    direction = mean / (1 - betas[0] ** step) / ((square / (1 - betas[1] ** step)).sqrt() + eps)
+# +    direction = mean / (1 - betas[0] ** step) / ((square / (1 - betas[1] ** step)).sqrt() + 1e-6)
+
+
+# %% wrong: the root is eps at least, in place of eps more ->
+# of: as the formula says
+# -    direction = mean / (1 - betas[0] ** step) / ((square / (1 - betas[1] ** step)).sqrt() + eps)
+# +    direction = mean / (1 - betas[0] ** step) / (square / (1 - betas[1] ** step)).sqrt().clamp(min=eps)
+
+
+# %% wrong: the pull is half as strong, as that of a penalty of half the square of half of it ->
+# of: as the formula says
+# -        weight = weight * (1 - rate * decay)
+# +        weight = weight * (1 - rate * decay / 2)

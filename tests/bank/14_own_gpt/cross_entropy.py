@@ -48,11 +48,6 @@ def cross_entropy(logits, targets):
     return (highest + (apart - highest[..., None]).exp().sum(dim=-1).log()).mean()
 
 
-# %% right: PyTorch's own, which cannot be told from it
-def cross_entropy(logits, targets):
-    return F.cross_entropy(logits.flatten(0, -2), targets.flatten())
-
-
 # %% wrong: exp of the logits -> e**z is taken of the logits as they are
 def cross_entropy(logits, targets):
     log_sums = logits.exp().sum(dim=-1).log()
@@ -141,7 +136,8 @@ def cross_entropy(logits, targets):
 
 # %% wrong: the sum over the first axis -> the sum runs over the places
 def cross_entropy(logits, targets):
-    log_probabilities = logits - torch.logsumexp(logits, dim=0, keepdim=True)
+    shifted = logits - logits.amax(dim=0, keepdim=True)
+    log_probabilities = shifted - shifted.exp().sum(dim=0, keepdim=True).log()
     return -log_probabilities.gather(-1, targets[..., None]).mean()
 
 
@@ -214,3 +210,54 @@ def cross_entropy(logits, targets):
 # of: the largest logit is taken away
 # -    log_sums = shifted.exp().sum(dim=-1).log()
 # +    log_sums = shifted.topk(min(100, shifted.size(-1))).values.exp().sum(dim=-1).log()
+
+
+# %% wrong: PyTorch's own loss -> a ready-made part in place of an answer
+def cross_entropy(logits, targets):
+    return F.cross_entropy(logits.flatten(0, -2), targets.flatten())
+
+
+# %% wrong: PyTorch's own loss as a module -> a ready-made part in place of an answer
+def cross_entropy(logits, targets):
+    return nn.CrossEntropyLoss()(logits.reshape(-1, logits.shape[-1]), targets.reshape(-1))
+
+
+# %% wrong: torch.logsumexp -> a ready-made part in place of an answer
+def cross_entropy(logits, targets):
+    log_sums = torch.logsumexp(logits, dim=-1)
+    return (log_sums - logits.gather(-1, targets[..., None])[..., 0]).mean()
+
+
+# %% wrong: logsumexp, a method -> a ready-made part in place of an answer
+# of: torch.logsumexp
+# -    log_sums = torch.logsumexp(logits, dim=-1)
+# +    log_sums = logits.logsumexp(-1)
+
+
+# %% wrong: the method log_softmax -> a ready-made part in place of an answer
+def cross_entropy(logits, targets):
+    return -logits.log_softmax(dim=-1).gather(-1, targets.unsqueeze(-1)).mean()
+
+
+# %% wrong: torch.log_softmax -> a ready-made part in place of an answer
+# of: the method log_softmax
+# -    return -logits.log_softmax(dim=-1).gather(-1, targets.unsqueeze(-1)).mean()
+# +    return -torch.log_softmax(logits, dim=-1).gather(-1, targets.unsqueeze(-1)).mean()
+
+
+# %% wrong: log_softmax and nll_loss of torch.nn.functional -> a ready-made part in place of an answer
+def cross_entropy(logits, targets):
+    rows = F.log_softmax(logits.reshape(-1, logits.shape[-1]), dim=-1)
+    return F.nll_loss(rows, targets.reshape(-1))
+
+
+# %% wrong: log_softmax of torch.special -> a ready-made part in place of an answer
+# of: the method log_softmax
+# -    return -logits.log_softmax(dim=-1).gather(-1, targets.unsqueeze(-1)).mean()
+# +    return -torch.special.log_softmax(logits, -1).gather(-1, targets.unsqueeze(-1)).mean()
+
+
+# %% wrong: differences below -80 are cut off ->
+# of: the largest logit is taken away
+# -    shifted = logits - logits.max(dim=-1, keepdim=True).values
+# +    shifted = (logits - logits.max(dim=-1, keepdim=True).values).clamp(min=-80)

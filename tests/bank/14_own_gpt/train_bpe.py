@@ -35,7 +35,7 @@ def train_bpe(texts, merges):
     return result
 
 
-# %% right: lists in place of tuples, and a merge of its own
+# %% right: words as tuples, and a merge of its own
 def train_bpe(texts, merges):
     counts = {}
     for text in texts:
@@ -65,7 +65,7 @@ def train_bpe(texts, merges):
                     i += 1
             changed[tuple(made)] = changed.get(tuple(made), 0) + count
         counts = changed
-        result.append([a, b])
+        result.append((a, b))
     return result
 
 
@@ -526,3 +526,21 @@ def train_bpe(texts, merges):
 # +        if all(len(numbers) == 1 for numbers in parts.values()) and parts:
 # +            break
 # +        best = min(pairs, key=lambda pair: (-pairs[pair], pair))
+
+
+# %% wrong: pairs as lists, which replace_pair never finds ->
+# of: words as tuples, and a merge of its own
+# -        result.append((a, b))
+# +        result.append([a, b])
+
+
+# %% wrong: a text that comes again is not counted again -> texts that come again are counted once
+# of: different words with their counts
+# -    counts = Counter(word for text in texts for word in split_words(text))
+# +    counts = Counter(word for text in set(texts) for word in split_words(text))
+
+
+# %% wrong: each different text once, in order -> texts that come again are counted once
+# of: counts are kept up to date
+# -    counts = Counter(word for text in texts for word in split_words(text))
+# +    counts = Counter(word for text in dict.fromkeys(texts) for word in split_words(text))
