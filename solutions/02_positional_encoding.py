@@ -642,6 +642,8 @@ plots.show(axes.figure, plots.describe_curves(lines, distances, "distance"))
 def rotary(x: Tensor, positions: Tensor) -> Tensor:
     """Returns x with the queries and the keys turned by their positions, and the values as they are.
 
+    The tensor `x` itself stays unchanged.
+
     Args:
         x: queries x[0], keys x[1] and values x[2], in one tensor `(3, b, h, n, d)`;
             d is here the width of one head, and even.

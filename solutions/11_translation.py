@@ -247,7 +247,7 @@ class Seq2Seq(nn.Module):
 
     def decode(self, target: Tensor, context: Context) -> Tensor:
         """Returns logits `(b, n, V)` of what follows each place of target `(b, n)`, read with this
-        context, whatever was encoded since."""
+        context, whatever was encoded since. Its cache and its maps, if it has them, are used."""
         ### BEGIN SOLUTION
         return self.head(self.decoder(target, context=context))
         ### END SOLUTION

@@ -287,7 +287,7 @@ def run_sweep(settings: list[dict], train_one, finished: dict[str, dict], save) 
         train_one: function of a setting that returns its result, a dict. It may take hours.
         finished: name -> row, of earlier runs, maybe of other sweeps too. A row holds the entries
             of its setting and those of its result; it counts only if it has all entries
-            of the setting with the same values. You may write into it.
+            of the setting with the same values (one that is None may be missing). You may write into it.
         save: function of a table, name -> row, that replaces what was saved before.
 
     Returns:

@@ -395,6 +395,25 @@ def test_advice_on_another_kind_says_how_to_make_the_wanted_one(wanted: Any, giv
     assert look in said.look
 
 
+@pytest.mark.parametrize(
+    ("given", "look"),
+    [
+        ((3,), "only the shape is not"),
+        ((1, 3), "only the shape is not"),
+        ((3, 1), "the stage"),  # as wanted, but for a number
+        ((2, 1), "the stage"),
+    ],
+)
+def test_advice_on_another_shape_of_the_same_numbers_is_about_the_shape(given: tuple[int, ...], look: str) -> None:
+    wanted = torch.arange(3.0).reshape(3, 1)
+    wrong = wanted.clone()
+    wrong[-1] = 7.0
+    answer = (wrong if given[-1] == 1 else wanted)[: given[0] if given[-1] == 1 else None].reshape(given)
+    said = judged(lambda: wanted, lambda: answer, [Question()])
+    assert said.outcome == "wrong"
+    assert look in said.look
+
+
 def test_advice_on_what_stops_is_about_that() -> None:
     asks = [Question((LANGUAGE_MODEL, torch.tensor([[1, 4]])))]
 

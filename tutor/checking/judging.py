@@ -100,6 +100,10 @@ OTHER_KIND: dict[type[Any], str] = {  # the kind that is wanted -> how to make i
     list: "`list(...)` makes a list of a tuple, a set or a range, `.tolist()` of a tensor.",
     tuple: "`tuple(...)` makes a tuple of a list or a range; `return first, second` returns one.",
 }
+OTHER_SHAPE = (
+    "The numbers are right, and so is their order: only the shape is not. Look at what adds an axis or takes one away, "
+    "such as an index, `squeeze`, `view` or `reshape`, also where a size is 1."
+)
 ENOUGH = 12  # bits: two floating point numbers, or four small whole ones, agree with a mistake by no coincidence
 KEEPS = "what every answer keeps (see notebook 00)"
 
@@ -489,8 +493,18 @@ def _look_at_kind(first: Asked) -> str:
         return next((look for found, look in KEPT_WHAT.items() if found in (first.problem or "")), "")
     if ask.probe != "result" or first.stage.measure or reply.outcome != "value" or reply.value is None:
         return ""
+    if _is_another_shape(first.stage, wanted, reply.value):
+        return OTHER_SHAPE
     is_kind = isinstance(reply.value, tuple | list if isinstance(wanted, tuple | list) else tuple | list | set)
     return "" if is_kind else OTHER_KIND.get(type(wanted), "")
+
+
+def _is_another_shape(stage: StageCases, wanted: Any, got: Any) -> bool:
+    """Says whether a result has the wanted numbers in their order, and another shape."""
+    if not (isinstance(wanted, Tensor) and isinstance(got, Tensor) and stage.view == "values"):
+        return False
+    same_size = wanted.shape != got.shape and wanted.numel() == got.numel() > 0
+    return same_size and difference(wanted, got.reshape(wanted.shape), tolerance=stage.tolerance) is None
 
 
 def _try_it(first: Asked) -> str:

@@ -621,12 +621,18 @@ def _gradients(call: Call) -> dict[str, Tensor]:
 
 
 def _contexts(call: Call) -> dict[str, Any]:
-    """Encodes the source of the question and then that of `follow_up`, and decodes twice with what came first."""
+    """Encodes the source of the question and then that of `follow_up`, and decodes twice with what came first.
+
+    The second time the context is one that notes the weights of attention.
+    """
     module: Any = call.module
     source, lengths, target = call.inputs
     context = module.encode(source, lengths)
     module.encode(*build_inputs(copy.deepcopy(call.question.follow_up or ())))
-    return {"the first words": module.decode(target[:, :-1], context), "all words": module.decode(target, context)}
+    first = module.decode(target[:, :-1], context)
+    context.maps = {}
+    found = {"the first words": first, "all words": module.decode(target, context)}
+    return found | {"attentions whose weights stand in the context": len(context.maps)}
 
 
 def _merged(call: Call) -> dict[str, Any]:

@@ -71,11 +71,16 @@ def _(rng):
 
 
 @exercise.corners(
-    "one word, and several", n=(0, 1, 2, range(33, 36), range(1001, 1010)), word=(3, 1_000_003), repeated=(True, False)
+    "one word, and several", n=(1, 2, range(33, 36), range(1001, 1010)), word=(3, 1_000_003), repeated=(True, False)
 )
 def _(rng, n, word, repeated):
-    """Asks about a text without words and about a long one, whose words are all the same or all different."""
+    """Asks about one word and about many, all the same or all different."""
     return Question(([word] * n if repeated else [word + number for number in rng.sample(range(2 * n), n)],))
+
+
+@exercise.corners("no words at all", n=(0, 2))
+def _(rng, n):
+    return Question((rng.sample(range(4, 1000), n),))
 
 
 @exercise.mistake("the target is not shifted")

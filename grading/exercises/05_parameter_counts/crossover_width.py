@@ -27,7 +27,9 @@ def _crossover_point(words: int, layers: int, heads: int = 2) -> Question:
     public=[_crossover_point(34, 1), _crossover_point(64, 1), _crossover_point(13, 1)],
 )
 def _(rng):
-    """At D = 4 the layer has 136 numbers, and an embedding of 34 words has 34 * 4 = 136 as well."""
+    """At the width of the crossing both have as many numbers: with 34 words at D = 4, 136 each. Put your D for 64 words
+    into both counts, too; a D need not be a whole number, and may be below 1.
+    """
     return [
         *(_crossover_point(6 * d + 10, 1, 4) for d in rng.sample(range(3, 60), 2)),
         _crossover_point(rng.randint(11, 15), 1, 4),  # the solution need not be a whole number, nor 1 or more

@@ -38,7 +38,7 @@ def language_model_total() -> Expr:
 )
 def _(rng):
     """With V = 10, D = 4 and M = 1 the embedding has 10 * 4 numbers, the layer those of the picture, the head 10 * 4
-    and 10 biases. Then try M = 2: everything of a layer comes twice.
+    and 10 biases. Then try M = 2: everything of a layer comes twice. Then another D: two formulas may agree at one.
     """
     return _draw_small(rng)
 

@@ -187,6 +187,7 @@ _NEARLY = both(
     _draw_matches(("right", 3), ("long", 1)),
     _draw_matches(("right", 1), ("beyond", 2), ("special", 1), (NO_SPECIALS, 2)),
     _draw_matches(("right", 2), ("endless", 1)),
+    _draw_matches(("short", 1)),
 )
 
 
@@ -195,6 +196,7 @@ _ALSO_NEARLY = both(
     _draw_matches(("right", 3), ("long", 1), ("beyond", 1), ("special", 1)),
     _draw_matches(("right", 2), (NO_SPECIALS, 2)),
     _draw_matches(("right", 2), ("endless", 1)),
+    _draw_matches(("short", 1)),  # alone: no longer pair beside it
 )
 
 

@@ -167,7 +167,8 @@ def _contexts(seed: int, build: dict[str, Any], lengths: list[int], n: int) -> Q
 )
 def _(rng):
     """decode reads the context that it is given, and nothing that the last encode has left in the module; no cache
-    stands in a context unless somebody puts one there.
+    stands in a context unless somebody puts one there. The decoder gets that context itself, and no copy: it uses a
+    cache, and notes the weights of attention, where somebody has put a dict for them.
     """
     return [_contexts(rng.randrange(10**6), _drawn_build(rng), [6, rng.randint(2, 5)], rng.randint(3, 5))]
 

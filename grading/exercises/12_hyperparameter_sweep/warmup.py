@@ -41,7 +41,7 @@ def _draw_steps(low: float, high: float) -> Draw:
     tolerance=2e-7,
 )
 def _(rng):
-    """At step = warmup_steps both branches give the peak itself."""
+    """At step = warmup_steps both branches give the peak itself, to all its digits: it multiplies either branch."""
     return _draw_steps(1, 1)(rng)
 
 

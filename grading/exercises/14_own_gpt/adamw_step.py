@@ -128,6 +128,7 @@ def _matrices(rng: random.Random) -> list[Question]:
         _asked(rng, 2, 2, steps=rng.randint(2, 9), size=0.05),
         _asked(rng, 2, 1, 2, steps=3),
         _asked(rng, 2, 2, steps=rng.randint(0, 4), rate=rng.choice([0.2, 0.4])),  # so large that the order shows
+        _asked(rng, 2, 2, steps=2, usual=True, rate=1.0),  # so large that the usual decay shows
     ]
 
 
@@ -143,7 +144,8 @@ def _near_zero(rng: random.Random) -> list[Question]:
     """Asks about gradients so small that it matters where eps stands, about some that are 0, and for a large eps."""
     none = _asked(rng, 2, 2)
     none.inputs[1][:, 0] = 0.0
-    small = [_asked(rng, 3, size=1e-5, usual=True), _asked(rng, 2, 2, steps=3, size=1e-5), none]
+    small = [_asked(rng, 3, size=size, usual=True, rate=rate) for size, rate in ((1e-5, 0.0), (1e-8, 1.0))]
+    small += [_asked(rng, 2, 2, steps=3, size=1e-5), none]
     large = [_asked(rng, 3, eps=rng.choice([0.2, 0.5]), rate=0.1), _asked(rng, 3, steps=2, eps=4.0, rate=0.4)]
     return [*small, *large]
 

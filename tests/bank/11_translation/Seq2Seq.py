@@ -353,3 +353,26 @@ class Seq2Seq(nn.Module):
 # ...
 # -        return self.head(self.decoder(target, context=context))
 # +        return self.decoder(target, context=context) @ self.decoder.embedding.weight.T
+
+
+# %% wrong: decode makes a context of its own ->
+class Seq2Seq(nn.Module):
+    def __init__(self, source_vocab_size, target_vocab_size, d_model, n_layers, n_heads):
+        super().__init__()
+        self.encoder = TransformerBase(
+            source_vocab_size, d_model, n_layers, n_heads, dropout=0.0, causal=False, norm_first=True
+        )
+        self.decoder = TransformerBase(
+            target_vocab_size, d_model, n_layers, n_heads, dropout=0.0, causal=True, norm_first=True, cross=True
+        )
+        self.head = nn.Linear(d_model, target_vocab_size)
+
+    def encode(self, source, source_lengths):
+        memory = self.encoder(source, source_lengths)
+        return Context(memory=memory, memory_mask=hide_padding(source_lengths, source.size(1)))
+
+    def decode(self, target, context):
+        return self.head(self.decoder(target, context=Context(context.memory, context.memory_mask)))
+
+    def forward(self, source, source_lengths, target):
+        return self.decode(target, self.encode(source, source_lengths))

@@ -321,3 +321,25 @@ def adamw_step(weight, gradient, state, rate, betas=(0.9, 0.95), eps=1e-8, decay
 # of: as the formula says
 # -        weight = weight * (1 - rate * decay)
 # +        weight = weight * (1 - rate * decay / 2)
+
+
+# %% wrong: no decay unless it is asked for ->
+def adamw_step(weight, gradient, state, rate, betas=(0.9, 0.95), eps=1e-8, decay=0.0):
+    step = state.get("step", 0) + 1
+    mean = betas[0] * state.get("mean", 0) + (1 - betas[0]) * gradient
+    square = betas[1] * state.get("square", 0) + (1 - betas[1]) * gradient**2
+    direction = mean / (1 - betas[0] ** step) / ((square / (1 - betas[1] ** step)).sqrt() + eps)
+    if weight.dim() > 1:
+        weight = weight * (1 - rate * decay)
+    return weight - rate * direction, {"step": step, "mean": mean, "square": square}
+
+
+# %% wrong: eps is 1e-7 unless another is given ->
+def adamw_step(weight, gradient, state, rate, betas=(0.9, 0.95), eps=1e-7, decay=0.01):
+    step = state.get("step", 0) + 1
+    mean = betas[0] * state.get("mean", 0) + (1 - betas[0]) * gradient
+    square = betas[1] * state.get("square", 0) + (1 - betas[1]) * gradient**2
+    direction = mean / (1 - betas[0] ** step) / ((square / (1 - betas[1] ** step)).sqrt() + eps)
+    if weight.dim() > 1:
+        weight = weight * (1 - rate * decay)
+    return weight - rate * direction, {"step": step, "mean": mean, "square": square}
