@@ -594,7 +594,6 @@ SAYS_WHY = "says why"  # measures no value, but an exception that is wanted: whe
 INPUTS_KEPT = "inputs kept"  # measures the call and not its value: whether what was given is left as it was
 
 
-# name -> (what it measures, as a sentence about it begins; the function)
 def _pairs(ask: Question, value: Any) -> Any:
     """Returns a list of pairs as it is; each is a tuple, which is equal to another tuple and to no list."""
     strange = [pair for pair in value if not isinstance(pair, tuple)] if isinstance(value, tuple | list) else []
@@ -603,6 +602,7 @@ def _pairs(ask: Question, value: Any) -> Any:
     return value
 
 
+# name -> (what it measures, as a sentence about it begins; the function)
 MEASURES: dict[str, tuple[str, Callable[[Question, Any], Any]]] = {
     "attention": ("the output of attention with your query", _one_head),
     "leads": ("by how much each score with your query is above the lowest", _leads),
