@@ -396,6 +396,18 @@ def test_advice_on_another_kind_says_how_to_make_the_wanted_one(wanted: Any, giv
 
 
 @pytest.mark.parametrize(
+    ("wanted", "given", "told"),
+    [
+        (torch.tensor([122.2]), torch.tensor([122.24]), "expected 122.2, got 122.24"),
+        (torch.tensor([122.2]), torch.tensor([122.5]), "expected 122.2, got 122.5"),
+        (0.415612, 0.415612 + 3e-4, "expected 0.415612, got 0.415912"),
+    ],
+)
+def test_numbers_that_differ_are_written_with_digits_that_do(wanted: Any, given: Any, told: str) -> None:
+    assert told in str(judged(lambda: wanted, lambda: given, [Question()]))
+
+
+@pytest.mark.parametrize(
     ("given", "look"),
     [
         ((3,), "only the shape is not"),

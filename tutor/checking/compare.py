@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Collection, Mapping
+from collections.abc import Callable, Collection, Mapping
 from typing import Any
 
 import torch
@@ -147,17 +147,27 @@ def _tensor_difference(wanted: Tensor, got: Any, view: str, tolerance: float) ->
     where = tuple(int(index) for index in wrong.nonzero()[0])
     at = f"[{', '.join(map(str, where))}]" if where else ""
     what = "value" if view in ("values", "parameters") else f"value of {VIEWS[view]}"
+    texts = _apart(lambda n: (_digits(first[where], wanted, n), _digits(second[where], got, n)), 4)
     return QuotesValues(
         f"{int(wrong.sum())} of {wrong.numel()} values differ; the first is the {what} at {at or 'the only place'}: "
-        f"expected {_digits(first[where], wanted)}, got {_digits(second[where], got)}"
+        f"expected {texts[0]}, got {texts[1]}"
     )
 
 
-def _digits(value: Tensor, whole: Tensor) -> str:
+def _apart(texts: Callable[[int], tuple[str, str]], digits: int) -> tuple[str, str]:
+    """Returns two numbers as texts of so many digits, or of more where these are the same."""
+    for number in (digits, 8):
+        first, second = texts(number)
+        if first != second:
+            return first, second
+    return texts(17)
+
+
+def _digits(value: Tensor, whole: Tensor, digits: int) -> str:
     number = value.item()
     if whole.dtype == torch.bool and value.numel() == 1:
         return str(bool(number))
-    return f"{number + 0.0:.4g}" if isinstance(number, float) else str(number)
+    return f"{number + 0.0:.{digits}g}" if isinstance(number, float) else str(number)
 
 
 def _number_difference(wanted: Any, got: Any, view: str, tolerance: float, at: Mapping[str, Any] | None) -> str | None:
@@ -183,10 +193,11 @@ def _number_difference(wanted: Any, got: Any, view: str, tolerance: float, at: M
         same = _equal(wanted, got, at)
     if same:
         return None
+    first, second = _apart(lambda n: (number_text(wanted, at, n), number_text(got, at, n)), 6)
     if at:
         values = ", ".join(f"{name} = {value}" for name, value in at.items())
-        return QuotesValues(f"at {values} expected {number_text(wanted, at)}, got {number_text(got, at)}")
-    return QuotesValues(f"expected {number_text(wanted, at)}, got {number_text(got, at)}")
+        return QuotesValues(f"at {values} expected {first}, got {second}")
+    return QuotesValues(f"expected {first}, got {second}")
 
 
 def _equal(wanted: Any, got: Any, at: Mapping[str, Any] | None) -> bool:
@@ -196,11 +207,11 @@ def _equal(wanted: Any, got: Any, at: Mapping[str, Any] | None) -> bool:
     return canonical(wanted, at) == canonical(got, at)
 
 
-def number_text(value: Any, at: Mapping[str, Any] | None) -> str:
-    """Returns a number, or an expression's number at the point `at`, whole or with six digits."""
+def number_text(value: Any, at: Mapping[str, Any] | None, digits: int = 6) -> str:
+    """Returns a number, or an expression's number at the point `at`, whole or with so many digits."""
     text = canonical(value, at) if isinstance(value, Expression) else str(value)
     whole = text.removesuffix(".0") if "." in text else text
-    return f"{float(whole):.6g}" if "." in whole else whole
+    return f"{float(whole):.{digits}g}" if "." in whole else whole
 
 
 def _sequence_difference(

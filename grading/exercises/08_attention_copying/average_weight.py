@@ -41,7 +41,7 @@ def _(rng):
 )
 def _(rng):
     """Write the softmax down: e to the score of a, divided by the sum over all n keys of e to their score. Two scores
-    are s, n - 2 are 0.
+    are s, n - 2 are 0. e is sympy.E, not 2.718.
     """
     # Returns a scale of middle size, one below 0, one near 0, and a large one.
     scales = [rng.uniform(1, 4), -rng.uniform(0.5, 4), rng.uniform(0.1, 0.9), rng.uniform(10, 30)]

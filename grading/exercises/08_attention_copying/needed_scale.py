@@ -38,7 +38,9 @@ def _beyond(number: int) -> Question:
     decisive=True,
 )
 def _(rng):
-    """Set average_weight() equal to 1/2 - error, solve for e^s, and take the natural logarithm."""
+    """Set average_weight() equal to 1/2 - error, solve for e^s, and take the natural logarithm; it may be below
+    0.
+    """
     # Returns questions of usual sizes, and one whose scale is beyond 25.
     asks = [Question((rng.randint(5, 60), round(rng.uniform(0.01, 0.1), 3))) for _ in range(3)]
     many = rng.sample(range(2000, 60_000), 2)

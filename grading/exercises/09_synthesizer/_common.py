@@ -241,7 +241,7 @@ def _stages(
             points[3],
             "Scores of 150, of -150 and of -30,000 are as good as others: only differences within a row count. "
             "`torch.softmax` takes the largest score of each row off first, after the mask is added; exponentials by "
-            "hand overflow.",
+            "hand overflow, and a row that is masked after its softmax may have nothing left.",
             [_low_scores(kind, 9, 4, 6, 3, 7), _large_scores(kind, 8, 4, 6, 3, 5)],
             _draw_large(kind),
         ),

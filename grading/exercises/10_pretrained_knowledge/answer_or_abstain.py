@@ -158,7 +158,7 @@ def _draw_ends(rng: random.Random) -> list[Question]:
 @exercise.stage("a threshold from dev, coverage and risk on test", points=1, seed=1, decisive=True)
 def _(rng):
     """Try each confidence of dev as the threshold and take the lowest whose risk on dev is at most max_risk. The risk
-    counts only those who get an answer.
+    counts only those who get an answer, and is 0 where nobody does.
     """
     return both(_drawn_rule(_steady), _draw_ends)(rng)
 
