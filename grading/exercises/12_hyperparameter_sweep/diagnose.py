@@ -248,8 +248,8 @@ exercise.stages += [
     Stage(
         "a dev loss that turns upwards overfits",
         1,
-        "Compare the last dev loss with the lowest of the run, not with the first one or with the training loss, and do "
-        "so before you ask whether it still falls.",
+        "Compare the last dev loss with the lowest of the run, not with the first one or with the training loss, and "
+        "do so before you ask whether it still falls.",
         *_curves(
             *(partial(_bent, rise=rise) for rise in (1.6, 1.3, 4.5)),
             partial(_bent, rise=1.103, lowest=(1.5, 2.0)),  # 10.3 % above the lowest, which is 9.3 % below it

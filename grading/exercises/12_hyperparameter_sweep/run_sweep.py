@@ -119,8 +119,8 @@ exercise.stages += [
         "rows of an earlier run are in the result",
         1,
         "The result has one row for each setting, in the order of the settings, whether it was trained today or "
-        "in an earlier run. A row of an earlier run fits if it has every entry of the setting with the same value, which "
-        "may be None or a list.",
+        "in an earlier run. A row of an earlier run fits if it has every entry of the setting with the same value, "
+        "which may be None or a list.",
         *_asks("", {"count": 4, "done": (2, 1)}),
     ),
     Stage(
