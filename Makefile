@@ -40,7 +40,7 @@ formgrader: ## Open the whole course in JupyterLab with nbgrader's menu (an inst
 test: ## Prove every exercise, and replay every notebook without its experiments (about six minutes on two cores)
 	@$(pytest) $(nbval) $(PYTEST_ARGS) tests .cache/replay
 
-test-all: ## Run all tests, and replay every notebook in full (about 45 minutes); PYTEST_ARGS=--rest: what `make test` leaves out
+test-all: ## Run all tests, and replay every notebook in full (about an hour); PYTEST_ARGS=--rest: what `make test` leaves out
 	@$(pytest) --all $(nbval) $(PYTEST_ARGS) tests solutions
 
 test-quick: ## Run what is quick, and prove the exercises of changed notebooks, or of 00 and 01 (1.5 minutes)
