@@ -62,7 +62,7 @@ def test_a_tier_is_one_pytest_run(repository: Path) -> None:
     assert "--nbval-sanitize-with=tests/nbval.cfg" in test
     assert test[-2:] == ["tests", ".cache/replay"]
     assert everything == [*test[: test.index("--nbval")], "--all", *test[test.index("--nbval") : -1], "solutions"]
-    assert rest == [*everything[:-2], "--rest", "--minutes", "45", *everything[-2:]]
+    assert rest == [*everything[:-2], "--rest", "--minutes", "55", *everything[-2:]]
     assert "--quick" in quick
     assert "--nbval" not in quick
 

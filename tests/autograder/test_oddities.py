@@ -58,7 +58,7 @@ SOURCES = {
     "loops": "def causal_mask(size):\n    mask = torch.zeros(size, size)\n    for i in range(size):\n        for j in range(i + 1, size):\n            mask[i, j] = float('-inf')\n    return mask",
     "lambda": "causal_mask = lambda size: torch.triu(torch.full((size, size), -torch.inf), 1)",
     "annotated_assignment": "from typing import Callable\ncausal_mask: Callable = lambda size: torch.triu(torch.full((size, size), -torch.inf), 1)",
-    "cached": "from functools import lru_cache\n@lru_cache\n{mask}",
+    "cached": "from functools import lru_cache\n@lru_cache\ndef kept(size):\n    return torch.triu(torch.full((size, size), -torch.inf), 1)\ndef causal_mask(size):\n    return kept(size).clone()",
     "callable_object": "class Mask:\n    def __call__(self, size):\n        return torch.triu(torch.full((size, size), -torch.inf), 1)\ncausal_mask = Mask()",
     "decorated": "@torch.no_grad()\n{mask}",
     "parameter_needs_grad": "def causal_mask(size):\n    return torch.nn.Parameter(torch.triu(torch.full((size, size), -torch.inf), 1))",
