@@ -108,6 +108,8 @@ def execute(notebook: NotebookNode, folder: Path, *, experiments: bool = True) -
     from nbclient import NotebookClient
     from nbclient.exceptions import CellExecutionError, CellTimeoutError, DeadKernelError
 
+    from grading.authoring.kernels import Manager
+
     notebook = copy.deepcopy(notebook)
     if not experiments:
         notebook.cells = [cell for cell in notebook.cells if "experiment" not in cell.metadata.get("tags", ())]
@@ -115,6 +117,7 @@ def execute(notebook: NotebookNode, folder: Path, *, experiments: bool = True) -
         notebook,
         timeout=CELL_SECONDS,
         kernel_name="python3",
+        kernel_manager_class=Manager,
         record_timing=False,
         coalesce_streams=True,
         extra_arguments=["--log-level=ERROR"],  # a kernel warns of how it is connected, each time

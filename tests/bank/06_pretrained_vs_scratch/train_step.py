@@ -233,7 +233,7 @@ def train_step(model, batch, optimizer):
 # +        nn.utils.clip_grad_norm_(parameter, 1.0)
 
 
-# %% wrong: always to length 1 ->
+# %% wrong: always to length 1 -> short gradients are made longer
 # of: no clipping
 #      loss.backward()
 # +    norm = nn.utils.clip_grad_norm_(model.parameters(), 1.0)
