@@ -411,10 +411,10 @@ def read_with_cache(model: nn.Module, tokens: Tensor, cache: Cache | None) -> tu
 
     The cache holds for each layer a pair (keys, values) of all m tokens read before, `(b, h, m, d/h)` each;
     None when there are none; n is 1 or more, and m + n at most max_len. What is returned is a new list, for
-    m + n tokens. The new tokens have the positions m, m + 1, ... The embedding is multiplied by sqrt(d), and
-    the head is tied, as in GPT. Only parts of the model are used, embedding, position, layers and norm; of
-    a layer attention_norm, attention, feed_forward_norm and feed_forward; of its attention n_heads, query,
-    key, value and output. Neither the model nor a layer or an attention is called as a whole.
+    m + n tokens. The new tokens have the positions m, m + 1, ... The embedding is multiplied by sqrt(d),
+    and the head is tied, as in GPT. Only parts of the model are used, embedding, position, layers and norm;
+    of a layer attention_norm, attention, feed_forward_norm and feed_forward; of its attention n_heads,
+    query, key, value and output. Neither the model nor a layer or an attention is called as a whole.
     """
     ### BEGIN SOLUTION
     n, d = tokens.shape[1], model.embedding.embedding_dim
@@ -593,8 +593,8 @@ class LlamaLayer(nn.Module):
     ) -> tuple[Tensor, tuple[Tensor, Tensor]]:
         """Returns `(b, n, d)` for `x` `(b, n, d)`; and keys and values of all, `(b, g, m + n, d/h)`.
 
-        `kept` holds those of m tokens read before; None when there are none. A key is kept as it is compared:
-        turned by its place. Places, angles and the causal mask follow from x and kept.
+        `kept` holds those of m tokens read before; None when there are none. A key is kept as it is
+        compared: turned by its place. Places, angles and the causal mask follow from x and kept.
         """
         ### BEGIN SOLUTION
         part, y = self.attention, self.attention_norm(x)
