@@ -76,15 +76,15 @@ def _tokens(size: int, vocab_size: int, seed: int) -> Tensor:
     return tokens
 
 
-def _changes(ask: Question) -> tuple[Tensor, Tensor]:
-    """Returns what the next word in place of a token does to the outputs, `(n, n, k)`, and the outputs that it changes.
+def _changes(ask: Question, step: int = 1) -> tuple[Tensor, Tensor]:
+    """Returns what another word in place of a token does to the outputs, `(n, n, k)`, and the outputs that it changes.
 
     Both are of changed token j and output i, in this order.
     """
     recipe, tokens, vocab_size = ask.inputs
     model, places = build(replace(recipe, noise=0.0)), torch.arange(len(tokens))
     changed = tokens.repeat(len(tokens), 1)
-    changed[places, places] = (tokens + 1) % vocab_size
+    changed[places, places] = (tokens + step) % vocab_size
     with torch.no_grad():
         before = model(tokens.unsqueeze(0))
         changes = torch.cat([model(row.unsqueeze(0)) - before for row in changed])
@@ -388,7 +388,8 @@ def _(rng, n, vocab_size):
         seed = seed_from(rng)
         tokens = torch.tensor([rng.choice([0, vocab_size - 1, rng.randrange(vocab_size)]) for _ in range(n)])
         ask = Question((_model(False, vocab_size, seed, spread=0.5), tokens, vocab_size))
-        if _sure(*_changes(ask)):
+        by_word = [_changes(ask, step) for step in range(1, vocab_size)]  # an answer may take any other word
+        if all(_sure(*found) and torch.equal(found[1], by_word[0][1]) for found in by_word):
             return ask
 
 
