@@ -6,12 +6,14 @@ from collections.abc import Callable
 from typing import Any
 
 import pytest
+import torch
 
 from grading.definitions import catalogue, exercise
 from grading.definitions.corners import Corners
 from grading.definitions.definition import Definition, ExerciseError
 from grading.definitions.exercise import Exercise
 from tutor.checking.answers import InProcess, Question
+from tutor.checking.building import build
 from tutor.checking.judging import Examples, judge
 
 EXERCISES = [(notebook, name) for notebook in catalogue.notebooks() for name in catalogue.names(notebook)]
@@ -147,3 +149,21 @@ def test_corners_of_a_stage_that_there_is_not_are_refused() -> None:
     definition.corners("negative numbers", number=(-1,))(lambda rng, number: Question((number,)))
     with pytest.raises(ExerciseError, match="corners are asked in the stage 'negative numbers'"):
         Exercise.of(definition)
+
+
+def test_whichever_other_word_is_taken_the_influence_is_the_same() -> None:
+    """`future_influence` asks for "another word": a right answer may draw it, and then no mark may hang on it."""
+    defined = exercise.load("01_causal_mask")["future_influence"]
+    name = "any word of the vocabulary can be changed, the first and the last too"
+    (corner,) = [one for one in defined.domain if one.stage == name]
+    for seed in ("check", *(f"s{number}" for number in range(40, 80))):
+        for ask in defined.corners(corner, seed).values():
+            recipe, tokens, vocab_size = ask.inputs
+            model = build(recipe)
+            for j in range(len(tokens)):
+                words = [word for word in range(vocab_size) if word != tokens[j]]
+                changed = tokens.repeat(len(words), 1)
+                changed[:, j] = torch.tensor(words)
+                with torch.no_grad():
+                    moved = (model(changed) - model(tokens[None])).abs().amax(dim=-1) > 1e-5  # (words, n)
+                assert bool((moved == moved[:1]).all()), (seed, tokens, j)
