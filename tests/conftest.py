@@ -40,6 +40,7 @@ def pytest_addoption(parser: pytest.Parser) -> None:
     group = parser.getgroup("tiers", "how many of the tests are run (tests/tiers.py)")
     group.addoption("--all", action="store_true", help="run what is marked `all` too: what is expensive")
     group.addoption("--rest", action="store_true", help="run what a run without --all leaves out, and nothing else")
+    group.addoption("--share", type=int, default=1, help="with --rest: what is asked of notebooks, of one in so many")
     group.addoption("--quick", action="store_true", help="no group that takes long, and of notebooks the changed ones")
     group.addoption("--minutes", type=float, help="begin no test later than so long after the start; it is skipped")
     group.addoption("--students", type=int, default=1, help="for how many students the bank is asked drawn questions")

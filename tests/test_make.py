@@ -10,7 +10,7 @@ import pytest
 
 from grading.autograder import reporting
 
-TEST, REST, QUICK = "make test", 'make test-all PYTEST_ARGS="--rest --minutes 55"', "make test-quick"
+TEST, REST, QUICK = "make test", 'make test-all PYTEST_ARGS="--rest --share 3 --minutes 45"', "make test-quick"
 
 
 def make(repository: Path, *arguments: str) -> subprocess.CompletedProcess[str]:

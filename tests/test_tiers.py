@@ -99,7 +99,28 @@ def test_nothing_is_in_no_tier_or_in_two(folder: pytest.Pytester) -> None:
     assert collected(folder, f"{file}::test_expensive") == {f"{file}::test_expensive"}  # what is named is run
 
 
+SHARED = """
+import pytest
+
 @pytest.mark.all
+@pytest.mark.parametrize("notebook", ["00_start_here", "01_causal_mask", "02_positional_encoding", "03_attention_heads"])
+def test_a_notebook(notebook): pass
+
+@pytest.mark.all
+def test_all_of_them(): pass
+"""
+
+
+def test_a_share_of_the_notebooks_is_asked_and_all_of_what_is_about_none(folder: pytest.Pytester) -> None:
+    file = folder.makepyfile(SHARED).name
+    rest, third = collected(folder, "--rest"), collected(folder, "--rest", "--share", "3")
+    assert len(rest) == 5
+    assert f"{file}::test_all_of_them" in third
+    asked = {int(test.partition("[")[2][:2]) for test in third if "[" in test}
+    assert asked in ({0, 3}, {1}, {2})
+    assert collected(folder, "--all", "--share", "3") == rest  # `make test-all` leaves nothing out
+
+
 @pytest.mark.all
 def test_a_failure_is_named_when_it_happens(folder: pytest.Pytester) -> None:
     folder.makepyfile(test_a="import os\ndef test_wrong(): assert False\ndef test_stops_all(): os._exit(1)")
@@ -145,7 +166,7 @@ def test_what_a_test_does_hangs_on_no_option(repository: Path) -> None:
     asked = {
         path.name
         for path in (repository / "tests").rglob("*.py")
-        if re.search(r"""(getoption|\.option)\W+(all|rest|quick)\b""", path.read_text("utf-8"))
+        if re.search(r"""(getoption|\.option)\W+(all|rest|quick|share)\b""", path.read_text("utf-8"))
     }
     assert asked == {"tiers.py"}
 

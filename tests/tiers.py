@@ -1,7 +1,8 @@
 """Which tests a command runs, and in which order: what is expensive is marked `all`, and what takes long begins first.
 
     make test        every test without the mark; notebooks without their experiments (`tests/replay.py`)
-    make test-all    everything; notebooks in full. With `PYTEST_ARGS=--rest` only what `make test` leaves out
+    make test-all    everything; notebooks in full. With `PYTEST_ARGS=--rest` only what `make test` leaves out, and with
+                     `--share 3`, too, of what is asked notebook by notebook every third: at another commit, another one
     make test-quick  of `make test`, the groups that do not take long, on the notebooks that have changed
 
 How long a test takes is measured in each run and kept in `.cache/tests/seconds.json`. A fresh clone has no such record:
@@ -99,7 +100,7 @@ def is_chosen(item: pytest.Item, config: pytest.Config) -> bool:
     if any("::" in argument and item.nodeid.startswith(argument) for argument in config.args):
         return True
     if config.getoption("rest"):
-        return is_expensive(item)
+        return is_expensive(item) and _is_of_the_share(item, config.getoption("share"))
     if item.get_closest_marker("all") and not config.getoption("all"):
         return False
     return not config.getoption("quick") or _is_quick(item)
@@ -112,9 +113,33 @@ def turn(item: pytest.Item, seconds: dict[str, float]) -> tuple[int, float, str]
     return place, -seconds[group], group
 
 
-def _is_quick(item: pytest.Item) -> bool:
+def _notebook_of(item: pytest.Item) -> str:
+    """Returns the notebook that a test is asked of, "" where it is about more than one."""
     parameters = item.callspec.params if isinstance(item, pytest.Function) and hasattr(item, "callspec") else {}
-    notebook = parameters.get("notebook") or getattr(parameters.get("answer"), "notebook", "")
+    notebook: str = parameters.get("notebook") or getattr(parameters.get("answer"), "notebook", "")
+    return notebook
+
+
+def _is_of_the_share(item: pytest.Item, share: int) -> bool:
+    notebook = _notebook_of(item)
+    return not notebook or (int(notebook[:2]) + _number_of_the_commit()) % share == 0
+
+
+@functools.cache
+def _number_of_the_commit() -> int:
+    """Returns a number that all processes of a run agree on, and that another commit seldom shares."""
+    try:
+        return int(_git("rev-parse", "HEAD")[0], 16)
+    except (OSError, subprocess.CalledProcessError):
+        return 0
+
+
+def _git(*arguments: str) -> list[str]:
+    return subprocess.run(["git", *arguments], cwd=ROOT, capture_output=True, text=True, check=True).stdout.split()
+
+
+def _is_quick(item: pytest.Item) -> bool:
+    notebook = _notebook_of(item)
     if notebook and notebook not in changed_notebooks():
         return False
     return item.path.name == BANK or of_a_fresh_clone().get(group_of(item.nodeid), 0) <= LONG
@@ -125,12 +150,9 @@ def changed_notebooks() -> set[str]:
     """Returns the notebooks that differ from `main`, or else the first two; all of them where git does not know."""
     known = {path.stem for path in (ROOT / "solutions").glob("[0-9][0-9]_*.py")}
 
-    def git(*arguments: str) -> list[str]:
-        return subprocess.run(["git", *arguments], cwd=ROOT, capture_output=True, text=True, check=True).stdout.split()
-
     try:
-        (base,) = git("merge-base", "HEAD", "main")
-        paths = git("diff", "--name-only", base) + git("ls-files", "--others", "--exclude-standard")
+        (base,) = _git("merge-base", "HEAD", "main")
+        paths = _git("diff", "--name-only", base) + _git("ls-files", "--others", "--exclude-standard")
     except (OSError, subprocess.CalledProcessError):
         return known
     return known & {name for path in paths for name in re.findall(r"\d\d_\w+", path)} or FIRST
