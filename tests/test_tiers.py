@@ -103,7 +103,7 @@ SHARED = """
 import pytest
 
 @pytest.mark.all
-@pytest.mark.parametrize("notebook", ["00_start_here", "01_causal_mask", "02_positional_encoding", "03_attention_heads"])
+@pytest.mark.parametrize("notebook", ["00_start_here", "01_causal_mask", "02_positions", "03_attention_heads"])
 def test_a_notebook(notebook): pass
 
 @pytest.mark.all
