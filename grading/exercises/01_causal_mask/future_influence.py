@@ -418,7 +418,7 @@ def _(model, tokens, vocab_size):
     return _influence(model, tokens, vocab_size).triu(1)
 
 
-@exercise.mistake("the new token is always word 0")
+@exercise.mistake("word 0 is replaced by itself")
 def _(model, tokens, vocab_size):
     """Where word 0 stood already, nothing changes. Take a word that differs from the old one, such as the next one,
     modulo the size of the vocabulary.

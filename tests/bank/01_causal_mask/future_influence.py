@@ -267,7 +267,7 @@ def future_influence(model, tokens, vocab_size):
 # +            influence[:, j] = after.argmax(-1) != before.argmax(-1)
 
 
-# %% wrong: a 0 in place of each word -> the new token is always word 0
+# %% wrong: a 0 in place of each word -> word 0 is replaced by itself
 # of: any other word by chance
 # -            changed[j] = (tokens[j] + torch.randint(1, vocab_size, ())) % vocab_size
 # +            changed[j] = 0
@@ -440,3 +440,9 @@ def future_influence(model, tokens, vocab_size):
             changed[j] = (changed[j] + 1) % vocab_size
             influence[:, j] = (model(changed[None])[0] - before).abs().amax(dim=-1) > 1e-5
     return influence
+
+
+# %% wrong: the word before, cut at 0 -> word 0 is replaced by itself
+# of: one column at a time
+# -        other[j] = (other[j] + 1) % vocab_size
+# +        other[j] = max(0, int(tokens[j]) - 1)
