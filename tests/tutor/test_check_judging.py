@@ -1,6 +1,7 @@
 """Judging: what is right, in what kinds of numbers and formulas, and which mistakes are recognised."""
 
 import json
+import math
 import re
 from dataclasses import replace
 from functools import cache
@@ -424,6 +425,80 @@ def test_advice_on_another_shape_of_the_same_numbers_is_about_the_shape(given: t
     said = judged(lambda: wanted, lambda: answer, [Question()])
     assert said.outcome == "wrong"
     assert look in said.look
+
+
+@pytest.mark.parametrize(
+    ("change", "told"),
+    [
+        (lambda x: x.flip(0), "the expected ones, at other places"),
+        (lambda x: 0.5 * x, "All are 0.5 times the expected ones."),
+        (lambda x: -x, "All have the other sign."),
+        (lambda x: x + 0.25, "All are 0.25 too large."),
+        (lambda x: x - 3, "All are 3 too small."),
+        (lambda x: x**2, ""),
+        (lambda x: torch.where(x == 4, 5.0, 2 * x), ""),  # one of them is no multiple
+        (lambda x: x[:2], ""),
+        (lambda x: x * float("inf"), ""),
+    ],
+)
+@pytest.mark.parametrize("as_numbers", [False, True])
+def test_a_difference_that_all_numbers_share_is_said(change: Any, told: str, as_numbers: bool) -> None:
+    numbers = torch.tensor([1.0, 2.5, -3.0, 4.0, 7.0])
+    changed = change(numbers)
+    if as_numbers and len(changed) == len(numbers):
+        place = [Question((n,)) for n in range(len(numbers))]
+        said = judged(lambda n: float(numbers[n]), lambda n: float(changed[n]), place)
+        told = "" if "places" in told else told  # five questions with a number each have no places
+    else:
+        said = judged(lambda: numbers, lambda: changed, [Question()])
+    assert said.outcome == "wrong"
+    shared = re.findall(r"The numbers are the expected.*|All (?:are|have).*", said.sentence)
+    assert shared == [] if not told else told in shared[0]
+
+
+def test_few_numbers_share_a_difference_by_chance_and_nothing_is_said() -> None:
+    said = judged(lambda: torch.tensor([1.0, 2.0, 1.0]), lambda: torch.tensor([2.0, 4.0, 2.0]), [Question()])
+    assert "times" not in said.sentence
+
+
+def test_what_is_not_finite_is_told_whence_it_may_come() -> None:
+    said = judged(lambda: torch.tensor([1.0]), lambda: torch.tensor([math.nan]), [Question()])
+    assert said.look.startswith("the stage A NaN comes of")
+    wanted = torch.tensor([1.0, -math.inf])
+    assert judged(lambda: wanted, lambda: wanted + 1, [Question()]).look == "the stage"
+
+
+def test_one_object_under_two_names_is_called_that() -> None:
+    class Two(nn.Module):
+        def __init__(self, shared: bool = False) -> None:
+            super().__init__()
+            self.first = nn.Linear(2, 2)
+            self.second = self.first if shared else nn.Linear(2, 2)
+
+    said = judged(Two, lambda: Two(shared=True), [Question(build={}, probe="parameters")], view="parameters")
+    assert said.sentence == "'second.weight' and 'first.weight' are one and the same tensor"
+    assert "one and the same object" in said.look
+
+
+def test_where_to_look_is_said_for_each_stage_that_fails() -> None:
+    def ask(*numbers: int) -> list[Question]:
+        return [Question((number,)) for number in numbers]
+
+    stages = [
+        Stage("small", 1, "look at small ones", ask(1), lambda rng: ask(1)),
+        Stage("even", 1, "look at even ones", ask(2), lambda rng: ask(2)),
+        Stage("large", 1, "look at large ones", ask(99), lambda rng: ask(99)),
+        Stage("large again", 1, "look at large ones", ask(98), lambda rng: ask(98)),
+    ]
+    exercise = Exercise(lambda n: n + 1, stages, [])
+    said = judge(exercise.public_examples(), InProcess(lambda n: n if n != 2 else 3))
+    assert said.others == (("large", "look at large ones"),)
+    assert "  Where to look: look at small ones\n    and for large: look at large ones" in str(said)
+    assert "<details><summary>Where to look for the other stages</summary>" in said._repr_html_()
+    stopped = judge(exercise.public_examples(), InProcess(lambda n: [][n] if n > 2 else n))  # what stops says where
+    assert stopped.others == (("even", "look at even ones"),)
+    graded = judge(exercise.drawn_examples("ada"), InProcess(lambda n: n), hidden=True)
+    assert graded.others == ()
 
 
 def test_advice_on_what_stops_is_about_that() -> None:

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Callable, Collection, Mapping
+from collections.abc import Callable, Collection, Mapping, Sequence
 from typing import Any
 
 import torch
@@ -22,6 +22,9 @@ VIEWS = {
 }
 
 
+ONE_TENSOR = "are one and the same tensor"
+DISTINCT = 4  # numbers that differ from each other: fewer are a multiple of others by chance
+SAME_AS = " (the same as "  # in the name of a weight that stands in a module once more: what it is called there
 FORGOTTEN = "the function returns None: did you forget to return the result?"
 
 
@@ -232,6 +235,10 @@ def keys_difference(wanted: Collection[Any], got: Collection[Any]) -> str | None
     """Returns None when the keys of two dicts, or the members of two sets, agree, else one sentence."""
     missing, extra = [k for k in wanted if k not in got], [k for k in got if k not in wanted]
     if missing:
+        known = next((str(k) for k in extra if str(k).startswith(f"{missing[0]}{SAME_AS}")), "")
+        if known:
+            one, _, other = known.rstrip(")").partition(SAME_AS)
+            return f"{one!r} and {other!r} {ONE_TENSOR}"
         more = f" ({len(missing)} are)" if len(missing) > 1 else ""
         return f"the entry {_short(missing[0])} is missing{more}"
     if extra:
@@ -253,3 +260,37 @@ def _dict_difference(
         if problem:
             return type(problem)(f"at entry {key!r}: {problem}")
     return None
+
+
+def relation(wanted: Sequence[Any], got: Sequence[Any]) -> str:
+    """Returns one sentence on how numbers differ from the wanted ones where all differ in one way, else "".
+
+    Args:
+        wanted: the results of some questions, tensors or numbers.
+        got: what came in their place.
+    """
+    if not all(map(_are_numbers, (*wanted, *got))):
+        return ""
+    pairs = [(torch.as_tensor(w).double(), torch.as_tensor(g).double()) for w, g in zip(wanted, got, strict=True)]
+    if any(w.shape != g.shape for w, g in pairs):
+        return ""
+    first, second = (torch.cat([one.flatten() for one in column]) for column in zip(*pairs, strict=True))
+    if not bool((first.isfinite() & second.isfinite()).all()) or len(first.unique()) < DISTINCT:
+        return ""
+    size = float(first.abs().max())
+    if all(torch.allclose(w.flatten().sort()[0], g.flatten().sort()[0], 1e-4, 1e-4 * size) for w, g in pairs):
+        return "The numbers are the expected ones, at other places."
+    factor = float(first @ second / (first @ first))
+    if torch.allclose(factor * first, second, 1e-3, 1e-4 * abs(factor) * size) and abs(factor) > 1e-6:
+        other_sign = abs(factor + 1) < 1e-3
+        return "All have the other sign." if other_sign else f"All are {factor:.4g} times the expected ones."
+    apart = float((second - first).mean())
+    if torch.allclose(first + apart, second, 1e-3, 1e-4 * size):
+        return f"All are {abs(apart):.4g} too {'large' if apart > 0 else 'small'}."
+    return ""
+
+
+def _are_numbers(value: Any) -> bool:
+    if isinstance(value, Tensor):
+        return dtype_kind(value) in ("floating", "integer")
+    return isinstance(value, int | float) and not isinstance(value, bool)

@@ -18,10 +18,12 @@ from tutor.checking.answers import UNREADABLE, Answer, Question, Reply, timed
 from tutor.checking.calls import as_code, told
 from tutor.checking.compare import (
     FORGOTTEN,
+    ONE_TENSOR,
     VIEWS,
     QuotesValues,
     difference,
     name_of,
+    relation,
 )
 from tutor.checking.fingerprints import trace
 from tutor.checking.measures import INPUTS_KEPT, MEASURES, SAYS_WHY, measured
@@ -100,9 +102,17 @@ OTHER_KIND: dict[type[Any], str] = {  # the kind that is wanted -> how to make i
     list: "`list(...)` makes a list of a tuple, a set or a range, `.tolist()` of a tensor.",
     tuple: "`tuple(...)` makes a tuple of a list or a range; `return first, second` returns one.",
 }
+ONE_OBJECT = (
+    "Two parts of the module are one and the same object. Make each of them anew, in a list, too: `[Layer(...)] * n` "
+    "holds one layer n times, `[Layer(...) for _ in range(n)]` holds n."
+)
 OTHER_SHAPE = (
     "The numbers are right, and so is their order: only the shape is not. Look at what adds an axis or takes one away, "
     "such as an index, `squeeze`, `view` or `reshape`, also where a size is 1."
+)
+NOT_FINITE = (
+    "A NaN comes of 0 * inf, inf - inf or 0 / 0, an infinity of the exponential of a large number, of the logarithm of "
+    "0 or of a division by 0."
 )
 ENOUGH = 12  # bits: two floating point numbers, or four small whole ones, agree with a mistake by no coincidence
 KEEPS = "what every answer keeps (see notebook 00)"
@@ -462,10 +472,28 @@ def _explained(verdict: Verdict, examples: Examples, asked: Sequence[Asked], fai
             examples.name, first.case.ask, at=first.case.wanted is not None and _has_letters(first.reply.value)
         ),
         question=first.case.ask,
-        sentence=first.problem or "",
+        sentence=" ".join(filter(None, (first.problem, _in_one_way(first, asked)))),
+        others=_other_places(failed, verdict.look),
         pictures=() if isinstance(first.problem, InputsChanged) else _pictures(examples, drawn.case, drawn.reply),
         picture_call=told(examples.name, drawn.case.ask) if drawn is not first else "",
     )
+
+
+def _in_one_way(first: Asked, asked: Sequence[Asked]) -> str:
+    """Returns how all numbers differ that a stage has found wrong, "" where they do not in one way."""
+    wrong = [one for one in asked if one.stage is first.stage and one.problem is not None]
+    if not wrong or first.stage.view != "values" or any(one.reply.outcome != "value" for one in wrong):
+        return ""
+    return relation([one.case.wanted for one in wrong], [one.reply.value for one in wrong])
+
+
+def _other_places(failed: Sequence[Asked], shown: str) -> tuple[tuple[str, str], ...]:
+    """Returns the names of the other failed stages, and where to look for what each of them asks."""
+    found = dict[str, str]()  # by what it says, which two stages may share
+    for one in failed[1:]:
+        if one.stage.look not in ("", shown) and one.reply.outcome == "value":
+            found.setdefault(one.stage.look, one.stage.name)
+    return tuple((name, look) for look, name in found.items())
 
 
 def _raised_as_wanted(asked: Asked) -> bool:
@@ -485,6 +513,8 @@ def _where_to_look(first: Asked, *, graded: bool) -> str:
 def _look_at_kind(first: Asked) -> str:
     """Returns where to look for what no stage is about: a name that is not there, another kind, a missing gradient."""
     reply, wanted, ask = first.reply, first.case.wanted, first.case.ask
+    if (first.problem or "").endswith(ONE_TENSOR):
+        return ONE_OBJECT
     if reply.outcome == "crashed" and "NameError" in reply.error_types:
         return NO_NAME
     if ask.probe == "gradients" and (first.problem or "").endswith("does not arrive"):
@@ -495,8 +525,17 @@ def _look_at_kind(first: Asked) -> str:
         return ""
     if _is_another_shape(first.stage, wanted, reply.value):
         return OTHER_SHAPE
+    if not _is_finite(reply.value) and _is_finite(wanted):
+        return f"{first.stage.look} {NOT_FINITE}"
     is_kind = isinstance(reply.value, tuple | list if isinstance(wanted, tuple | list) else tuple | list | set)
     return "" if is_kind else OTHER_KIND.get(type(wanted), "")
+
+
+def _is_finite(value: Any) -> bool:
+    """Says whether a number, or all numbers of a tensor, are finite; of all else nothing is known."""
+    if isinstance(value, Tensor):
+        return bool(value.isfinite().all())
+    return not isinstance(value, float) or math.isfinite(value)
 
 
 def _is_another_shape(stage: StageCases, wanted: Any, got: Any) -> bool:

@@ -13,6 +13,7 @@ import torch
 from torch import Tensor, nn
 
 from tutor.checking import plain
+from tutor.checking.compare import SAME_AS
 from tutor.checking.recipes import DATA
 
 
@@ -257,7 +258,7 @@ def parameters(model: nn.Module) -> dict[str, Any]:
     first, found = dict[int, str](), {}
     for name, one in held:
         known = first.setdefault(id(one), name)
-        told = name if known == name else f"{name} (the same as {known})"
+        told = name if known == name else f"{name}{SAME_AS}{known})"
         found[told] = (tuple(one.shape), one.requires_grad)
     return found
 

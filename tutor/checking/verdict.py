@@ -5,6 +5,7 @@ from __future__ import annotations
 import html
 import re
 from dataclasses import dataclass
+from itertools import groupby
 from typing import Any
 
 import torch
@@ -15,6 +16,7 @@ from tutor.checking.compare import difference
 from tutor.checking.probes import Question
 
 MIME = "application/vnd.course.verdict+json"  # how a graded notebook holds a verdict as data: see `Verdict.as_data`
+OTHERS = "Where to look for the other stages"
 SAID = {
     "right": "all checks passed",
     "wrong": "not yet right",
@@ -31,6 +33,7 @@ class Verdict:
 
     `outcome` is "right", "wrong", "not attempted", "crashed" or "late"; `earned` are the points of passed stages.
     Where the answer's cell has failed, a check asks nothing: "not run".
+    `look` says where to look for the first stage that fails, `others` for the others, each with its name, in a check.
     `error_type` is the class of the exception that the first question which fails has ended in, else "". A `graded`
     verdict tells its points, and nothing of the inputs and wanted values.
     """
@@ -42,6 +45,7 @@ class Verdict:
     stages: tuple[tuple[str, bool], ...]
     sentence: str = ""
     look: str = ""
+    others: tuple[tuple[str, str], ...] = ()
     mistake: str = ""
     hint: str = ""
     notes: tuple[str, ...] = ()
@@ -74,10 +78,11 @@ class Verdict:
             lines += [("mistake", f"This looks like: {self.mistake}. {self.hint}")]
         elif self.look and self.outcome in ("wrong", "crashed", "late"):
             lines += [("look", f"Where to look: {self.look}")]
+            lines += [("other", f"{stage}: {look}") for stage, look in self.others]
         return lines + [("note", note) for note in self.notes]
 
     def __str__(self) -> str:
-        marks = {"passed": "[passed] ", "failed": "[failed] ", "note": "Note: "}
+        marks = {"passed": "[passed] ", "failed": "[failed] ", "note": "Note: ", "other": "  and for "}
         return "\n".join([self.headline, *(f"  {marks.get(kind, '')}{text}" for kind, text in self._lines())])
 
     __repr__ = __str__
@@ -129,11 +134,16 @@ class Verdict:
     def _repr_html_(self) -> str:
         edge = colour({"right": "right", "not attempted": "open"}.get(self.outcome, "wrong"))
         signs = {"passed": "&#10003; ", "failed": "&#10007; ", "note": "Note: "}
-        rows = "".join(
-            f'<div style="margin-top:2px;{"font-weight:600" if kind == "mistake" else ""}">'
-            f"{signs.get(kind, '')}{sentence_as_html(text)}</div>"
-            for kind, text in self._lines()
-        )
+        rows = ""
+        for others, lines in groupby(self._lines(), lambda line: line[0] == "other"):
+            group = "".join(
+                f'<div style="margin-top:2px;{"font-weight:600" if kind == "mistake" else ""}">'
+                f"{signs.get(kind, '')}{sentence_as_html(text)}</div>"
+                for kind, text in lines
+            )
+            rows += (
+                f"<details><summary>Where to look for the other stages</summary>{group}</details>" if others else group
+            )
         tables = "".join(
             _table(caption, tensor, dict(self.pictures).get("wanted")) for caption, tensor in self.pictures
         )
