@@ -19,7 +19,7 @@ from tests.tutor.checking import LANGUAGE_MODEL, number_exercise, right_mask, ve
 from tutor import checks
 from tutor.checking.answers import STUB, InProcess, Question
 from tutor.checking.judging import judge
-from tutor.checking.verdict import Verdict
+from tutor.checking.verdict import OTHERS, Verdict
 
 
 def test_right() -> None:
@@ -493,8 +493,8 @@ def test_where_to_look_is_said_for_each_stage_that_fails() -> None:
     exercise = Exercise(lambda n: n + 1, stages, [])
     said = judge(exercise.public_examples(), InProcess(lambda n: n if n != 2 else 3))
     assert said.others == (("large", "look at large ones"),)
-    assert "  Where to look: look at small ones\n    and for large: look at large ones" in str(said)
-    assert "<details><summary>Where to look for the other stages</summary>" in said._repr_html_()
+    assert "  Where to look: look at small ones\n    For 'large': look at large ones" in str(said)
+    assert f"<details><summary>{OTHERS}</summary>" in said._repr_html_()
     stopped = judge(exercise.public_examples(), InProcess(lambda n: [][n] if n > 2 else n))  # what stops says where
     assert stopped.others == (("even", "look at even ones"),)
     graded = judge(exercise.drawn_examples("ada"), InProcess(lambda n: n), hidden=True)

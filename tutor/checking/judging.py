@@ -472,7 +472,7 @@ def _explained(verdict: Verdict, examples: Examples, asked: Sequence[Asked], fai
             examples.name, first.case.ask, at=first.case.wanted is not None and _has_letters(first.reply.value)
         ),
         question=first.case.ask,
-        sentence=" ".join(filter(None, (first.problem, _in_one_way(first, asked)))),
+        sentence=". ".join(filter(None, (first.problem, _in_one_way(first, asked)))),
         others=_other_places(failed, verdict.look),
         pictures=() if isinstance(first.problem, InputsChanged) else _pictures(examples, drawn.case, drawn.reply),
         picture_call=told(examples.name, drawn.case.ask) if drawn is not first else "",

@@ -16,7 +16,7 @@ from tutor.checking.compare import difference
 from tutor.checking.probes import Question
 
 MIME = "application/vnd.course.verdict+json"  # how a graded notebook holds a verdict as data: see `Verdict.as_data`
-OTHERS = "Where to look for the other stages"
+OTHERS = "If that is right already: where to look for the other stages that fail"
 SAID = {
     "right": "all checks passed",
     "wrong": "not yet right",
@@ -78,11 +78,11 @@ class Verdict:
             lines += [("mistake", f"This looks like: {self.mistake}. {self.hint}")]
         elif self.look and self.outcome in ("wrong", "crashed", "late"):
             lines += [("look", f"Where to look: {self.look}")]
-            lines += [("other", f"{stage}: {look}") for stage, look in self.others]
+            lines += [("other", f"For '{stage}': {look}") for stage, look in self.others]
         return lines + [("note", note) for note in self.notes]
 
     def __str__(self) -> str:
-        marks = {"passed": "[passed] ", "failed": "[failed] ", "note": "Note: ", "other": "  and for "}
+        marks = {"passed": "[passed] ", "failed": "[failed] ", "note": "Note: ", "other": "  "}
         return "\n".join([self.headline, *(f"  {marks.get(kind, '')}{text}" for kind, text in self._lines())])
 
     __repr__ = __str__
