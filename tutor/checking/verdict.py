@@ -141,9 +141,7 @@ class Verdict:
                 f"{signs.get(kind, '')}{sentence_as_html(text)}</div>"
                 for kind, text in lines
             )
-            rows += (
-                f"<details><summary>Where to look for the other stages</summary>{group}</details>" if others else group
-            )
+            rows += f"<details><summary>{OTHERS}</summary>{group}</details>" if others else group
         tables = "".join(
             _table(caption, tensor, dict(self.pictures).get("wanted")) for caption, tensor in self.pictures
         )
