@@ -22,6 +22,8 @@ nbval := --nbval --nbval-current-env --nbval-sanitize-with=tests/nbval.cfg \
 # One thread per kernel: sums then come out the same on every machine, and workers do not fight. Three of them on two
 # cores: many tests wait, for a process that stands still or a server that starts.
 test test-all test-quick: export OMP_NUM_THREADS = 1
+# Each of the three rewrites the assertions of all tests, which takes it five seconds; they write that down for the next.
+test test-all test-quick: export PYTHONDONTWRITEBYTECODE =
 test-browser: export CHROMIUM := $(CHROMIUM)
 
 .DEFAULT_GOAL := help

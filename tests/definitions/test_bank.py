@@ -1,14 +1,16 @@
 """The proof of every exercise: right answers get full marks, wrong ones lose marks and get the right hint.
 
 `pytest --all tests/definitions/test_bank.py -k causal_mask` proves one exercise, `--students 20` on as many draws.
-Without `--all` answers are asked what is public: each right one, one for each known mistake, and a wrong one that makes
+Without `--all` answers are asked what is public: three right ones, one for each known mistake, and a wrong one that makes
 none; the first right one is graded, too. What belongs to one exercise runs in one process. `test_both_ways.py` asks
 every answer once more, what another student is.
 """
 
 import functools
+import itertools
 import random
-from collections.abc import Sequence
+from collections import defaultdict
+from collections.abc import Iterator, Sequence
 
 import pytest
 import sacrebleu
@@ -26,12 +28,21 @@ ANSWERS = [answer for notebook in catalogue.notebooks() for answer in bank.answe
 EXERCISES = list(dict.fromkeys((answer.notebook, answer.exercise) for answer in ANSWERS))
 
 
-def each_answer(right: bool, first: bool = False) -> pytest.MarkDecorator:
-    """Gives a test each answer of the bank that is right, or that is wrong; with `first` one for each mistake."""
+def each_answer(right: bool, first: bool = False, cheap: int = 1000) -> pytest.MarkDecorator:
+    """Gives a test each answer of the bank that is right, or that is wrong; with `first` one for each mistake.
+
+    Of an exercise so many are `cheap`; those after them carry the mark `all`.
+    """
     chosen = [answer for answer in ANSWERS if answer.right is right]
     if first:
         chosen = list({(answer.exercise, answer.mistake): answer for answer in reversed(chosen)}.values())[::-1]
-    return pytest.mark.parametrize("answer", [pytest.param(answer, id=answer.label) for answer in chosen])
+    numbers = defaultdict[str, Iterator[int]](itertools.count)
+    cheaply = [next(numbers[answer.exercise]) < cheap for answer in chosen]
+    asked = [
+        pytest.param(answer, id=answer.label, marks=() if often else pytest.mark.all)
+        for answer, often in zip(chosen, cheaply, strict=True)
+    ]
+    return pytest.mark.parametrize("answer", asked)
 
 
 each_exercise = pytest.mark.parametrize(
@@ -60,7 +71,7 @@ def asked(answer: BankAnswer) -> kept.AskedOnce:
     return kept.AskedOnce(bank.run(answer))
 
 
-@each_answer(right=True)
+@each_answer(right=True, cheap=3)
 def test_the_check_calls_a_right_answer_right(answer: BankAnswer) -> None:
     public = judge(public_questions(answer), asked(answer), kept.PATIENCE)
     assert public.outcome == "right", str(public)
