@@ -1,9 +1,9 @@
 """The proof of every exercise: right answers get full marks, wrong ones lose marks and get the right hint.
 
 `pytest --all tests/definitions/test_bank.py -k causal_mask` proves one exercise, `--students 20` on as many draws.
-Without `--all` answers are asked what is public: three right ones, one for each known mistake, and a wrong one that makes
-none; the first right one is graded, too. What belongs to one exercise runs in one process. `test_both_ways.py` asks
-every answer once more, what another student is.
+Without `--all` answers are asked what is public: three right ones, one for each known mistake, and a wrong one that
+makes none; the first right one is graded, too. What belongs to one exercise runs in one process. `test_both_ways.py`
+asks every answer once more, what another student is.
 """
 
 import functools
