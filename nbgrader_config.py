@@ -51,7 +51,7 @@ c.Autograde.autograde_preprocessors = [
 # Where no sandbox can be made, or for submissions that you would run yourself: students' code then runs with your
 # rights, in a plain kernel, within the limits below it.
 c.SandboxedExecute.unprotected = False
-c.Execute.timeout = 360  # seconds on the wall for one cell, as a last resort: after 60 s of CPU time the kernel ends it
+c.Execute.timeout = 360  # wall-clock seconds for one cell, as a last resort: after 60 s of CPU time the kernel ends it
 c.Execute.iopub_timeout = 60  # seconds for what a cell has printed to arrive; a busy machine needs more than 4
 c.Execute.skip_cells_with_tag = "experiment"  # training runs and plots: no mark depends on them
 # Points off for late work, by nbgrader's plugin or one of your own; due dates and extensions are in the gradebook.

@@ -143,7 +143,7 @@ def numbers(version: str) -> list[int]:
 
 
 def install_torch(torch: str | None, latest: bool) -> None:
-    """Sees to it that the environment has a torch: the one asked for, or one that is there and new enough, or ours."""
+    """Sees to it that the environment has a torch: the requested one, or one that is there and new enough, or ours."""
     [oldest] = re.findall(r'^ *"torch>=([\d.]+)', WANTED.read_text("utf-8"), re.M)
     [pin] = re.findall(r"^torch==[\d.]+", PINS.read_text("utf-8"), re.M)
     if torch:
@@ -247,10 +247,10 @@ def lab_variables(folder: Path, environ: Mapping[str, str], *, student: bool) ->
 
     JupyterLab's workspace, what was open, lies beside the notebooks: the one in the home folder is that of all folders.
     """
-    told = {"JUPYTER_CONFIG_PATH": config_path(student, environ.get("JUPYTER_CONFIG_PATH"))}
+    variables = {"JUPYTER_CONFIG_PATH": config_path(student, environ.get("JUPYTER_CONFIG_PATH"))}
     if student and "JUPYTERLAB_WORKSPACES_DIR" not in environ:
-        told["JUPYTERLAB_WORKSPACES_DIR"] = str(folder / ".course" / "workspaces")
-    return told
+        variables["JUPYTERLAB_WORKSPACES_DIR"] = str(folder / ".course" / "workspaces")
+    return variables
 
 
 def make_exchange(course: Path, environ: Mapping[str, str]) -> None:

@@ -66,18 +66,18 @@ def before_start(folder: Path, account: Callable[[str], str] = str) -> Callable[
         name = account(spawner.user.name)
         close_home(name)
         shared = [settings / "everyone", settings / "jupyter" / "everyone"]
-        told = {"COURSE_EXCHANGE": str(folder / "exchange"), "JUPYTER_PREFER_ENV_PATH": "1", **THREADS}
+        variables = {"COURSE_EXCHANGE": str(folder / "exchange"), "JUPYTER_PREFER_ENV_PATH": "1", **THREADS}
         course = Path(pwd.getpwnam(name).pw_dir) / COURSE if is_instructor(name) else None
         if course and (course / "nbgrader_config.py").is_file():
             # The settings of nbgrader lie in the clone, and what they import; students' Python has neither.
             shared = [course, settings / "instructor", *shared]
-            told["PYTHONPATH"] = str(course)
+            variables["PYTHONPATH"] = str(course)
             spawner.notebook_dir = str(course)
             spawner.mem_limit = spawner.cpu_limit = None  # the grader has limits of its own for each submission
         else:  # an instructor without a clone, too: here it can be made
             shared = [settings / "student", settings / "jupyter" / "student", *shared]
-        told["JUPYTER_CONFIG_PATH"] = os.pathsep.join(map(str, shared))
-        spawner.environment = {**spawner.environment, **told}
+        variables["JUPYTER_CONFIG_PATH"] = os.pathsep.join(map(str, shared))
+        spawner.environment = {**spawner.environment, **variables}
 
     return prepare
 
@@ -86,7 +86,7 @@ class LimitedSpawner(LocalProcessSpawner):  # type: ignore[misc]  # JupyterHub h
     """Starts servers as accounts of this machine; those of students within limits that the kernel of Linux holds.
 
     `mem_limit` counts for each process alone (a notebook's kernel is one), PROCESSES for all processes of an account.
-    There is no limit on processor time: students' processes come after those of instructors and of the hub.
+    There is no limit on CPU time: students' processes come after those of instructors and of the hub.
     """
 
     def make_preexec_fn(self, name: str) -> Callable[[], None]:

@@ -1,4 +1,4 @@
-"""What nbgrader tells a student on the hub; an instructor's lies in the clone."""
+"""nbgrader's settings for a student on the hub; an instructor's lies in the clone."""
 
 import os
 
