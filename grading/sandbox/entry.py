@@ -20,7 +20,7 @@ def enter(policy: Policy, parent: int = 0, log: int = -1) -> None:
     """Locks this process in, and returns in its one child (process 2 of the sandbox); the caller stays as supervisor.
 
     The supervisor ends with the child's exit status; with 124 after the wall time, 137 when memory or processes ran
-    out, 152 after the processor time of all processes together. When it is killed, the kernel kills everything inside,
+    out, 152 after the CPU time of all processes together. When it is killed, the kernel kills everything inside,
     and when this process or its `parent` is killed, the supervisor ends.
 
     Args:
@@ -101,14 +101,14 @@ def probe() -> str:
         finally:
             os._exit(0)
     os.close(write)
-    told = b""
+    output = b""
     while chunk := os.read(read, 4096):
-        told += chunk
+        output += chunk
     os.close(read)
     os.waitpid(pid, 0)
-    if told == b"ok":
+    if output == b"ok":
         return ""
-    return f"the kernel refuses the sandbox: {told.decode(errors='replace') or 'it ended without a word'}."
+    return f"the kernel refuses the sandbox: {output.decode(errors='replace') or 'it ended without a word'}."
 
 
 def protections() -> list[str]:

@@ -18,7 +18,7 @@ from grading.sandbox.system_calls import DEBUG
 
 
 class Message(bytes, Enum):
-    """What is said on the sockets of a fork server, one byte each; all but the last come with a socket of their own."""
+    """The messages on a fork server's sockets, one byte each; all but the last come with a socket of their own."""
 
     MODELS = b"m"
     NEW_SERVER = b"s"
@@ -62,7 +62,7 @@ class ForkServer:
         self.close()
 
     def close(self) -> None:
-        """Ends the process; its servers end when those who asked for them close their sockets."""
+        """Ends the process; its servers end when their clients close the sockets."""
         self._control.close()
         self._process.kill()
         self._process.wait()
@@ -74,12 +74,12 @@ class ForkServer:
         return ForkServer(protected=self._protected, limits=self._limits)
 
     def make_models(self, recipes: Sequence[Any]) -> None:
-        """Has models made, told by their recipes as `plain.encode` gives them: students' processes then copy them.
+        """Has models made from their recipes, as `plain.encode` gives them: students' processes then copy them.
 
-        Only for what students may know. What is asked for later waits until they are made.
+        Only for what students may know. Later requests wait until they are made.
         """
         ours, theirs = socket.socketpair()
-        with ours, contextlib.suppress(OSError):  # when it has ended, who asks for a server is told
+        with ours, contextlib.suppress(OSError):  # when it has ended, `server` raises an error
             with theirs:
                 socket.send_fds(self._control, [Message.MODELS], [theirs.fileno()])
             ours.sendall(json.dumps(recipes).encode())

@@ -2,7 +2,7 @@
 
 Started by `grading.sandbox.fork_server`. For each socket that arrives with NEW_SERVER it forks a server, which says
 READY on that socket; for each that arrives there with NEW_STUDENT the server forks a student's process, which locks
-itself into the sandbox and serves that socket. On a socket that arrives with MODELS it is told the models of public
+itself into the sandbox and serves that socket. On a socket that arrives with MODELS it gets the models of public
 questions, which it makes for its children to copy. These processes hold no exercise, no solution and no gradebook, so
 nothing of the kind can be found in their children's memory.
 """
@@ -114,7 +114,7 @@ def _debug() -> bool:
 
 
 def serve_servers(control: socket.socket, warm: Warm) -> None:
-    """Forks a server for each socket that arrives, or makes the models it tells of, until the other side ends."""
+    """Forks a server for each socket that arrives, or makes the models it names, until the other side ends."""
     for message, channel in _arriving(control, Message.NEW_SERVER, Message.MODELS):
         if message is Message.MODELS:
             make_models(channel)
@@ -129,10 +129,10 @@ def make_models(channel: socket.socket) -> None:
     from tutor.checking import building, plain
 
     with channel.makefile("rb") as file:
-        told = file.read()
+        encoded = file.read()
     try:
-        recipes = json.loads(told)
-    except json.JSONDecodeError:  # who told was killed halfway; others may still want servers
+        recipes = json.loads(encoded)
+    except json.JSONDecodeError:  # the sender was killed halfway; others may still want servers
         return
     for recipe in recipes:
         building.build(plain.decode(recipe))
@@ -140,7 +140,7 @@ def make_models(channel: socket.socket) -> None:
 
 
 def serve_students(control: socket.socket, warm: Warm) -> NoReturn:
-    """Forks a student's process for each socket that arrives and tells its id, until the other side ends."""
+    """Forks a student's process for each socket that arrives and sends back its id, until the other side ends."""
     server = os.getpid()
     control.sendall(Message.READY)
     for _, channel in _arriving(control, Message.NEW_STUDENT):

@@ -186,7 +186,7 @@ def in_the_words_of_the_course(reply: Reply) -> bool:
 
 def in_own_words(reply: Reply) -> Reply:
     """Returns a reply in which nothing that the answer has made up stands as if the examiner said it."""
-    if reply.outcome == "crashed":  # a class may have any name, and the words of the message are told to nobody
+    if reply.outcome == "crashed":  # a class may have any name, and nobody is shown the words of the message
         kinds = tuple(name if is_latin_name(name) else f"an error called {name!r}" for name in reply.error_types)
         place = reply.place if in_the_words_of_the_course(reply) else ""
         return replace(reply, error_types=kinds, place=place)
@@ -211,7 +211,7 @@ def make_shell() -> Any:
             """Runs a line such as `%load_ext x`; where the extension is missing, the rest of the cell still counts."""
             try:
                 return super().run_line_magic(magic_name, line, _stack_depth + 1)
-            except Exception as problem:  # noqa: BLE001 - whatever it is, it is told
+            except Exception as problem:  # noqa: BLE001 - whatever it is, it is printed
                 print(f"%{magic_name}: {type(problem).__name__}: {problem}")
 
     settings = Config()
@@ -282,16 +282,16 @@ def serve(channel: socket.socket, shell: Any) -> None:
         else:
             if not settled:  # as the cell of a check in the notebook: `%autoreload` looks for what has changed
                 run_cell(shell, "pass", request["seconds"])
-            reply, settled = _asked(shell, request, here), True
+            reply, settled = _answer(shell, request, here), True
         send(channel, reply | {"cpu": time.process_time() - start})
 
 
-def _asked(shell: Any, request: dict[str, Any], here: Path) -> dict[str, Any]:
+def _answer(shell: Any, request: dict[str, Any], here: Path) -> dict[str, Any]:
     """Returns the reply to a question."""
     try:
         answer = InProcess(find(shell.user_ns, request["ask"], here), clock="cpu", alone=True)
     except Exception:  # noqa: BLE001 - there is none, or a student's own module looks for it in any way
         name = request["ask"]
-        told = f"NameError: after all cells nothing is called {name}: its cell failed, or it is deleted or renamed"
-        return encode_reply(Reply("crashed", error=told, error_types=("NameError",)))
+        message = f"NameError: after all cells nothing is called {name}: its cell failed, or it is deleted or renamed"
+        return encode_reply(Reply("crashed", error=message, error_types=("NameError",)))
     return encode_reply(answer.ask_once(Question.decode(request["question"]), request["seconds"]))

@@ -35,10 +35,10 @@ from tutor.checking import plain
 from tutor.checking.answers import UNREADABLE, Question, Reply
 from tutor.checking.texts import one_line
 
-SLOWEST = 8.0  # a reply may take this many times its processor time, on a busy machine
+SLOWEST = 8.0  # a reply may take this many times its CPU time, on a busy machine
 STANDSTILL = 10.0  # seconds in which an asked process does next to nothing: then no reply will come
 WAITING = 30.0  # the same for a cell, which may honestly wait: for a server that does not answer, or in a `sleep`
-AT_WORK = 0.05  # the share of such a time that a process must use of a processor, or want to use
+AT_WORK = 0.05  # the share of such a time for which a process must use a CPU, or want to use one
 IDLE = 4.0  # a process that waits uses up a notebook's time too, this many times more slowly
 NOTICED = 3.0  # seconds of hardly any work after which others may work in its place; of one that has waited before,
 NOTICED_AGAIN = 1.0  # only so many
@@ -49,7 +49,7 @@ HALF = 0.5  # the share of such a time that is hardly any work
 class ForkServerClient:
     """Where students' processes come from: a server of one's own; a context manager that leaves none behind.
 
-    Without a `fork_server` that runs already it starts one, with `protected` and `limits` as told; in the place of one
+    Without a `fork_server` that runs already it starts one, with `protected` and `limits` as given; in the place of one
     that has ended it starts another.
 
     Raises:
@@ -129,20 +129,20 @@ class Pace(Enum):
 
 @dataclass
 class Patience:
-    """How long the processes of one submission may still be waited for, in seconds by the clock on the wall.
+    """How long the processes of one submission may still be waited for, in wall-clock seconds.
 
     Args:
         wall: for all replies together.
-        idle: for all replies together, while the asked process waits for anything but a processor; of one that works a
+        idle: for all replies together, while the asked process waits for anything but a CPU; of one that works a
             part of the time, the rest of it counts.
-        heard: is told when a process has stood still for a moment, and when it works again or is no longer waited for.
+        on_pace: called when a process has stood still for a moment, and when it works again or is no longer waited for.
         odd: what has come that the course's own code does not send, in one sentence each.
         has_waited: whether one of the processes has stood still for a moment.
     """
 
     wall: float = math.inf
     idle: float = math.inf
-    heard: Callable[[Pace], None] = lambda pace: None
+    on_pace: Callable[[Pace], None] = lambda pace: None
     odd: list[str] = field(default_factory=list)
     has_waited: bool = False
 
@@ -160,9 +160,9 @@ class Student:
         self._start, self._ended = time.monotonic(), 0.0
 
     def used(self) -> float:
-        """Returns the processor time that it has used, or a part of the time that it took, if that is more.
+        """Returns the CPU time that it has used, or a part of the time that it took, if that is more.
 
-        What the process says of its processor time cannot be trusted; on a busy machine the time it took says little.
+        What the process reports of its CPU time cannot be trusted; on a busy machine the time it took says little.
         """
         end = self._ended or time.monotonic()
         return max(self.cpu, (end - self._start) / IDLE)
@@ -200,8 +200,8 @@ class Student:
             self.patience.wall -= took
             watch.end()
         spent = reply.get("cpu")
-        told = spent if isinstance(spent, float) and math.isfinite(spent) else 0.0
-        self.cpu += min(max(told, took / SLOWEST, watch.cpu), max(0.1, seconds))
+        reported = spent if isinstance(spent, float) and math.isfinite(spent) else 0.0
+        self.cpu += min(max(reported, took / SLOWEST, watch.cpu), max(0.1, seconds))
         return reply
 
     def _refuse_early_replies(self) -> None:
@@ -239,14 +239,14 @@ class Student:
 class _Standstill:
     """Notices that a process which was asked something hardly works, so that nobody waits for it as for one that does.
 
-    Of the last `seconds` its processes must have used, or waited for, a processor in a share of `AT_WORK`.
+    Of the last `seconds` its processes must have used, or waited for, a CPU in a share of `AT_WORK`.
     """
 
     def __init__(self, pid: int, seconds: float, patience: Patience) -> None:
         self._pid, self._seconds, self._patience, self.cpu = pid, seconds, patience, 0.0
         self._looks = deque[tuple[float, float]]()  # of each look: when, and the seconds of work since the one before
         self._start = self._last = time.monotonic()
-        self._used, self._blocked, self._told = -1.0, 0.0, False
+        self._used, self._blocked, self._reported_idle = -1.0, 0.0, False
 
     def look(self) -> None:
         """Raises ChannelError when the process has done next to nothing for a while. To be called each second or so."""
@@ -266,9 +266,9 @@ class _Standstill:
         self._patience.idle -= passed - done
         noticed = NOTICED_AGAIN if self._patience.has_waited else NOTICED
         if now - self._start >= noticed and self._done(now - noticed) < HALF * noticed:
-            if not self._told:
-                self._told = self._patience.has_waited = True
-                self._patience.heard(Pace.IDLE)
+            if not self._reported_idle:
+                self._reported_idle = self._patience.has_waited = True
+                self._patience.on_pace(Pace.IDLE)
         else:
             self.end()
         while self._looks[0][0] < now - self._seconds:
@@ -283,10 +283,10 @@ class _Standstill:
         return sum(done for when, done in self._looks if when > since)
 
     def end(self) -> None:
-        """Says that the process is no longer waited for, to whom the opposite was said."""
-        if self._told:
-            self._told = False
-            self._patience.heard(Pace.RUNNING)
+        """Reports that the process is no longer waited for, where the opposite was reported."""
+        if self._reported_idle:
+            self._reported_idle = False
+            self._patience.on_pace(Pace.RUNNING)
 
 
 class RemoteAnswer:
@@ -302,7 +302,7 @@ class RemoteAnswer:
         return self._made_up is not None
 
     def ask(self, question: Question, seconds: float) -> Reply:
-        """Returns the reply to one question, after at most about `seconds` of processor time."""
+        """Returns the reply to one question, after at most about `seconds` of CPU time."""
         if self.dead:
             return Reply("late", error=self.dead)
         if self._made_up is not None:
@@ -330,5 +330,5 @@ class RemoteAnswer:
         self._student.patience.note(f"a reply to {self._name} is not one that the course's own code sends: {reason}")
 
     def spent(self) -> float:
-        """Returns the processor time used so far, as the student's process tells it."""
+        """Returns the CPU time used so far, as the student's process reports it."""
         return self._student.cpu

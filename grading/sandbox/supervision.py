@@ -59,18 +59,18 @@ def exit_status(wait_status: int) -> int:
 
 @dataclass
 class _Usage:
-    """What all processes of the sandbox use: processes and threads, processor seconds, memory in bytes at most."""
+    """What all processes of the sandbox use: processes and threads, CPU seconds, memory in bytes at most."""
 
     processes: int = 0
     cpu: float = 0.0
     memory: int = 0
 
 
-SEEN_TOO_LATE = 0.01  # processor seconds that a process counts for which has come and gone between two looks
+SEEN_TOO_LATE = 0.01  # CPU seconds that a process counts for which has come and gone between two looks
 
 
 class _Account:
-    """The processor time of all processes that a sandbox has had, whoever waits for them.
+    """The CPU time of all processes that a sandbox has had, whoever waits for them.
 
     The kernel adds an ended process's time to the one that waits for it, and to none when its parent ignores that it
     has ended. So each process is kept as it was last seen, and one that was never seen counts for a little.
@@ -148,9 +148,9 @@ def _memory() -> int:
 
 @dataclass(frozen=True)
 class Work:
-    """What the processes of a sandbox have used (processor seconds), and what they wait for.
+    """What the processes of a sandbox have used (CPU seconds), and what they wait for.
 
-    One of them may be `ready`: it works, or waits for a processor. `blocked` says that one waits where nothing can
+    One of them may be `ready`: it works, or waits for a CPU. `blocked` says that one waits where nothing can
     interrupt it: for a disk, or, as long as it likes, for a child made by `vfork`.
     """
 

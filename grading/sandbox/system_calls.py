@@ -4,7 +4,7 @@ What is not on the list fails with "operation not permitted", whatever its numbe
 (32-bit and x32 programs) end the process. `build_filter` is slow and is called once, before the forks; `load_filter`
 takes half a millisecond in each process.
 
-With the environment variable COURSE_SANDBOX_DEBUG set, `grading autograde` tells on its standard error each call that a
+With the environment variable COURSE_SANDBOX_DEBUG set, `grading autograde` prints to standard error each call that a
 sandbox refuses, once for each sandbox: what to look at when honest code fails with "operation not permitted".
 """
 
@@ -142,7 +142,7 @@ def load_filter(*, debug: bool) -> int:
 
 
 class DeniedCalls:
-    """Debug mode: the student's process loads a filter whose denied calls the supervisor answers, and tells.
+    """Debug mode: the student's process loads a filter whose denied calls the supervisor answers, and logs.
 
     Made before the fork of the student's process; `load` is for the student's process, the rest for the supervisor.
     """
@@ -150,7 +150,7 @@ class DeniedCalls:
     def __init__(self, log: int) -> None:
         self._log, self.listener = log, -1
         self._ours, self._theirs = socket.socketpair()
-        self._told = set[tuple[int, int]]()
+        self._logged = set[tuple[int, int]]()
 
     def load(self) -> None:
         """Loads the filter, and leaves nothing open."""
@@ -176,8 +176,8 @@ class DeniedCalls:
         with contextlib.suppress(FileNotFoundError):  # its process has just ended
             fcntl.ioctl(self.listener, NOTIF_RECV, request)
             identity, call_number, first = struct.unpack_from("Q8xi12xQ", request)
-            if (call_number, first & INT) not in self._told:
-                self._told.add((call_number, first & INT))
+            if (call_number, first & INT) not in self._logged:
+                self._logged.add((call_number, first & INT))
                 name = seccomp.name(call_number) or f"system call {call_number}"
                 os.write(self._log, f"sandbox: refused {name}({first & INT:#x}, ...)\n".encode())
             fcntl.ioctl(self.listener, NOTIF_SEND, struct.pack("QqiI", identity, 0, -errno.EPERM, 0))

@@ -106,13 +106,13 @@ def test_who_waits_is_waited_for_a_while(
 
 def test_others_may_work_in_the_place_of_who_hardly_works(monkeypatch: pytest.MonkeyPatch) -> None:
     said: list[Pace] = []
-    patience = Patience(idle=20.0, heard=said.append)
+    patience = Patience(idle=20.0, on_pace=said.append)
     assert waited_for(monkeypatch, works(0.06), STANDSTILL, patience) < 30
     assert said == [Pace.IDLE]
     assert patience.has_waited
-    waited_for(monkeypatch, lambda now: Work(now, now > 20, False), WAITING, Patience(heard=said.append))
+    waited_for(monkeypatch, lambda now: Work(now, now > 20, False), WAITING, Patience(on_pace=said.append))
     assert said == [Pace.IDLE]  # it works all the time
-    waited_for(monkeypatch, lambda now: Work(max(0, now - 9), now > 9, False), WAITING, Patience(heard=said.append))
+    waited_for(monkeypatch, lambda now: Work(max(0, now - 9), now > 9, False), WAITING, Patience(on_pace=said.append))
     assert said == [Pace.IDLE, Pace.IDLE, Pace.RUNNING]
 
 

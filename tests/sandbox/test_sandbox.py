@@ -447,7 +447,7 @@ def test_the_processes_of_a_submission_share_their_patience(
     monkeypatch.setattr(student_process, "STANDSTILL", 30.0)
     monkeypatch.setattr(student_process, "NOTICED", 1.0)
     told: list[Pace] = []
-    patience = Patience(idle=4.0, wall=600.0, heard=told.append)
+    patience = Patience(idle=4.0, wall=600.0, on_pace=told.append)
     for _ in range(2):
         student = students.student(patience)
         assert student.run(LAZY + "\ndef works():\n    return 1", 5) == ""
