@@ -17,7 +17,7 @@ def command(options: argparse.Namespace) -> int:
     start = time.perf_counter()
     course = Course((options.course or ROOT).resolve())
     with reporting.Log(course.root, "autograde") as log:
-        log.say(f"autograde {vars(options)}")
+        log.write(f"autograde {vars(options)}")
         chosen(course, options.assignment, options.student)  # refuses what is mistyped, before anything is imported
         with lock_in(unsafe=options.unsafe, cluster=options.cluster) as fork_server:  # both import PyTorch meanwhile
             from grading.autograder import run
@@ -31,12 +31,12 @@ def command(options: argparse.Namespace) -> int:
                 unsafe=options.unsafe,
                 cluster=options.cluster,
             )
-            outcomes = run.run(settings, fork_server, log.outcome, log.tell)
+            outcomes = run.run(settings, fork_server, log.outcome, log.write_and_print)
         if not options.assignment and not options.student:
             outcomes += reporting.strays(course)
         names = reporting.names(course)
-        told = reporting.summary(outcomes, time.perf_counter() - start, names)
-        log.say(told)
-    print(reporting.as_json(outcomes) if options.json else f"{reporting.table(outcomes, names)}\n\n{told}")
+        summary = reporting.summary(outcomes, time.perf_counter() - start, names)
+        log.write(summary)
+    print(reporting.as_json(outcomes) if options.json else f"{reporting.table(outcomes, names)}\n\n{summary}")
     print(f"log: {log.path}", file=sys.stderr)
     return reporting.SOME_WITHOUT_MARK if any(outcome.state == FAILED for outcome in outcomes) else 0

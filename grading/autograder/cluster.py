@@ -66,7 +66,7 @@ class Cluster:
 
     def __init__(self, address: str, plugin: GradingPlugin) -> None:
         self._address, self._run = address, plugin.definitions.run
-        logging.getLogger("distributed").setLevel(logging.CRITICAL)  # what a lost connection means is said below
+        logging.getLogger("distributed").setLevel(logging.CRITICAL)  # what a lost connection means is explained below
         for name in ("client", "core", "comm"):
             logging.getLogger(f"distributed.{name}").setLevel(logging.CRITICAL)
         where: dict[str, Any] = {"scheduler_file": address} if address.endswith(".json") else {"address": address}
@@ -111,9 +111,9 @@ class Cluster:
             )
 
     def _refused(self) -> dict[str, str]:
-        """Returns why workers do not grade, by address, and says so."""
-        told: dict[str, Any] = self._client.run(standing, on_error="return")
-        refused = {address: str(reason) for address, reason in told.items() if reason}
+        """Returns why workers do not grade, by address, and prints it."""
+        states: dict[str, Any] = self._client.run(standing, on_error="return")
+        refused = {address: str(reason) for address, reason in states.items() if reason}
         for address, reason in refused.items():
             print(f"the worker at {address} does not grade: {reason}", file=sys.stderr)
         return refused
@@ -167,9 +167,9 @@ class Cluster:
                 for job, result in landed:
                     if isinstance(result, KilledWorker) and not job.deaths:
                         suspects.append(job)
-                    told = _told(job, result)
-                    if told is not None:
-                        done.append((job, told))
+                    settled = _settled(job, result)
+                    if settled is not None:
+                        done.append((job, settled))
                 if done:
                     yield done
         finally:
@@ -202,7 +202,7 @@ class Cluster:
             ) from problem
 
 
-def _told(job: Job, result: Graded | str | Exception) -> Graded | str | None:
+def _settled(job: Job, result: Graded | str | Exception) -> Graded | str | None:
     """Returns the result of a job or why it has none; None when it is to be tried again."""
     if isinstance(result, KilledWorker):
         again, job.deaths = not job.deaths, job.deaths + result.allowed_failures + 1

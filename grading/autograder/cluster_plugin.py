@@ -59,10 +59,10 @@ class GradingProcess:
             start_new_session=True,  # Ctrl-C is for the Dask worker, which then ends this process
         )
         self._connection = Connection(ours.detach())
-        self._lock, self._asked, self._alive = threading.Lock(), dict[int, SimpleQueue[bool | bytes | None]](), True
+        self._lock, self._pending, self._alive = threading.Lock(), dict[int, SimpleQueue[bool | bytes | None]](), True
         self._last = 0
         self._listener = threading.Thread(target=self._listen, daemon=True)
-        refused = self._tell(pickle.dumps(dict(definitions.keys))) or self._tell(definitions.packed)
+        refused = self._set_up(pickle.dumps(dict(definitions.keys))) or self._set_up(definitions.packed)
         if refused:
             self._process.kill()
             self._process.wait()
@@ -70,7 +70,7 @@ class GradingProcess:
             raise RefusedError(refused)
         self._listener.start()
 
-    def _tell(self, message: bytes) -> str:
+    def _set_up(self, message: bytes) -> str:
         """Returns "" when the process goes on after a message, else why it does not."""
         try:
             self._connection.send_bytes(message)
@@ -85,7 +85,7 @@ class GradingProcess:
         replies = SimpleQueue[bool | bytes | None]()
         with self._lock:
             self._last += 1
-            self._asked[self._last] = replies
+            self._pending[self._last] = replies
             try:
                 if not self._alive:
                     raise BrokenPipeError
@@ -96,20 +96,20 @@ class GradingProcess:
 
     @property
     def alive(self) -> bool:
-        """Whether it can be asked."""
+        """Whether it takes requests."""
         return self._alive
 
     def _listen(self) -> None:
-        """Hands replies to those who have asked, until the process ends."""
+        """Hands out the replies to requests, until the process ends."""
         with contextlib.suppress(EOFError, OSError):
             while True:
                 number, reply = self._connection.recv()
-                self._asked[number].put(reply)
+                self._pending[number].put(reply)
                 if not isinstance(reply, bool):
-                    del self._asked[number]
+                    del self._pending[number]
         with self._lock:
             self._alive = False
-            for replies in self._asked.values():
+            for replies in self._pending.values():
                 replies.put(None)
 
     def close(self) -> None:

@@ -57,10 +57,10 @@ def main(connection: Connection, workers: int) -> None:
         prepare(fork_server, masters)
         connection.send("")
 
-        def heard(job: Job, pace: Pace) -> None:
+        def on_pace(job: Job, pace: Pace) -> None:
             connection.send((job.number, pace is Pace.IDLE))
 
-        with Pool(workers, Context(fork_server, masters, budget), heard) as working:
+        with Pool(workers, Context(fork_server, masters, budget), on_pace) as working:
             while working.at_work or connection.poll(IDLE):
                 for job, result in working.results([connection]):
                     connection.send((job.number, pickle.dumps(result)))

@@ -22,7 +22,7 @@ from tutor.checking.verdict import Verdict
 
 @dataclass(frozen=True)
 class Budget:
-    """What grading may take: processor seconds for one cell, for one exercise's questions, and for a notebook.
+    """What grading may take: CPU seconds for one cell, for one exercise's questions, and for a notebook.
 
     A notebook gets `notebook` seconds, and `each` for each of its exercises. Where its further cells have used them up,
     the answers by themselves get `alone` seconds more. To read and compare the replies to one exercise's questions may
@@ -42,7 +42,7 @@ class Budget:
 
 
 USED_UP = "the time for this notebook was used up"
-TOO_DEAR = "its replies cost too much to read"
+TOO_EXPENSIVE = "its replies cost too much to read"
 READ_IN_ALL = 2
 STARTS = 10  # processes that one submission gets, and two more for each exercise: each new one runs its cells again
 
@@ -51,8 +51,8 @@ STARTS = 10  # processes that one submission gets, and two more for each exercis
 class Graded:
     """The verdicts on one submission, the errors of its cells, and where the time went.
 
-    `seconds` are by part of the work; `spent` is the processor time of each exercise's answers. `odd` says in sentences
-    for whoever looks after the class what an honest submission does not do; `dear` whether reading was broken off.
+    `seconds` are by part of the work; `spent` is the CPU time of each exercise's answers. `odd` says in sentences
+    for whoever looks after the class what an honest submission does not do; `expensive` whether reading was broken off.
     """
 
     verdicts: dict[str, Verdict] = field(default_factory=dict)
@@ -62,7 +62,7 @@ class Graded:
     spent: dict[str, float] = field(default_factory=dict)
     left: float = math.inf  # of the notebook's time
     odd: list[str] = field(default_factory=list)
-    dear: bool = False
+    expensive: bool = False
 
 
 @dataclass(frozen=True)
@@ -87,36 +87,36 @@ def grade(  # noqa: PLR0913 - the whole of what a mark depends on
     exercises: Mapping[str, Exercise],
     seed: str,
     budget: Budget = Budget(),
-    heard: Callable[[Pace], None] = lambda pace: None,
+    on_pace: Callable[[Pace], None] = lambda pace: None,
 ) -> Graded:
     """Returns the verdicts on a submission; never raises for anything that a submission can do.
 
-    `heard` is told when the submission's process stands still for a moment, and when it does so no longer.
+    `on_pace` is called when the submission's process stands still for a moment, and when it does so no longer.
     """
-    patience = Patience(budget.wall, budget.idle, heard)
+    patience = Patience(budget.wall, budget.idle, on_pace)
     grading = _Grading(
         students, master, work, exercises, seed, budget, patience, CpuBudget(READ_IN_ALL * budget.reading)
     )
     graded = grading.run(budget.notebook + budget.each * len(exercises))
     used_up = (graded.left <= 0 or patience.wall <= 0) and any(not name for name, _ in work.code)
     if used_up:
-        spoiled, told = _lost(graded, work), "further cells used up the time; marked without them: {}"
+        spoiled, repair = _lost(graded, work), "further cells used up the time; marked without them: {}"
     else:
         spoiled = [name for name in _lost(graded, work) if work.is_spoiled(name)]
-        told = "a further cell changes what an answer uses; marked without it: {}"
+        repair = "a further cell changes what an answer uses; marked without it: {}"
     if spoiled:
         patience.wall = max(patience.wall, budget.alone)
-        _improve(graded, grading, spoiled, Way.ANSWERS_ALONE, told)
+        _improve(graded, grading, spoiled, Way.ANSWERS_ALONE, repair)
     if overtaken := [name for name in _lost(graded, work) if work.is_overtaken(name)]:
-        told = "a later cell changes what an answer uses; marked without that cell: {}"
-        _improve(graded, grading, overtaken, Way.IN_PLACE, told)
-    _tell_what_stopped(graded, work)
+        repair = "a later cell changes what an answer uses; marked without that cell: {}"
+        _improve(graded, grading, overtaken, Way.IN_PLACE, repair)
+    _report_what_stopped(graded, work)
     graded.odd = patience.odd
     return graded
 
 
-def _tell_what_stopped(graded: Graded, work: Work) -> None:
-    """Says why answers are not there: the error of a cell that may have made them, or that no cell does."""
+def _report_what_stopped(graded: Graded, work: Work) -> None:
+    """Reports why answers are not there: the error of a cell that may have made them, or that no cell does."""
     outcomes = {name: graded.verdicts[name].outcome for name in _lost(graded, work)}
     stopped = [
         name
@@ -144,21 +144,21 @@ def _lost(graded: Graded, work: Work) -> list[str]:
     return [name for name, verdict in graded.verdicts.items() if verdict.outcome != "right" and name in work.answers]
 
 
-def _improve(graded: Graded, grading: _Grading, names: list[str], way: Way, told: str) -> None:
+def _improve(graded: Graded, grading: _Grading, names: list[str], way: Way, repair: str) -> None:
     """Asks some answers once more, their cells run in another way, and keeps what gives them more points.
 
     A further cell may have given a name another meaning, after the answer was checked.
     """
-    if graded.dear:
+    if graded.expensive:
         return
     budget = grading.budget.alone if way is Way.ANSWERS_ALONE else 0.0
     again = grading.run(max(graded.left, budget), way, names)
     better = [name for name in names if again.verdicts[name].earned > graded.verdicts[name].earned]
     graded.verdicts |= {name: again.verdicts[name] for name in better}
     if better:
-        graded.repairs.append(told.format(", ".join(better)))
+        graded.repairs.append(repair.format(", ".join(better)))
     graded.left = again.left
-    graded.dear |= again.dear
+    graded.expensive |= again.expensive
 
 
 @dataclass
@@ -182,14 +182,14 @@ class _Grading:
         self._starts = STARTS + 2 * len(self._exercises)
         self._graded = graded = Graded(repairs=list(self._work.repairs), left=seconds)
         self._process, self._ran, self._end = None, 0, len(self._cells)
-        asked = [self._exercises[exercise_of(check)] for check in self._master.cells("check")]
-        asked = [exercise for exercise in asked if names is None or exercise.name in names]
+        examined = [self._exercises[exercise_of(check)] for check in self._master.cells("check")]
+        examined = [exercise for exercise in examined if names is None or exercise.name in names]
         ends = {name: end + len(self._cells) - len(self._work.code) for name, end in self._work.ends().items()}
         if way is Way.IN_PLACE:
-            asked.sort(key=lambda exercise: ends.get(exercise.name, self._end))
-        for exercise in asked:
+            examined.sort(key=lambda exercise: ends.get(exercise.name, self._end))
+        for exercise in examined:
             start = time.perf_counter()
-            exercise.variant(self._seed)  # drawn here, where its time is told by itself
+            exercise.variant(self._seed)  # drawn here, so that its time is counted by itself
             self._add("drawing", start)
             if exercise.name not in self._work.answers:
                 graded.errors.setdefault(exercise.name, "its cell is missing")
@@ -217,10 +217,10 @@ class _Grading:
             reading = self._reading.limited(self.budget.reading)
             verdict = examine(exercise, answer, self._seed, seconds, reading)
         except BudgetExceeded:
-            graded.dear = True
+            graded.expensive = True
             self._patience.note(f"the replies to {exercise.name} cost too much to read")
-            answer.dead = TOO_DEAR
-            verdict = self._never_asked(exercise, TOO_DEAR)
+            answer.dead = TOO_EXPENSIVE
+            verdict = self._never_asked(exercise, TOO_EXPENSIVE)
         graded.spent[exercise.name] = answer.spent() - before
         if not (answer.dead or answer.out_of_step):
             return verdict
@@ -269,8 +269,8 @@ class _Grading:
             problems = [process.put(file, data) for file, data in self._work.files.items()]
         except ChannelError as problem:  # no cell has run in it: somebody else has ended it
             problems = [str(problem)]
-        for told in filter(None, problems):
-            self._note("", f"a file beside the notebook could not be written: {told}")
+        for reason in filter(None, problems):
+            self._note("", f"a file beside the notebook could not be written: {reason}")
         return process
 
     def _run_next(self, process: Student) -> None:
@@ -286,9 +286,9 @@ class _Grading:
             with self._reading.limited(self.budget.reading):
                 error = process.run(source, self.budget.cell)
         except (ChannelError, BudgetExceeded) as problem:
-            graded.dear |= isinstance(problem, BudgetExceeded)
+            graded.expensive |= isinstance(problem, BudgetExceeded)
             self._culprits[index] += 1 if isinstance(problem, ProcessEnded) else 2
-            self._note(name, f"the cell ended its process: {problem or TOO_DEAR}")
+            self._note(name, f"the cell ended its process: {problem or TOO_EXPENSIVE}")
             self._close()
             return
         if error:

@@ -41,8 +41,8 @@ def only_run(course: Course) -> contextlib.AbstractContextManager[None]:
         CourseError: when another run holds it.
     """
     folder = course.class_folder
-    told = f"another run is grading {folder}; wait until it has ended (one run at a time keeps marks whole)."
-    return locked(folder / ".grading.lock", told)
+    message = f"another run is grading {folder}; wait until it has ended (one run at a time keeps marks whole)."
+    return locked(folder / ".grading.lock", message)
 
 
 def knows(course: Course, master: Master) -> bool:
@@ -68,13 +68,13 @@ class UnwritableError(CourseError):
 class Writer:
     """Writes marks into nbgrader's gradebook, many submissions in one transaction, each whole or not at all.
 
-    Where a server goes away, it waits for it, and `tell` gets the sentence that says so.
+    Where a server goes away, it waits for it, and `report` gets the sentence that says so.
     """
 
     def __init__(
-        self, course: Course, penalties: LatePenalties, tell: Callable[[str], None] = lambda sentence: None
+        self, course: Course, penalties: LatePenalties, report: Callable[[str], None] = lambda sentence: None
     ) -> None:
-        self.course, self._penalties, self._tell = course, penalties, tell
+        self.course, self._penalties, self._report = course, penalties, report
         _patiently(course, course.gradebook).close()  # there is one now
         self._engine = course.address.engine_for_writing()
 
@@ -94,7 +94,7 @@ class Writer:
         Raises:
             CourseError: when the gradebook cannot be written.
         """
-        return [told for start in range(0, len(marked), BATCH) for told in self._write(marked[start : start + BATCH])]
+        return [row for start in range(0, len(marked), BATCH) for row in self._write(marked[start : start + BATCH])]
 
     def _write(self, marked: Sequence[Marked]) -> list[Written | CourseError]:
         paths = [self.course.autograded(one.student, one.assignment) for one in marked]
@@ -106,8 +106,8 @@ class Writer:
                 text = json.dumps(one.notebook, ensure_ascii=False, sort_keys=True)
                 half.write_text(text, encoding="utf-8", errors="replace")  # halves of characters, which JSON can hold
             written = self._rows(marked)
-            for one, path, half, told in zip(marked, paths, halves, written, strict=True):
-                if isinstance(told, Written):
+            for one, path, half, result in zip(marked, paths, halves, written, strict=True):
+                if isinstance(result, Written):
                     write_beside(path.parent, {})  # until all is there, so that no page goes to another attempt
                     os.replace(half, path)
                     self._answers(one).keep()
@@ -121,7 +121,7 @@ class Writer:
         """Puts beside a graded notebook what nbgrader puts there: which attempt it is, and a student's other files."""
         place = self.course.autograded(student, assignment).parent
         write_beside(place, beside)
-        copy_others(self.course.submitted(student, assignment), place, self._tell)
+        copy_others(self.course.submitted(student, assignment), place, self._report)
 
     def _rows(self, marked: Sequence[Marked]) -> list[Written | CourseError]:
         """Writes all in one transaction; where the database refuses a row, each in one of its own."""
@@ -131,10 +131,10 @@ class Writer:
                 return store(connection, marked, self._penalties, self._answers)
 
         try:
-            return [*_patiently(self.course, transaction, self._tell)]
+            return [*_patiently(self.course, transaction, self._report)]
         except (DBAPIError, UnicodeError) as problem:
             if len(marked) > 1:
-                return [told for one in marked for told in self._rows([one])]
+                return [result for one in marked for result in self._rows([one])]
             if isinstance(problem, UnicodeError):
                 return [UnwritableError("the gradebook does not take it: a text is none; ask for the file again.")]
             return [UnwritableError(f"the gradebook does not take it: {self.course.address.reason(problem)}")]
@@ -156,13 +156,13 @@ class Writer:
             with self._engine.begin() as connection:
                 return count_lateness(connection, assignment, student, received, self._penalties)
 
-        return _patiently(self.course, transaction, self._tell)
+        return _patiently(self.course, transaction, self._report)
 
 
-def _patiently(course: Course, action: Callable[[], T], tell: Callable[[str], None] = lambda sentence: None) -> T:
+def _patiently(course: Course, action: Callable[[], T], report: Callable[[str], None] = lambda sentence: None) -> T:
     """Returns what an action gives; tries again while others have the rows, or the server does not answer.
 
-    An action is a whole transaction: one whose end was not heard of is done again, with the same result.
+    An action is a whole transaction: one whose end was not confirmed is done again, with the same result.
 
     Raises:
         CourseError: when it cannot be done, or not for as long as one waits.
@@ -187,14 +187,14 @@ def _patiently(course: Course, action: Callable[[], T], tell: Callable[[str], No
             elif isinstance(cause, DataError | IntegrityError):
                 raise
             elif "locked" not in str(problem) or waited > WAIT:
-                told = course.address.reason(problem)
+                reason = course.address.reason(problem)
                 raise CourseError(
-                    f"the gradebook cannot be written: {told}; close what uses it, or make room."
+                    f"the gradebook cannot be written: {reason}; close what uses it, or make room."
                 ) from problem
         time.sleep(pause)
         pause = min(1.0, 2 * pause)
     if lost:
-        tell(
+        report(
             f"the gradebook ({course.address}) did not answer for {time.monotonic() - lost:.1f} s, and does again: no "
             "mark is lost, and none is written twice."
         )

@@ -97,7 +97,7 @@ def merge_exercise(path: Path, new: NotebookNode, exercise: str) -> NotebookNode
         return None
     for name in wanted:
         old.cells[places[name]] = fresh[name]
-    told = old.metadata.get("grading", {})
-    if exercise in told.get("verdicts", {}):
-        told["verdicts"][exercise] = new.metadata["grading"]["verdicts"][exercise]
+    grading = old.metadata.get("grading", {})
+    if exercise in grading.get("verdicts", {}):
+        grading["verdicts"][exercise] = new.metadata["grading"]["verdicts"][exercise]
     return old

@@ -233,24 +233,24 @@ def store(
         connection: within a transaction.
         marked: what is written.
         penalties: the course's rule for late work.
-        answers_of: returns what tells whether a person has to read something again.
+        answers_of: returns what shows whether a person has to read something again.
 
     Returns:
-        For each submission its mark, or why the penalty cannot be told; then nothing of this one is written.
+        For each submission its mark, or why the penalty cannot be computed; then nothing of this one is written.
     """
     held = {
         name: _Held(connection, name, [one.student for one in marked if one.assignment == name])
         for name in dict.fromkeys(one.assignment for one in marked)
     }
-    told, rows, students = list[Written | PenaltyError](), list[_Row](), dict[str, None]()
+    results, rows, students = list[Written | PenaltyError](), list[_Row](), dict[str, None]()
     for one in marked:
         known = held[one.assignment]
         submission = known.submission(one.student)
         _mark(submission, one, known.names, answers_of(one))
         try:
-            told.append(submission.written(penalties.assign(submission)))
+            results.append(submission.written(penalties.assign(submission)))
         except PenaltyError as problem:
-            told.append(problem)
+            results.append(problem)
             continue
         rows += submission.rows()
         if one.student not in known.students:
@@ -258,7 +258,7 @@ def store(
     if students:
         connection.execute(insert(STUDENT), [{"id": student} for student in students])
     _write(connection, rows)
-    return told
+    return results
 
 
 def count_lateness(

@@ -71,7 +71,7 @@ class EngineProcess:
         return reply
 
     def _start(self) -> None:
-        """Starts the process, and waits until it has said how students' code is locked in."""
+        """Starts the process, and waits until it has reported how students' code is locked in."""
         if missing := no_processes():
             raise NoSandboxError(missing)
         self._sources = _newest_source()
@@ -82,11 +82,11 @@ class EngineProcess:
             start_new_session=True,  # Ctrl-C is for nbgrader, which then ends this process
         )
         self._connection = Connection(ours.detach())
-        told = json.loads(self._connection.recv_bytes())
-        if "refused" in told:
+        report = json.loads(self._connection.recv_bytes())
+        if "refused" in report:
             self.close()
-            raise NoSandboxError(told["refused"])
-        self.protections = told["protections"]
+            raise NoSandboxError(report["refused"])
+        self.protections = report["protections"]
 
     def close(self) -> None:
         """Ends the process; its children end with it."""

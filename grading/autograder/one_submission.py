@@ -18,7 +18,7 @@ from grading.sandbox.fork_server import ForkServer
 
 
 class NbgraderEngine:
-    """Grades submissions of a course, one when it is asked for."""
+    """Grades submissions of a course, one at each request."""
 
     def __init__(self, course: Course, fork_server: ForkServer) -> None:
         self._course, self._fork_server = course, fork_server
@@ -34,7 +34,7 @@ class NbgraderEngine:
             }
         except (CourseError, UnreadableError) as problem:
             return {"refused": str(problem)}
-        except Exception as problem:  # noqa: BLE001 - whatever it is: it is told, and the next one is graded
+        except Exception as problem:  # noqa: BLE001 - whatever it is: it is reported, and the next one is graded
             return {"refused": f"the examiner stopped with {type(problem).__name__}: {problem}"[:300]}
 
     def _rebuild(self, assignment: str, student: str) -> dict[str, Any]:

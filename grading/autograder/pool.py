@@ -29,8 +29,8 @@ TRIES = 3  # a submission whose worker dies this often could not be graded
 LOOK = 2.0  # seconds between two looks at how long the workers have been at it
 # A worker whose submission costs the examiner more than this is ended with it. What is read is limited in
 # `grade_submission`, so this is for what no alarm stops: a library's function that runs for minutes.
-EXAMINER_SECONDS = 120.0  # of a processor
-AT_LEAST = 600.0  # seconds by the clock on the wall that a submission always has, however busy the machine is
+EXAMINER_SECONDS = 120.0  # of CPU time
+AT_LEAST = 600.0  # wall-clock seconds that a submission always has, however busy the machine is
 MORE = 2  # workers for each one, while those whose students' processes stand still wait
 WORKER_BYTES = 2 << 30  # of memory that a worker may take; the student's processes have a limit of their own
 
@@ -39,8 +39,8 @@ WORKER_BYTES = 2 << 30  # of memory that a worker may take; the student's proces
 class Job:
     """One submission that is to be graded: `key` is the fingerprint of all that its mark depends on.
 
-    Its questions are drawn from `seed`; `beside` are the files that tell which attempt of the student it is. In the
-    process of a cluster's worker, which writes no marks, it has a `number` by which it was asked for, and no `key`.
+    Its questions are drawn from `seed`; `beside` are the files that record which attempt of the student it is. In the
+    process of a cluster's worker, which writes no marks, it has the `number` of its request, and no `key`.
     """
 
     assignment: str
@@ -146,10 +146,10 @@ class _Worker:
     @staticmethod
     def is_fit(result: Graded | str | None) -> bool:
         """Says whether a worker with this result can grade on."""
-        return isinstance(result, str) or (result is not None and not result.dear)
+        return isinstance(result, str) or (result is not None and not result.expensive)
 
     def overdue(self, wall: float) -> str:
-        """Returns "" or why its job must be broken off: it has taken `wall` seconds, or too much of a processor."""
+        """Returns "" or why its job must be broken off: it has taken `wall` seconds, or too much CPU time."""
         if self._used() - self._cpu > EXAMINER_SECONDS:
             return f"its replies cost the examiner more than {EXAMINER_SECONDS:.0f} s to read; look at the submission"
         if time.monotonic() - self._since > wall:
@@ -157,7 +157,7 @@ class _Worker:
         return ""
 
     def _used(self) -> float:
-        """Returns the processor seconds of the process; 0 where nobody tells."""
+        """Returns the CPU seconds of the process; 0 where they are unknown."""
         try:
             fields = Path(f"/proc/{self._process.pid}/stat").read_bytes().rpartition(b")")[2].split()
         except OSError:  # it has just ended, or this is not Linux
@@ -186,7 +186,7 @@ def _work(pipe: Connection, run: int, context: Context) -> None:
                 known = exercises.load(assignment)
                 pipe.send(grade(students, context.masters[assignment], work, known, seed, context.budget, pipe.send))
                 break
-            except Exception as problem:  # noqa: BLE001 - whatever it is: it is told, and the next one is graded
+            except Exception as problem:  # noqa: BLE001 - whatever it is: it is reported, and the next one is graded
                 if again or not isinstance(problem, ChannelError):
                     pipe.send(f"the examiner stopped with {type(problem).__name__}: {problem}"[:300])
                     break
@@ -201,13 +201,13 @@ class Pool:
     Args:
         workers: how many of them work at once; more are started while some students' processes stand still.
         context: what every worker has from its start.
-        heard: is told when a job's student's process stands still, and when it does so no longer.
+        on_pace: is called when a job's student's process stands still, and when it does so no longer.
     """
 
     def __init__(
-        self, workers: int, context: Context, heard: Callable[[Job, Pace], None] = lambda job, pace: None
+        self, workers: int, context: Context, on_pace: Callable[[Job, Pace], None] = lambda job, pace: None
     ) -> None:
-        self._workers, self._context, self._heard = workers, context, heard
+        self._workers, self._context, self._on_pace = workers, context, on_pace
         self._waiting, self._idle, self._busy = _Queue(), list[_Worker](), list[_Worker]()
         self._wall = AT_LEAST + 2 * context.budget.wall
 
@@ -229,7 +229,7 @@ class Pool:
         self._start_waiting()
 
     def results(self, also: Sequence[Connection] = ()) -> list[tuple[Job, Graded | str]]:
-        """Waits until a worker has something to tell, or one of `also` has; returns what has been graded by then.
+        """Waits until a worker has something to report, or one of `also` has; returns what has been graded by then.
 
         A job comes with its grading, or with a sentence on why there is none.
         """
@@ -238,7 +238,7 @@ class Pool:
             result = worker.result() if worker.pipe in ready else worker.overdue(self._wall) or worker.pace
             if isinstance(result, Pace):
                 if result is not worker.pace:
-                    self._heard(worker.job, result)
+                    self._on_pace(worker.job, result)
                 worker.pace = result
                 self._start_waiting()
                 continue
@@ -248,11 +248,11 @@ class Pool:
                 self._idle.append(worker)
             else:  # it has died, or was broken off in the middle of something
                 worker.end()
-            told = job.after_death() if result is None else result
-            if told is None:
+            settled = job.after_death() if result is None else result
+            if settled is None:
                 self._waiting.add(job)
             else:
-                done.append((job, told))
+                done.append((job, settled))
             self._start_waiting()
         return done
 

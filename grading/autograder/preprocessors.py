@@ -26,15 +26,15 @@ INSTEAD = (
 )
 
 
-def _asked(step: str, resources: Any) -> NotebookNode:
+def _from_engine(step: str, resources: Any) -> NotebookNode:
     """Returns what the engine makes of the submission that nbgrader is at."""
-    told = resources["nbgrader"]
-    if told["notebook"] != told["assignment"]:
+    settings = resources["nbgrader"]
+    if settings["notebook"] != settings["assignment"]:
         raise CourseError(
-            f"{told['notebook']}.ipynb is no notebook of this course; expected {told['assignment']}.ipynb."
+            f"{settings['notebook']}.ipynb is no notebook of this course; expected {settings['assignment']}.ipynb."
         )
     try:  # nbgrader works in the course folder
-        return engine_process(Path.cwd()).ask(step, told["assignment"], told["student"])
+        return engine_process(Path.cwd()).ask(step, settings["assignment"], settings["student"])
     except NoSandboxError as problem:
         raise CourseError(f"{problem} {INSTEAD}") from None
 
@@ -68,7 +68,7 @@ class SandboxedExecute(Execute):  # type: ignore[misc]  # nbgrader has no types
             self.log.warning("NOT PROTECTED: students' code runs with your rights.")
             plain: tuple[NotebookNode, Any] = super().preprocess(nb, resources, km)
             return plain
-        graded = _asked("grade", resources)
+        graded = _from_engine("grade", resources)
         for line in engine_process(Path.cwd()).protections:
             self.log.info("protected: %s", line)
         found = {grade_id(cell): cell for cell in graded.cells if grade_id(cell)}
@@ -103,18 +103,18 @@ class TakeAnswers(NbGraderPreprocessor):  # type: ignore[misc]  # nbgrader has n
             _put_essays(nb, resources["nbgrader"]["assignment"])
             return nb, resources
         self._remove_copies(resources["nbgrader"])
-        return _asked("rebuild", resources), resources
+        return _from_engine("rebuild", resources), resources
 
-    def _remove_copies(self, told: dict[str, str]) -> None:
+    def _remove_copies(self, settings: dict[str, str]) -> None:
         """Removes what nbgrader has copied through links: a link can lead to any file that the instructor may read.
 
         Also what is called as our own unfinished file: it would say that this submission is being graded.
         """
         course = Course(Path.cwd())
-        graded = course.autograded(told["student"], told["assignment"])
+        graded = course.autograded(settings["student"], settings["assignment"])
         graded.with_name(f".{graded.name}.half").unlink(missing_ok=True)
-        submitted = course.submitted(told["student"], told["assignment"])
-        copies = course.autograded(told["student"], told["assignment"]).parent
+        submitted = course.submitted(settings["student"], settings["assignment"])
+        copies = course.autograded(settings["student"], settings["assignment"]).parent
         for link in [path for path in submitted.rglob("*") if path.is_symlink()]:
             self.log.warning("%s is a link; what it leads to was not kept", link)
             (copies / link.relative_to(submitted)).unlink(missing_ok=True)
@@ -145,8 +145,8 @@ class SaveMarks(SaveAutoGrades):  # type: ignore[misc]  # nbgrader has no types
 
     def preprocess(self, nb: NotebookNode, resources: Any) -> tuple[NotebookNode, Any]:
         """Returns the notebook as it was; its marks are in the gradebook."""
-        told = resources["nbgrader"]
-        self._answers = Answers(Course(Path.cwd()), told["student"], told["assignment"], nb)
+        settings = resources["nbgrader"]
+        self._answers = Answers(Course(Path.cwd()), settings["student"], settings["assignment"], nb)
         done: tuple[NotebookNode, Any] = super().preprocess(nb, resources)
         self._answers.keep()
         return done

@@ -37,12 +37,12 @@ def run(
     if exercise and exercise not in (known := _exercises(course, assignment)):
         raise CourseError(f"{assignment} has no exercise {exercise!r}; expected one of: {', '.join(known)}.")
     with reporting.Log(course.root, "regrade") as log, start_fork_server(unsafe=unsafe) as fork_server:
-        log.say(f"regrade {assignment} students: {', '.join(students) or 'all'} exercise: {exercise or 'all'}")
+        log.write(f"regrade {assignment} students: {', '.join(students) or 'all'} exercise: {exercise or 'all'}")
         from grading.autograder import run as autograde
 
         before = _scores(course, assignment)
         settings = autograde.Settings(course, [assignment], students, exercise, force=True, unsafe=unsafe)
-        outcomes = autograde.run(settings, fork_server, log.outcome, log.tell)
+        outcomes = autograde.run(settings, fork_server, log.outcome, log.write_and_print)
     wide = max([7, *(len(printable(one.student)) for one in outcomes)])
     outcomes.sort(key=lambda one: one.student)
     title, *column = reporting.name_column([one.student for one in outcomes], reporting.names(course))

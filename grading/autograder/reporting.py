@@ -1,4 +1,4 @@
-"""What a run tells: a table for people, JSON for machines, and a log file for afterwards."""
+"""What a run reports: a table for people, JSON for machines, and a log file for afterwards."""
 
 from __future__ import annotations
 
@@ -22,7 +22,7 @@ LONGEST = 2000  # signs of the notes on one submission
 
 
 class Log:
-    """A file in `gradebook/logs/`, one for each run; every line is on disk when it is said.
+    """A file in `gradebook/logs/`, one for each run; every line is on disk at once.
 
     As a context manager it also holds what has stopped the run.
     """
@@ -45,10 +45,10 @@ class Log:
 
     def __exit__(self, kind: object, problem: BaseException | None, trace: object) -> None:
         if problem is not None:
-            self.say(f"stopped: {problem or type(problem).__name__}")
+            self.write(f"stopped: {problem or type(problem).__name__}")
         self.close()
 
-    def say(self, text: str) -> None:
+    def write(self, text: str) -> None:
         """Writes a line with the time."""
         if self._file is None:
             return
@@ -59,9 +59,9 @@ class Log:
             print(f"the log file ends here: {problem}", file=sys.stderr)
             self._file = None
 
-    def tell(self, text: str) -> None:
+    def write_and_print(self, text: str) -> None:
         """Writes a line with the time, and prints it."""
-        self.say(text)
+        self.write(text)
         print(text, file=sys.stderr)
 
     def outcome(self, one: Outcome) -> None:
@@ -69,7 +69,7 @@ class Log:
         mark = "" if one.score is None else f" {one.score:g}"
         notes = "; ".join(one.notes)
         parts = ", ".join(f"{part} {seconds:.3f} s" for part, seconds in one.seconds.items())
-        self.say(f"{one.assignment} {one.student}: {one.state}{mark}{f' ({notes})' if notes else ''} {parts}")
+        self.write(f"{one.assignment} {one.student}: {one.state}{mark}{f' ({notes})' if notes else ''} {parts}")
 
     def close(self) -> None:
         """Closes the file."""
@@ -101,8 +101,8 @@ def names(course: Course) -> dict[str, str]:
         with course.gradebook() as book:
             found = {one.id: f"{one.first_name or ''} {one.last_name or ''}".strip() for one in book.students}
     except (OperationalError, CourseError) as problem:  # a table without names is better than none
-        told = getattr(problem, "orig", problem)
-        print(f"the names cannot be read from the gradebook: {told}", file=sys.stderr)
+        reason = getattr(problem, "orig", problem)
+        print(f"the names cannot be read from the gradebook: {reason}", file=sys.stderr)
         return {}
     return {student: name for student, name in found.items() if name}
 
@@ -166,8 +166,8 @@ def summary(outcomes: Sequence[Outcome], seconds: float, known: Mapping[str, str
         lines.append(f"  Without a mark: {counts[FAILED]} of {len(outcomes)} submissions; every other one is done.")
     for one in outcomes:
         if one.odd:
-            told = printable("; ".join(one.odd), LONGEST)
-            lines.append(f"  look at: {_whose(one, known)}: {told}")
+            odd = printable("; ".join(one.odd), LONGEST)
+            lines.append(f"  look at: {_whose(one, known)}: {odd}")
     if any("damaged" in one.reason for one in outcomes):
         lines.append("  A damaged file can often be saved: python -m grading doctor FILE")
     return "\n".join(lines)

@@ -42,7 +42,7 @@ class Settings:
     """What a run grades, and how.
 
     `assignments` and `students` name those that are wanted, none stands for all; with `exercise` no other exercise's
-    mark is written; `workers` are one for each core when none are told; `force` grades unchanged submissions too, and
+    mark is written; `workers` are one for each core when none are given; `force` grades unchanged submissions too, and
     `unsafe` even where no sandbox can be made. `cluster` is the address of a Dask scheduler whose workers grade.
     """
 
@@ -61,16 +61,16 @@ class Settings:
 def run(
     settings: Settings,
     fork_server: ForkServer | None = None,
-    heard: Callable[[Outcome], None] = lambda outcome: None,
-    tell: Callable[[str], None] = lambda sentence: print(sentence, file=sys.stderr),
+    on_outcome: Callable[[Outcome], None] = lambda outcome: None,
+    report: Callable[[str], None] = lambda sentence: print(sentence, file=sys.stderr),
 ) -> list[Outcome]:
     """Grades every submission that has changed since it was graded, and returns what became of each.
 
     Args:
         settings: what is graded, and how.
         fork_server: the fork server, where it has been started already.
-        heard: is told each outcome as soon as it is known.
-        tell: is told in a sentence what else happens, such as a database server that goes away and comes back.
+        on_outcome: gets each outcome as soon as it is known.
+        report: gets in a sentence what else happens, such as a database server that goes away and comes back.
 
     Raises:
         CourseError: when there is nothing to grade, a name is unknown, or this machine cannot make a sandbox.
@@ -84,9 +84,9 @@ def run(
             fork_server = fork_server or stack.enter_context(start_fork_server(unsafe=settings.unsafe))
         stack.enter_context(only_run(course))
         course.refuse_damaged_gradebook()
-        penalties = LatePenalties(course)  # settings that are wrong are told before anything is graded
+        penalties = LatePenalties(course)  # wrong settings are reported before anything is graded
         masters = {name: _prepare(course, name) for name in dict.fromkeys(name for name, _ in found)}
-        writer = stack.enter_context(closing(Writer(course, penalties, tell)))
+        writer = stack.enter_context(closing(Writer(course, penalties, report)))
         if fork_server is None:
             from grading.autograder.cluster import Cluster, definitions
             from grading.autograder.cluster_plugin import GradingPlugin
@@ -100,7 +100,7 @@ def run(
         outcomes = list[Outcome]()
         for outcome in _grade_all(settings, found, masters, grade_all, writer):
             outcomes.append(outcome)
-            heard(outcome)
+            on_outcome(outcome)
         return outcomes
 
 
@@ -194,17 +194,17 @@ def _write(
     for job, graded in done:
         if isinstance(graded, Graded):
             marked[job] = _marked(writer.course, masters[job.assignment], job, graded, exercise)
-    told = dict(zip(marked, writer.write([*marked.values()]), strict=True))
+    results = dict(zip(marked, writer.write([*marked.values()]), strict=True))
     spent = (time.perf_counter() - start) / max(1, len(marked))
     for job, graded in done:
         name, student = job.assignment, job.student
-        written = told.get(job)
+        written = results.get(job)
         if isinstance(graded, str):
             yield Outcome(student, name, FAILED, reason=graded)
         elif isinstance(written, Written):
             graded.seconds["gradebook and files"] = spent
-            told_of = (graded.repairs, graded.odd, graded.seconds, written.penalty)
-            yield Outcome(student, name, GRADED, written.score, "", *told_of)
+            notes = (graded.repairs, graded.odd, graded.seconds, written.penalty)
+            yield Outcome(student, name, GRADED, written.score, "", *notes)
         else:
             yield Outcome(student, name, FAILED, reason=str(written))
 

@@ -29,26 +29,26 @@ def secret_of(course: Course) -> bytes:
         CourseError: when the file cannot be read or made, or what it holds is no secret.
     """
     path = course.root / FILE
-    told = os.environ.get(VARIABLE, "")
+    secret = os.environ.get(VARIABLE, "")
     try:
-        if not told:
+        if not secret:
             write_new(path, f"{secrets.token_hex(32)}\n".encode(), mode=0o600)
-            told = path.read_text(encoding="ascii").strip()
+            secret = path.read_text(encoding="ascii").strip()
     except (OSError, ValueError) as problem:
         raise CourseError(
             f"{path} cannot be read or made ({problem}); expected the secret from which hidden questions are drawn. "
             f"Give its folder's owner the right to write there, or set {VARIABLE}."
         ) from problem
-    if len(told) < LEAST:
+    if len(secret) < LEAST:
         raise CourseError(
-            f"the secret of the course has {len(told)} signs; expected at least {LEAST}. Delete {path}: a new one is "
+            f"the secret of the course has {len(secret)} signs; expected at least {LEAST}. Delete {path}: a new one is "
             "made, and every submission is graded again."
         )
-    return told.encode()
+    return secret.encode()
 
 
 def seed_of(secret: bytes, student: str, submission: str) -> str:
-    """Returns the seed for one submission, told by its fingerprint: one of `VARIANTS`."""
+    """Returns the seed for one submission, chosen by its fingerprint: one of `VARIANTS`."""
     chosen = int.from_bytes(_mixed(secret, f"{student}\0{submission}"), "big") % VARIANTS
     return _mixed(secret, f"variant {chosen}").hex()
 

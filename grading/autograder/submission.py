@@ -1,7 +1,7 @@
 """Read a submission: take the answers out of it, by id, and nothing else.
 
 Whatever else a file holds - metadata, outputs, tags, copied or moved cells, links - cannot matter, because the graded
-notebook is built from the master. What had to be put right is told.
+notebook is built from the master. What had to be put right is reported.
 """
 
 from __future__ import annotations
@@ -30,9 +30,9 @@ from grading.notebooks.names import are_few, are_short, bound, changed, is_uncle
 MAX_BYTES = 50 << 20  # a notebook with many pictures has 5 MB
 MAX_TEXT = 5_000_000  # characters of all cells; the longest notebook of the course has 50,000
 MAX_PARTS = 2_000_000  # commas and brackets; the longest notebook of the course has 30 000
-MAX_NAMES, MAX_NAME = 12, 40  # names that are told in a sentence, and the signs of each
+MAX_NAMES, MAX_NAME = 12, 40  # names that a sentence lists, and the signs of each
 MAX_BESIDE, MAX_LISTED = 4 << 20, 200  # bytes of all files beside a notebook that are read, and paths looked at
-SECONDS = 4.0  # of a processor, to find out what cells need of experiments; for those of the course a part of one
+SECONDS = 4.0  # of CPU time, to find out what cells need of experiments; for those of the course a part of it
 
 
 class UnreadableError(ValueError):
@@ -180,10 +180,10 @@ def _with_experiments(reading: Reading, master: Master, work: Work) -> list[tupl
         work.repairs.append(too_long)
         return code
     if slow:  # `check` calls no answer right that needs one of them
-        work.repairs.append(f"{_told(slow)} of an experiment would need a training, which was not repeated")
+        work.repairs.append(f"{_name_list(slow)} of an experiment would need a training, which was not repeated")
     if not (wanted := wanted - slow):
         return code
-    work.repairs.append(f"the student's cells use {_told(wanted)} of experiments; what that needs of them was run")
+    work.repairs.append(f"the student's cells use {_name_list(wanted)} of experiments; what that needs of them was run")
     parts = needed(experiments, wanted)
     spoiled = bound(parts)  # what a set-up cell binds, and an experiment binds too, is bound again in its place
     again = {name for name, source in setups.items() if bound([source]) & spoiled}
@@ -242,7 +242,7 @@ def _is_of_student(path: Path, notebook: Path) -> bool:
     return path.is_file() and path != notebook and path.name not in ("timestamp.txt", "submission_secret.txt")
 
 
-def _told(names: set[str]) -> str:
+def _name_list(names: set[str]) -> str:
     """Returns a list of names, which a student may have chosen: the first few, and of each what a name needs."""
     listed = ", ".join(f"`{name[:MAX_NAME]}{'...' * (len(name) > MAX_NAME)}`" for name in sorted(names)[:MAX_NAMES])
     return listed if len(names) <= MAX_NAMES else f"{listed} and {len(names) - MAX_NAMES} more"
@@ -302,7 +302,7 @@ def _load(path: Path) -> list[Any]:
 def rebuilt(master: Master, work: Work) -> NotebookNode:
     """Returns the master with the student's answers in their cells; nothing else of the submission is in it.
 
-    What cells tell nbgrader is the master's own: nobody may change it.
+    The cells' metadata for nbgrader is the master's own: nobody may change it.
     """
     notebook = _copied(master.notebook)
     notebook["metadata"] = _copied(master.notebook.metadata)

@@ -30,7 +30,7 @@ class _ToLog(logging.Handler):
         self._log = log
 
     def emit(self, record: logging.LogRecord) -> None:
-        self._log.say(record.getMessage())
+        self._log.write(record.getMessage())
 
 
 def command(options: argparse.Namespace) -> int:

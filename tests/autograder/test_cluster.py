@@ -88,8 +88,8 @@ def courses(tmp_path_factory: pytest.TempPathFactory) -> list[Course]:
     return [Course(folder) for folder in made]
 
 
-def run(course: Course, heard: Callable[[Outcome], None] = lambda one: None, **settings: Any) -> list[Outcome]:
-    return autograde.run(autograde.Settings(course, progress=False, **settings), heard=heard)
+def run(course: Course, on_outcome: Callable[[Outcome], None] = lambda one: None, **settings: Any) -> list[Outcome]:
+    return autograde.run(autograde.Settings(course, progress=False, **settings), on_outcome=on_outcome)
 
 
 def gradebook(course: Course) -> dict[str, Any]:

@@ -314,7 +314,7 @@ def test_files_beside_a_notebook_are_copied_as_nbgrader_does_and_links_are_not(c
     (folder / SECRET).symlink_to(course / "nbgrader_config.py")
     told = list[str]()
     settings = autograde.Settings(Course(course), progress=False)
-    [outcome] = autograde.run(settings, tell=told.append)
+    [outcome] = autograde.run(settings, report=told.append)
     assert outcome.state == GRADED
     graded = Course(course).autograded("ada", A)
     found = sorted(str(path.relative_to(graded.parent)) for path in graded.parent.rglob("*") if path.is_file())

@@ -34,7 +34,7 @@ def graded(told: dict[str, Any], fork_server: ForkServer) -> int:
         settings = autograde.Settings(course, workers=2, progress=False, force=told["force"])
         with reporting.Log(course.root, "autograde") as log:
             done = autograde.run(settings, fork_server, log.outcome)
-            log.say(reporting.summary(done, 1.0))
+            log.write(reporting.summary(done, 1.0))
         report.write_report(course, sys.argv[1])
         Path(told["out"]).write_text(json.dumps([dataclasses.asdict(one) for one in done]))
         return 0
