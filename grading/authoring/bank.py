@@ -15,7 +15,7 @@ An answer that differs little from one above it is written as a difference from 
     # +    return i <= j
 
 What a hunk takes away (`# -`) stands exactly once in the base; where it does not, or where a hunk only adds (`# +`),
-lines that stay (`#  `) tell the place. `# ...` stands between two hunks. The base is written whole: one look finds it.
+lines that stay (`#  `) mark the place. `# ...` stands between two hunks. The base is written whole: one look finds it.
 """
 
 from __future__ import annotations

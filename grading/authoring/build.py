@@ -28,7 +28,7 @@ from tutor.checking.globals_used import line_numbers
 from tutor.files import write_whole
 from tutor.pyproject import read_pyproject
 
-CELL_SECONDS = 1800  # on the wall: a last resort, for a busy machine is slow
+CELL_SECONDS = 1800  # wall-clock: a last resort, for a busy machine is slow
 PASSED = "  [passed] "  # before a stage in a verdict's text
 
 
@@ -276,16 +276,16 @@ def common_products() -> dict[Path, str]:
     made = {ROOT / name: content for name, content in syllabus.made(sources(), readme).items()}
     made[ROOT / "docs" / "glossary.md"] = glossary.page(sources())
     folder = ROOT / "tutor" / "check_examples"
-    told = {"experiments": _experiments(), "hints": _hints(), "notebooks": _notebooks()}
-    return made | {folder / f"{name}.json": content for name, content in told.items()}
+    contents = {"experiments": _experiments(), "hints": _hints(), "notebooks": _notebooks()}
+    return made | {folder / f"{name}.json": content for name, content in contents.items()}
 
 
 def _hints() -> str:
     """Returns the hints of every exercise, by its name."""
     from grading.definitions.exercise import load
 
-    told = {name: list(one.hints) for notebook in catalogue.notebooks() for name, one in load(notebook).items()}
-    return json.dumps(told, ensure_ascii=False, indent=0) + "\n"
+    hints = {name: list(one.hints) for notebook in catalogue.notebooks() for name, one in load(notebook).items()}
+    return json.dumps(hints, ensure_ascii=False, indent=0) + "\n"
 
 
 def _experiments() -> str:
@@ -300,9 +300,9 @@ def _experiments() -> str:
         others = [cell.source for cell in notebook.cells if cell.cell_type == "code" and not is_experiment(cell)]
         names = sorted(bound(tried) - bound(others))
         slow = [name for name in names if trained("\n".join(needed(tried, [name])))]
-        told: dict[str, Any] = {"made": [name for name in names if name not in slow], "trained": slow}
-        told["cells"] = [line_numbers(source) for source in tried if bound([source]) & set(names)]
-        lines.append(f"{json.dumps(path.stem)}: {json.dumps(told)}")
+        variables: dict[str, Any] = {"made": [name for name in names if name not in slow], "trained": slow}
+        variables["cells"] = [line_numbers(source) for source in tried if bound([source]) & set(names)]
+        lines.append(f"{json.dumps(path.stem)}: {json.dumps(variables)}")
     return "{\n" + ",\n".join(lines) + "\n}\n"
 
 
@@ -311,12 +311,12 @@ def _notebooks() -> str:
     lines = []
     for path in sources():
         cells = read(path)
-        told: dict[str, Any] = {
+        parts: dict[str, Any] = {
             "exercises": {cell.name: cell.points for cell in cells if cell.kind == "check"},
             "essays": {cell.name: cell.points for cell in cells if cell.kind == "essay"},
             "names": sorted(bound(cell.source for cell in cells if cell.language == "code")),
         }
-        lines.append(f"{json.dumps(path.stem)}: {json.dumps(told)}")
+        lines.append(f"{json.dumps(path.stem)}: {json.dumps(parts)}")
     return "{\n" + ",\n".join(lines) + "\n}\n"
 
 
@@ -337,8 +337,8 @@ def agrees(file: Path, content: str) -> bool:
     return stored == content
 
 
-def build(selected: Iterable[str] = (), *, examples_only: bool = False, say: Callable[[str], object] = print) -> None:
-    """Makes the notebooks, their `tutor/check_examples/`, syllabus, glossary and README's table; says what has changed.
+def build(selected: Iterable[str] = (), *, examples_only: bool = False, log: Callable[[str], object] = print) -> None:
+    """Makes the notebooks, their `tutor/check_examples/`, syllabus, glossary and README's table; logs what has changed.
 
     With `examples_only` no notebook is run or written: what the checks ask is made, in seconds, and all that is common.
 
@@ -349,18 +349,18 @@ def build(selected: Iterable[str] = (), *, examples_only: bool = False, say: Cal
     _refuse_shared_names()
     for file, content in common_products().items():  # before any notebook runs: its last cell reads them
         if write_whole(file, content):
-            say(f"{file.relative_to(ROOT)}: made")
+            log(f"{file.relative_to(ROOT)}: made")
     for path in paths:
         made, solution = products(path), Course(ROOT).solution(path.stem)
         for file in [file for file in made if file.suffix == ".json"]:  # the checks of the run below read them
             content = made.pop(file)
             if not agrees(file, content) and write_whole(file, content):
-                say(f"{file.relative_to(ROOT)}: made")
+                log(f"{file.relative_to(ROOT)}: made")
         if examples_only:
             continue
         made[solution] = text(_solved(path.stem, nbformat.reads(made[solution], as_version=4), solution.parent))
         for file, content in made.items():
-            say(f"{file.relative_to(ROOT)}: {'made' if write_whole(file, content) else 'unchanged'}")
+            log(f"{file.relative_to(ROOT)}: {'made' if write_whole(file, content) else 'unchanged'}")
 
 
 def _solved(name: str, draft: NotebookNode, folder: Path) -> NotebookNode:

@@ -11,7 +11,7 @@ from grading.definitions.exercise import Exercise
 from tutor.checking import fingerprints, plain
 from tutor.checking.judging import Raised
 
-FURTHER = ("measure", "cost", "decisive", "weak")  # what is told of a stage where it is not left out
+FURTHER = ("measure", "cost", "decisive", "weak")  # what is written of a stage where it is not left out
 TERMS = 100.0  # how large the terms of a trace are taken to be, where two are compared
 
 
@@ -22,7 +22,7 @@ def encode(exercise: Exercise) -> dict[str, Any]:
 
     sealed = {stage.name for stage in exercise.stages if stage.sealed}
 
-    def told(sealed: bool, case: Any, value: Any) -> Any:  # noqa: FBT001 - of the stage
+    def entry(sealed: bool, case: Any, value: Any) -> Any:  # noqa: FBT001 - of the stage
         if isinstance(value, Raised):
             more = {"changed": value.changed, "said": value.said}
             return {"raised": value.error_type} | {name: part for name, part in more.items() if part}
@@ -44,8 +44,8 @@ def encode(exercise: Exercise) -> dict[str, Any]:
                 "cases": [
                     {
                         "ask": {name: _short(value, ASKED) for name, value in case.ask.encode().items()},
-                        "wanted": told(cases.name in sealed, case, case.wanted),
-                        "mistakes": {n: told(cases.name in sealed, case, value) for n, value in case.mistakes.items()},
+                        "wanted": entry(cases.name in sealed, case, case.wanted),
+                        "mistakes": {n: entry(cases.name in sealed, case, value) for n, value in case.mistakes.items()},
                         **({"traces": list(map(case.traces.get, made.hints))} if case.traces is not None else {}),
                     }
                     for case in cases.cases
@@ -82,7 +82,7 @@ def _rounded(value: Any, digits: int) -> Any:
 
 
 def same(first: Any, second: Any, size: float = 1.0) -> bool:
-    """Compares two examples; numbers may differ in the last digits, as they do from one processor to another.
+    """Compares two examples; numbers may differ in the last digits, as they do from one CPU to another.
 
     Sums that cancel leave what the large numbers of a tensor were rounded by: `size` is the largest one beside these.
     The terms of a trace are not known here, so that it counts as a sum of large ones.

@@ -154,8 +154,8 @@ def release(folder: Path) -> list[Path]:
     top = f"{NAME}-{__version__}"
     with zipfile.ZipFile(packed, "w", zipfile.ZIP_DEFLATED) as archive:
         links = online(course.assignments, course_setting("repository"))
-        told = README.format(oldest=_oldest_python(), wheel=wheel.name, online=links)
-        _add(archive, f"{top}/README.md", told.encode())
+        readme = README.format(oldest=_oldest_python(), wheel=wheel.name, online=links)
+        _add(archive, f"{top}/README.md", readme.encode())
         _add(archive, f"{top}/requirements.txt", REQUIREMENTS.format(wheel=wheel.name).encode())
         _add(archive, f"{top}/LICENSE", (ROOT / "LICENSE").read_bytes())
         _add(archive, f"{top}/{wheel.name}", wheel.read_bytes())
@@ -190,9 +190,9 @@ def online(names: Sequence[str], repository: str) -> str:
 
 
 def _add(archive: zipfile.ZipFile, name: str, content: bytes) -> None:
-    told = zipfile.ZipInfo(name, TIME)
-    told.external_attr = 0o644 << 16
-    archive.writestr(told, content, zipfile.ZIP_DEFLATED)
+    entry = zipfile.ZipInfo(name, TIME)
+    entry.external_attr = 0o644 << 16
+    archive.writestr(entry, content, zipfile.ZIP_DEFLATED)
 
 
 def _wheel(folder: Path) -> Path:

@@ -1,6 +1,6 @@
 """Read the text source of a notebook, and refuse one whose parts do not fit together.
 
-A source is a jupytext percent script. Its head, the notebook's metadata in YAML, tells below `course:` where the
+A source is a jupytext percent script. Its head, the notebook's metadata in YAML, states below `course:` where the
 notebook stands (see `grading.authoring.syllabus`); nothing of it reaches the notebook. A cell's marker says in one or
 two words what the cell is:
 
@@ -58,7 +58,7 @@ class Cell:
     language: str  # "markdown" or "code"
     line: int
     minutes: float = 0  # what the answer takes, of a check cell or an essay
-    difficulty: int = 0  # 1 to 3, 0 where nothing is said
+    difficulty: int = 0  # 1 to 3, 0 where none is given
 
 
 def read(path: Path) -> list[Cell]:
@@ -83,8 +83,8 @@ def _with_points(notebook: str, cell: Cell, table: Mapping[str, float]) -> Itera
     essay = replace(cell, points=points, minutes=points * MINUTES_PER_POINT["essay"])
     yield essay if cell.kind == "essay" else cell
     if cell.kind == "exercise":
-        told = catalogue.effort(notebook, cell.name) or (round(points * MINUTES_PER_POINT["check"]), 0)
-        yield Cell("check", cell.name, points, f"check({cell.name})", "code", cell.line, *told)
+        effort = catalogue.effort(notebook, cell.name) or (round(points * MINUTES_PER_POINT["check"]), 0)
+        yield Cell("check", cell.name, points, f"check({cell.name})", "code", cell.line, *effort)
 
 
 def _with_effort(cells: Sequence[Cell]) -> list[Cell]:
@@ -93,11 +93,11 @@ def _with_effort(cells: Sequence[Cell]) -> list[Cell]:
     found: list[Cell] = []
     for number, cell in enumerate(cells):
         if cell.kind == "exercise" and (difficulty := answers[cell.name].difficulty):
-            told = f"*About {answers[cell.name].minutes:g} minutes, difficulty {dots(difficulty)}.*"
+            line = f"*About {answers[cell.name].minutes:g} minutes, difficulty {dots(difficulty)}.*"
             if found and found[-1].kind == "prose":
-                found[-1] = replace(found[-1], source=f"{found[-1].source}\n\n{told}")
+                found[-1] = replace(found[-1], source=f"{found[-1].source}\n\n{line}")
             else:
-                found.append(Cell("prose", "", None, told, "markdown", cell.line))
+                found.append(Cell("prose", "", None, line, "markdown", cell.line))
         in_head = number < HEAD and cell.kind == "prose"
         found.append(replace(cell, source=_with_minutes(cell.source, answers)) if in_head else cell)
     return found
@@ -141,7 +141,7 @@ def _table(cells: Sequence[Cell]) -> dict[str, float]:
 
 
 def course_metadata(path: Path) -> Any:
-    """Returns what the head of a source tells below `course:`, None when nothing."""
+    """Returns what the head of a source states below `course:`, None when nothing."""
     return _parsed(path.read_text(encoding="utf-8")).metadata.get("course")
 
 

@@ -1,7 +1,7 @@
 """The syllabus, the picture of the path and README's table, made from the heads of solutions/*.py with every build.
 
 The head of a source says below `course:` where its notebook stands, what it builds on, and the questions it answers;
-its first cell tells aims, time and prerequisites, and its markers the points.
+its first cell states aims, time and prerequisites, and its markers the points.
 """
 
 from __future__ import annotations
@@ -32,7 +32,7 @@ COLOURS = {
 WORDS_PER_MINUTE = 130
 LINES_PER_MINUTE = 20  # of the code that is given
 SIX = ("01", "03", "04", "06", "07", "11")  # for those who have no time for all
-QUARTER = 15  # minutes: heads tell the time in quarters of an hour, and may be one off
+QUARTER = 15  # minutes: heads give the time in quarters of an hour, and may be one off
 
 BEGIN_TABLE, END_TABLE = "<!-- made by `make build` from the heads of the sources -->", "<!-- made until here -->"
 
@@ -52,14 +52,14 @@ class Place:
 
 
 def place(path: Path) -> Place:
-    """Returns the place that the head of a source tells.
+    """Returns the place that the head of a source states.
 
     Raises:
         BuildError: when the head lacks a part, or has one that is not understood.
     """
-    told = source.course_metadata(path)
+    metadata = source.course_metadata(path)
     try:
-        parts: dict[str, Any] = {k: tuple(value) if isinstance(value, list) else value for k, value in told.items()}
+        parts: dict[str, Any] = {k: tuple(value) if isinstance(value, list) else value for k, value in metadata.items()}
         found = Place(**parts)
     except (AttributeError, TypeError):
         found = None
@@ -67,7 +67,7 @@ def place(path: Path) -> Place:
         raise BuildError(
             f"{path.name}: its head has no place in the course; expected below `course:` the texts teaches and part "
             f'({", ".join(COLOURS)}), the whole numbers column and row, the lists builds_on (such as ["03"]) and '
-            f"questions, and perhaps a remark, and as running the minutes that its cells take; got {told!r}."
+            f"questions, and perhaps a remark, and as running the minutes that its cells take; got {metadata!r}."
         )
     if len(found.questions[0]) > QUESTION:
         raise BuildError(
@@ -88,7 +88,7 @@ def _fits(place: Place) -> bool:
 
 @dataclass(frozen=True)
 class Head:
-    """What the source of a notebook tells about it."""
+    """What the source of a notebook states about it."""
 
     folder: str
     place: Place
@@ -138,26 +138,26 @@ def in_quarters(minutes: float) -> str:
 
 
 def head(path: Path) -> Head:
-    """Returns what a source tells, from its head, its first cell and its markers.
+    """Returns what a source states, from its head, its first cell and its markers.
 
     Raises:
-        BuildError: when one of them lacks a part, or the head tells another time than a student takes.
+        BuildError: when one of them lacks a part, or the head gives another time than a student takes.
     """
     cells = source.read(path)
     first = cells[0].source + "\n"
     title = re.search(r"^# \d\d · (.+)$", first, re.MULTILINE)
     aims = re.search(r"^\*\*When you are done, you can\*\*\n((?:.+\n)+)", first, re.MULTILINE)
-    told = re.search(r"^\*\*Time\*\*: about ([^.]+)\. \*\*Before this\*\*: ((?:.+\n?)+)", first, re.MULTILINE)
-    if title is None or aims is None or told is None:
+    effort = re.search(r"^\*\*Time\*\*: about ([^.]+)\. \*\*Before this\*\*: ((?:.+\n?)+)", first, re.MULTILINE)
+    if title is None or aims is None or effort is None:
         raise BuildError(
             f"{path.name}: its first cell lacks a part; expected '# NN · Title', '**When you are done, you can**' "
             "with a list, and '**Time**: about 2 h. **Before this**: ...'."
         )
     where = place(path)
     takes = pace(cells, where.running)
-    if abs(takes - _minutes(told.group(1))) > QUARTER:
+    if abs(takes - _minutes(effort.group(1))) > QUARTER:
         raise BuildError(
-            f"{path.name}: its head says {told.group(1)!r}, but at a student's pace (`syllabus.pace`) it takes "
+            f"{path.name}: its head says {effort.group(1)!r}, but at a student's pace (`syllabus.pace`) it takes "
             f"{takes:.0f} minutes; write 'about {in_quarters(takes)}'."
         )
     return Head(
@@ -165,8 +165,8 @@ def head(path: Path) -> Head:
         where,
         title.group(1),
         tuple(" ".join(line.split()) for line in re.split(r"(?:^|\n)- ", aims.group(1).strip())[1:]),
-        told.group(1),
-        " ".join(told.group(2).split()),
+        effort.group(1),
+        " ".join(effort.group(2).split()),
         sum(cell.points or 0 for cell in cells),
         sum(cell.kind == "check" for cell in cells),
         sum(cell.kind == "essay" for cell in cells),
@@ -177,7 +177,7 @@ def heads(sources: Sequence[Path]) -> dict[str, Head]:
     """Returns the heads of the sources by the numbers of their notebooks.
 
     Raises:
-        BuildError: when a source does not tell what is needed, or what two of them tell does not fit together.
+        BuildError: when a source lacks what is needed, or what two of them state does not fit together.
     """
     known = {path.stem[:2]: head(path) for path in sources}
     boxes: dict[tuple[int, int], str] = {}
@@ -245,13 +245,13 @@ def syllabus(known: Mapping[str, Head]) -> str:
         "([Brysbaert 2019](https://doi.org/10.1016/j.jml.2019.104047)).",
     ]
     for number, one in known.items():
-        asked = [f"{one.exercises} exercise{'s' * (one.exercises != 1)}"]
-        asked += [f"{one.essays} essay{'s' * (one.essays != 1)}"] * (one.essays > 0)
+        tasks = [f"{one.exercises} exercise{'s' * (one.exercises != 1)}"]
+        tasks += [f"{one.essays} essay{'s' * (one.essays != 1)}"] * (one.essays > 0)
         lines += [
             "",
             f"## {number} · {one.title}",
             "",
-            f"`{one.folder}`: about {one.time}, {_points(one)} ({' and '.join(asked)}).",
+            f"`{one.folder}`: about {one.time}, {_points(one)} ({' and '.join(tasks)}).",
             f"**Before this**: {one.before}",
             "",
             "**Questions it answers**",
@@ -276,7 +276,7 @@ def reading_order(known: Mapping[str, Head]) -> str:
     while len(after[way[-1]]) == 1:
         way += after[way[-1]]
 
-    def told(number: str) -> str:
+    def labelled(number: str) -> str:
         remark = known[number].place.remark
         return f"{number} ({remark})" if remark else number
 
@@ -285,7 +285,7 @@ def reading_order(known: Mapping[str, Head]) -> str:
         groups: dict[tuple[str, ...], list[str]] = {}
         for number in after[start]:
             groups.setdefault(known[number].place.builds_on, []).append(number)
-        here = [f"{_and([told(n) for n in group])} after {_and(needed)}" for needed, group in groups.items()]
+        here = [f"{_and([labelled(n) for n in group])} after {_and(needed)}" for needed, group in groups.items()]
         return here + [step for number in after[start] for step in steps(number)]
 
     common = f"Read {way[0]} to {way[-1]} first, in this order." if len(way) > 1 else f"Read {way[0]} first."
