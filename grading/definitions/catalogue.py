@@ -36,8 +36,8 @@ def names(notebook: str) -> list[str]:
     if notebook not in notebooks():
         raise LookupError(f"no exercises are defined for {notebook!r}; expected one of: {', '.join(notebooks())}.")
     source = Course().source(notebook)
-    asked = re.findall(r'^# %% exercise="(\w+)"', source.read_text(encoding="utf-8"), re.M) if source.exists() else []
-    place = {name: number for number, name in enumerate(asked)}
+    names = re.findall(r'^# %% exercise="(\w+)"', source.read_text(encoding="utf-8"), re.M) if source.exists() else []
+    place = {name: number for number, name in enumerate(names)}
     files = sorted(path.stem for path in (FOLDER / notebook).glob("[!_]*.py"))
     return sorted(files, key=lambda name: place.get(name, len(place)))
 
@@ -53,7 +53,7 @@ def effort(notebook: str, name: str) -> Effort | None:
     tree = ast.parse(path.read_text(encoding="utf-8") if path.is_file() else "")
     for call in ast.walk(tree):
         if isinstance(call, ast.Call) and isinstance(call.func, ast.Name) and call.func.id == "Definition":
-            said = {part.arg: part.value.value for part in call.keywords if isinstance(part.value, ast.Constant)}
-            if said.get("minutes") and said.get("difficulty"):
-                return Effort(int(str(said["minutes"])), int(str(said["difficulty"])))
+            values = {part.arg: part.value.value for part in call.keywords if isinstance(part.value, ast.Constant)}
+            if values.get("minutes") and values.get("difficulty"):
+                return Effort(int(str(values["minutes"])), int(str(values["difficulty"])))
     return None

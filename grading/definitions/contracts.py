@@ -301,20 +301,20 @@ def _defaults(exercise: Exercise, calls: Sequence[Question]) -> Iterator[Questio
         given = [ask for ask in calls if len(ask.inputs) > place or name in ask.keywords]
         if called[name].default is not inspect.Parameter.empty and given:
             left = [replace(ask, inputs=ask.inputs[:place], keywords=_without(name, ask.keywords)) for ask in given]
-            yield from _telling(exercise, given, left, always=len(given) == len(calls))
+            yield from _revealing(exercise, given, left, always=len(given) == len(calls))
     for name, parameter in made.items() if _is_class(exercise) else ():
         given = [ask for ask in calls if name in (ask.build or {})]
         usual = [ask for ask in given if (ask.build or {})[name] == parameter.default]
         if parameter.default is not inspect.Parameter.empty and given:
             left = [replace(ask, build=_without(name, ask.build or {})) for ask in given]
-            yield from _telling(exercise, given, left, always=len(given) == len(calls) and bool(usual))
+            yield from _revealing(exercise, given, left, always=len(given) == len(calls) and bool(usual))
 
 
 def _without(name: str, values: Mapping[str, Any]) -> dict[str, Any]:
     return {key: value for key, value in values.items() if key != name}
 
 
-def _telling(
+def _revealing(
     exercise: Exercise, given: Sequence[Question], left: Sequence[Question], *, always: bool
 ) -> Iterator[Question]:
     """Yields the last of a few calls to which the reference replies otherwise when an argument is left out.
@@ -350,11 +350,11 @@ def _states(exercise: Exercise, calls: Sequence[Question]) -> Iterator[Question]
     """
     for ask in calls:
         if ask.probe in CHANGES_MODEL and _is_alive(ask.inputs[0]) and not ask.build:
-            told = replace(ask, probe="returned twice", follow_up=None, entries=(), part="")
-            if not ask.changes and isinstance(exercise.reply(told).value, dict):
-                yield told
+            base = replace(ask, probe="returned twice", follow_up=None, entries=(), part="")
+            if not ask.changes and isinstance(exercise.reply(base).value, dict):
+                yield base
             if 0 in ask.changes or ask.follow_up is not None or ask.probe != "result":
-                yield replace(told, probe="left", inputs=(replace(ask.inputs[0], training=True), *ask.inputs[1:]))
+                yield replace(base, probe="left", inputs=(replace(ask.inputs[0], training=True), *ask.inputs[1:]))
             return
 
 
@@ -481,7 +481,7 @@ def stages(exercise: Exercise, main: Sequence[StageCases], public: Examples | No
     fresh = [(stage, case) for stage, old in zip(main, known, strict=False) for case in stage.cases[old:]]
     any_calls = [case.ask for _, case in fresh if case.ask.inputs and not isinstance(case.wanted, Raised)]
     plain_calls = [case.ask for stage, case in fresh if _is_plain_call(stage, case)]
-    asked_before = {stage.name: stage.cases for stage in public.stages if stage.cost} if public else {}
+    public_cases = {stage.name: stage.cases for stage in public.stages if stage.cost} if public else {}
     found = []
     for circumstance in CIRCUMSTANCES:
         calls = any_calls if circumstance.of_any_call else plain_calls
@@ -490,8 +490,8 @@ def stages(exercise: Exercise, main: Sequence[StageCases], public: Examples | No
         asks = () if public and circumstance.fixed else circumstance.asks(exercise, calls)
         made = [(ask, exercise.reply(ask).value) for ask in asks]
         hidden = public is not None
-        cases = [Case(ask, wanted, hidden=hidden) for ask, wanted in made if _says_something(ask, wanted)]
-        if cases := [*asked_before.get(circumstance.name, ()), *cases]:
+        cases = [Case(ask, wanted, hidden=hidden) for ask, wanted in made if _is_comparable(ask, wanted)]
+        if cases := [*public_cases.get(circumstance.name, ()), *cases]:
             found.append(
                 StageCases(
                     circumstance.name,
@@ -513,7 +513,7 @@ def _is_plain_call(stage: StageCases, case: Case) -> bool:
     return as_it_is and bool(ask.inputs) and not isinstance(case.wanted, Raised)
 
 
-def _says_something(ask: Question, wanted: Any) -> bool:
+def _is_comparable(ask: Question, wanted: Any) -> bool:
     """Says whether there is anything to compare in what the reference gives."""
     if ask.probe == "in double":
         return str(wanted).startswith("torch.float")

@@ -1,4 +1,4 @@
-"""The corners of an exercise's domain: which arguments it may be given, said once, and asked of every student.
+"""The corners of an exercise's domain: which arguments it may be given, stated once, and asked of every student.
 
 What is drawn keeps to a comfortable middle: a cap at 64, a comparison at its very limit, a product that underflows are
 met by luck. So a definition says of what its arguments may be made, a few values for each dimension:
@@ -28,7 +28,7 @@ class Corners:
     """What the arguments in a stage's questions may be.
 
     Args:
-        stage: the name of the stage that asks for it, and fails where an answer does.
+        stage: the name of the stage that requires it, and fails where an answer does.
         dimensions: a few values each; a `range` stands for one of its numbers, drawn for each student.
         question: makes a question of a generator and one value for each dimension; None where two do not go together.
     """
@@ -45,20 +45,20 @@ class Corners:
         while corners:
             corner = max(corners, key=lambda one: len(_pairs(one) & missing))
             corners.remove(corner)
-            for asked in self._asked(rng, corner) if _pairs(corner) & missing else ():
+            for drawn in self._made(rng, corner) if _pairs(corner) & missing else ():
                 missing -= _pairs(corner)
-                yield asked
+                yield drawn
 
     def every(self, rng: random.Random) -> Iterator[tuple[Corner, Question]]:
         """Yields a question for each combination of values: what `benchmarks/slips.py` holds an answer against."""
         for corner in self._all():
-            yield from self._asked(rng, corner)
+            yield from self._made(rng, corner)
 
     def _all(self) -> Iterator[Corner]:
         for numbers in itertools.product(*(range(len(values)) for values in self.dimensions.values())):
             yield dict(zip(self.dimensions, numbers, strict=True))
 
-    def _asked(self, rng: random.Random, corner: Corner) -> Iterator[tuple[Corner, Question]]:
+    def _made(self, rng: random.Random, corner: Corner) -> Iterator[tuple[Corner, Question]]:
         values = {name: self.dimensions[name][number] for name, number in corner.items()}
         question = self.question(rng, **{name: _one(rng, value) for name, value in values.items()})
         if question is not None:

@@ -62,7 +62,7 @@ class Stage:
         raises: the class of the exception that is wanted in place of a value; with the measure "says why", one with a
             sentence.
         measure: one of `tutor.checking.measures.MEASURES`: what is compared is measured from the answer.
-        decisive: it asks for what the exercise is there for: an answer that fails it earns at most half of the points.
+        decisive: it tests what the exercise is there for: an answer that fails it earns at most half of the points.
     """
 
     name: str
@@ -91,9 +91,9 @@ class Definition:
     """Collects the parts of one exercise, in the order in which the file says them.
 
     Args:
-        minutes: what it takes a student, a guess that a class corrects; 0 where nothing is said.
-        difficulty: 1 (one idea, a line or two), 2 (several demands at once) or 3 (a plan is needed); 0 where nothing is
-            said. The build shows both in front of the exercise and in the table at the notebook's head.
+        minutes: what it takes a student, a guess that a class corrects; 0 where none is given.
+        difficulty: 1 (one idea, a line or two), 2 (several demands at once) or 3 (a plan is needed); 0 where none is
+            given. The build shows both in front of the exercise and in the table at the notebook's head.
         exceptions: see `Exercise`.
         trains: see `Exercise`.
         forbids: see `Exercise`.
@@ -162,9 +162,9 @@ class Definition:
 
         def add(draw: Drawing) -> Drawing:
             look = _text(draw, f"stage {name!r}: expected where to look")
-            asked = list(draw(random.Random(seed))) if public is None else public
+            questions = list(draw(random.Random(seed))) if public is None else public
             self.stages.append(
-                Stage(name, points, look, asked, draw, view, tolerance, sealed, raises, measure, decisive)
+                Stage(name, points, look, questions, draw, view, tolerance, sealed, raises, measure, decisive)
             )
             return draw
 

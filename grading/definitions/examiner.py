@@ -22,7 +22,7 @@ def examine(
     seconds: float = SECONDS,
     reading: contextlib.AbstractContextManager[None] | None = None,
 ) -> Verdict:
-    """Returns the verdict on an answer, asked questions drawn from `seed`; tells nothing of hidden inputs.
+    """Returns the verdict on an answer, asked questions drawn from `seed`; reveals nothing of hidden inputs.
 
     The replies are read and compared within `reading`, which may limit what that costs (`reading_time`).
     """

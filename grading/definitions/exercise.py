@@ -25,8 +25,8 @@ from tutor.checking.judging import Case, Examples, Raised, StageCases, is_right,
 from tutor.checking.measures import INPUTS_KEPT, measured
 from tutor.checking.probes import RESULTS
 
-MISTAKE_SECONDS = 5.0  # of a processor, for one reply of a known mistake; thousands of times what any of them needs
-TRIES = 8  # draws of a stage, among which one is looked for that asks for a result which is not known yet
+MISTAKE_SECONDS = 5.0  # of CPU time, for one reply of a known mistake; thousands of times what any of them needs
+TRIES = 8  # draws of a stage, among which one is looked for that needs a result which is not known yet
 KEPT = 40  # drawn examples of one exercise in one process
 
 
@@ -102,13 +102,13 @@ class Exercise:
         """Returns what a check asks: the public examples, and of each stage what is drawn for one student more.
 
         So an answer fails the same stages in the notebook as in grading, and no points that it has so far are lost. Of
-        known mistakes the further questions tell traces: enough to see that an answer makes another one.
+        known mistakes the further questions hold traces: enough to see that an answer makes another one.
         """
         stages = []
         for stage, public in zip(self.stages, self._public.stages, strict=False):
             further = self._of_check[stage.name]
-            told = (replace(case, mistakes={}, traces=self._traces(public, case)) for case in further)
-            stages.append(replace(public, cases=(*public.cases, *told)))
+            traced = (replace(case, mistakes={}, traces=self._traces(public, case)) for case in further)
+            stages.append(replace(public, cases=(*public.cases, *traced)))
         kept = self._public.stages[len(stages) :]
         return self._with_corners(replace(self._public, stages=(*stages, *kept)), "check", hidden=False)
 
@@ -117,7 +117,7 @@ class Exercise:
         return self._examples([self.cases(stage, stage.public) for stage in self.stages])
 
     def _traces(self, stage: StageCases, case: Case) -> dict[str, str | float] | None:
-        """Returns what a further question tells of known mistakes: nothing where the results are formulas."""
+        """Returns what a further question holds of known mistakes: nothing where the results are formulas."""
         if case.ask.at or isinstance(case.wanted, Raised):
             return None
         self._refuse_late_mistakes(stage, case)
@@ -146,7 +146,7 @@ class Exercise:
         """Returns the examples for grading: the public ones, and fresh ones; the same seed draws the same.
 
         The public ones are asked again so that no answer that the student's own check refuses passes here by luck. All
-        are asked in an order that the seed draws: the number of a call tells nothing of its stage.
+        are asked in an order that the seed draws: the number of a call reveals nothing of its stage.
         """
         drawn = self._examples(
             [
@@ -215,11 +215,11 @@ class Exercise:
 
     @cached_property
     def _known_of_check(self) -> Sequence[tuple[Question, Reply]]:
-        asked = (case.ask for stage in self.stages if not stage.sealed for case in self._of_check[stage.name])
-        return [*self._known_of_public, *self._known_replies(asked)]
+        questions = (case.ask for stage in self.stages if not stage.sealed for case in self._of_check[stage.name])
+        return [*self._known_of_public, *self._known_replies(questions)]
 
-    def _known_replies(self, asked: Iterable[Question]) -> Sequence[tuple[Question, Reply]]:
-        return [(ask, self.reply(ask)) for ask in asked if ask.probe in RESULTS]
+    def _known_replies(self, questions: Iterable[Question]) -> Sequence[tuple[Question, Reply]]:
+        return [(ask, self.reply(ask)) for ask in questions if ask.probe in RESULTS]
 
     def _ask_for_something_new(
         self, stage: Stage, cases: Sequence[Case], known: Sequence[tuple[Question, Reply]]
@@ -228,7 +228,7 @@ class Exercise:
 
         Where only the shape counts, it is enough that no known one has it.
         """
-        asked = StageCases(stage.name, "", 0, stage.view, stage.tolerance, (), stage.measure)
+        rule = StageCases(stage.name, "", 0, stage.view, stage.tolerance, (), stage.measure)
         for case in cases:
             if case.ask.probe in RESULTS:
                 value = self.reply(case.ask).value if stage.measure else case.wanted
@@ -236,12 +236,12 @@ class Exercise:
                 alike = (torch.full_like(value, number) for number in (0, 1) if looks)
                 replies = [reply for ask, reply in known if ask.probe == case.ask.probe]
                 replies += [Reply("value", tensor) for tensor in alike]
-                if not any(is_right(asked, case, measured(stage.measure, case.ask, one), self.name) for one in replies):
+                if not any(is_right(rule, case, measured(stage.measure, case.ask, one), self.name) for one in replies):
                     return True
         return False
 
     def variant(self, seed: str) -> Examples:
-        """Returns the drawn examples, made when they are first asked for: a class meets the same few over and over."""
+        """Returns the drawn examples, made when they are first needed: a class meets the same few over and over."""
         if seed not in self._variants:
             while len(self._variants) >= KEPT:
                 self._variants.pop(next(iter(self._variants)))

@@ -1,4 +1,4 @@
-"""The examiner's own time: what a submission sends may cost it only so much processor time to read and to compare.
+"""The examiner's own time: what a submission sends may cost it only so much CPU time to read and to compare.
 
 Whoever answers chooses what the examiner must work through, so its time is counted as an answer's own is. What it does
 for itself meanwhile, such as to ask a known mistake, is left out (`paused`). Standard library only.
@@ -20,7 +20,7 @@ class BudgetExceeded(BaseException):
 
 
 class CpuBudget:
-    """The processor seconds that the examiner still has for what one submission sends."""
+    """The CPU seconds that the examiner still has for what one submission sends."""
 
     def __init__(self, seconds: float) -> None:
         self.left = seconds
@@ -49,7 +49,7 @@ class CpuBudget:
 
 
 class _Clock:
-    """Counts the processor time of this process. The alarm of the kernel only counts ticks, so it may ring early."""
+    """Counts the CPU time of this process. The alarm of the kernel only counts ticks, so it may ring early."""
 
     def __init__(self, granted: float) -> None:
         self._granted, self.spent, self._since = granted, 0.0, 0.0
