@@ -133,7 +133,7 @@ class Course:
 
 
 def read_timestamp(folder: Path) -> datetime.datetime | None:
-    """Returns the time in a submission's `timestamp.txt`, in UTC and with its zone; None when it tells none.
+    """Returns the time in a submission's `timestamp.txt`, in UTC and with its zone; None when it holds none.
 
     The file is read as nbgrader reads it: any form of a date, in UTC when it names no zone.
     """
@@ -144,21 +144,21 @@ def read_timestamp(folder: Path) -> datetime.datetime | None:
 
 
 def parse_timestamp(data: bytes) -> datetime.datetime | None:
-    """Returns the time that such a file tells, as `read_timestamp` does."""
+    """Returns the time that such a file holds, as `read_timestamp` does."""
     try:
         return _read_time(data.decode("utf-8-sig").strip()).replace(tzinfo=datetime.timezone.utc)
     except ValueError:
         return None
 
 
-def _read_time(told: str) -> datetime.datetime:
+def _read_time(text: str) -> datetime.datetime:
     """Returns a time in UTC, without its zone. Raises ValueError for what is no time."""
-    if STAMP.fullmatch(told):
-        return datetime.datetime.fromisoformat(told.removesuffix(" UTC"))
+    if STAMP.fullmatch(text):
+        return datetime.datetime.fromisoformat(text.removesuffix(" UTC"))
     from nbgrader.utils import parse_utc  # takes seconds to import: for what a person has written only
 
     try:
-        found: datetime.datetime = parse_utc(told)
+        found: datetime.datetime = parse_utc(text)
     except Exception as problem:  # whatever a parser makes of what a stranger wrote: it is no time
-        raise ValueError(f"{told!r} is no time") from problem
+        raise ValueError(f"{text!r} is no time") from problem
     return found

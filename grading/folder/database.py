@@ -1,6 +1,6 @@
 """Where nbgrader's gradebook is: what `db_url` of `nbgrader_config.py` names, a file of SQLite or a server.
 
-A password in `db_url` is never told: not in a sentence, not in a log, not in what nbgrader prints. Standard library
+A password in `db_url` is never shown: not in a sentence, not in a log, not in what nbgrader prints. Standard library
 only until a gradebook is opened, so that no command waits for an import.
 """
 
@@ -55,8 +55,8 @@ def nbgrader_settings(course: Path) -> Config:
     try:
         application.load_config_file("nbgrader_config", path=[str(course), *jupyter_config_path()])
     except Exception as problem:  # noqa: BLE001 - a file of settings is a program
-        told = without_passwords(f"{type(problem).__name__}: {problem}")
-        raise CourseError(f"nbgrader's settings cannot be read ({told}).") from None
+        reason = without_passwords(f"{type(problem).__name__}: {problem}")
+        raise CourseError(f"nbgrader's settings cannot be read ({reason}).") from None
     return application.config
 
 
@@ -74,9 +74,9 @@ def is_lost(problem: BaseException | None) -> bool:
 
 
 class Address:
-    """The place of a gradebook: `file` where it is SQLite's, else None. As text it is fit to be told to people."""
+    """The place of a gradebook: `file` where it is SQLite's, else None. As text it is fit to be shown to people."""
 
-    def __init__(self, told: str, course: Path) -> None:
+    def __init__(self, address: str, course: Path) -> None:
         """Reads an address as nbgrader takes it; a file's name counts from the course folder.
 
         Raises:
@@ -86,7 +86,7 @@ class Address:
         from sqlalchemy.exc import ArgumentError
 
         try:
-            url = make_url(told)
+            url = make_url(address)
         except (ArgumentError, ValueError):  # their text may hold a password
             raise CourseError(f"nbgrader's db_url is no address of a database; {EXPECTED}.") from None
         kind = url.drivername.partition("+")[0]
@@ -111,8 +111,8 @@ class Address:
     def reason(self, problem: BaseException | None) -> str:
         """Returns why a database could not do something, on one line, without a password."""
         lines = str(getattr(problem, "orig", None) or problem).splitlines()
-        told = without_passwords(one_line(lines[0] if lines else type(problem).__name__, 200))
-        return told.replace(str(self.url.password), "***") if self.url.password else told
+        reason = without_passwords(one_line(lines[0] if lines else type(problem).__name__, 200))
+        return reason.replace(str(self.url.password), "***") if self.url.password else reason
 
     @contextlib.contextmanager
     def reaching(self) -> Iterator[None]:
@@ -255,7 +255,7 @@ def _version() -> str:
 
 @functools.cache
 def _book_class() -> Any:
-    """Returns nbgrader's gradebook, which here tells a lost server in a sentence."""
+    """Returns nbgrader's gradebook, which here reports a lost server in a sentence."""
     from nbgrader.api import Gradebook
 
     class Book(Gradebook):  # type: ignore[misc]  # nbgrader has no types
@@ -335,5 +335,5 @@ def read_address(course: Path, default: Path) -> Address:
     Raises:
         CourseError: when the settings cannot be read, or name no database that is supported.
     """
-    told = nbgrader_settings(course).get("CourseDirectory", {}).get("db_url", "")
-    return Address(str(told) or f"sqlite:///{default}", course)
+    address = nbgrader_settings(course).get("CourseDirectory", {}).get("db_url", "")
+    return Address(str(address) or f"sqlite:///{default}", course)
