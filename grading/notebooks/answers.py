@@ -1,7 +1,7 @@
 """Which of a student's cells answer what: one rule for the autograder and the doctor. Standard library only.
 
 All cells with the id of an exercise are joined in their order, so the last definition counts. Where they do not define
-what is asked for, the last of the student's other code cells that does is joined to them. A cell without an answer, as
+what is required, the last of the student's other code cells that does is joined to them. A cell without an answer, as
 it was released, never counts where another one has an answer.
 """
 
@@ -61,14 +61,14 @@ def read_cells(student: Sequence[Any], released: Sequence[Any]) -> Reading:
     given = {cells.bare(cells.text(cell)) for cell in released}
     tried = [cell for cell in released if cells.is_experiment(cell)]
     known = {cells.bare(cells.text(cell)) for cell in tried}
-    asked = [cells.exercise_of(cell) for cell in released if cells.kind(cell) == "check"]
+    exercises = [cells.exercise_of(cell) for cell in released if cells.kind(cell) == "check"]
     for cell in student:
         name, source = cells.grade_id(cell), cells.text(cell)
         kind = kinds.get(name, "")
         if kind in ("solution", "essay"):
             reading.own.setdefault(name, []).append(cell)
         is_code = isinstance(cell, dict) and cell.get("cell_type") == "code"
-        is_experiment = is_code and not name and (cells.bare(source) in known or _changed_experiment(cell, asked))
+        is_experiment = is_code and not name and (cells.bare(source) in known or _changed_experiment(cell, exercises))
         if kind == "setup" or is_experiment:
             reading.experiments.append((len(reading.code), cell))
         if kind == "solution":
@@ -77,7 +77,7 @@ def read_cells(student: Sequence[Any], released: Sequence[Any]) -> Reading:
             reading.code.append(("", cell))
     reading.given = {cells.bare(cells.text(cell)) for cell in released if cells.kind(cell) == "solution"}
     written = [(name, cell) for name, cell in reading.code if not cells.is_stub(cells.text(cell), reading.given)]
-    for name in asked:
+    for name in exercises:
         answering = [(own, cell) for own, cell in written if cells.defines(cells.text(cell), name)]
         if answering and all(own != name for own, _ in answering):
             reading.elsewhere[name] = answering[-1][1]

@@ -30,7 +30,7 @@ def notebooks(course: Path = ROOT) -> dict[str, dict[str, Any]]:
 
 
 def by_name(file: str, known: list[str]) -> str:
-    """Returns the assignment that a file's name tells, "" when it tells none.
+    """Returns the assignment that a file's name gives, "" when it gives none.
 
     Copies count ("01_causal_mask (1).ipynb", "01_causal_mask-2.ipynb", "Copy of 01_causal_mask.ipynb"), and so do
     names with something before them ("ada_01_causal_mask.ipynb").

@@ -57,10 +57,10 @@ def write_beside(folder: Path, beside: Mapping[str, bytes]) -> None:
             place.unlink(missing_ok=True)
 
 
-def copy_others(submitted: Path, graded: Path, tell: Callable[[str], None]) -> None:
+def copy_others(submitted: Path, graded: Path, report: Callable[[str], None]) -> None:
     """Copies what else a student has handed in beside the notebook, a picture for instance, as nbgrader does.
 
-    Notebooks, programs, caches and hidden files are left out, and links are not followed. What cannot be copied is told
+    Notebooks, programs, caches and hidden files are left out, and links are not followed. What is not copied is reported
     and costs nothing: it stays where it was handed in.
     """
     found = list[Path]()
@@ -77,8 +77,8 @@ def copy_others(submitted: Path, graded: Path, tell: Callable[[str], None]) -> N
                 raise OSError(0, f"it has more than {OTHER_BYTES >> 20} MB")
             write_whole(graded / name, data)
         except OSError as problem:
-            told = f"{printable(str(name))} of {submitted.parent.name}"
-            tell(f"{told} is not copied beside the graded notebook: {problem.strerror}.")
+            file = f"{printable(str(name))} of {submitted.parent.name}"
+            report(f"{file} is not copied beside the graded notebook: {problem.strerror}.")
 
 
 def _is_kept(name: str) -> bool:

@@ -43,10 +43,10 @@ def grade_id(cell: Any) -> str:
 
 def kind(cell: Any) -> str:
     """Returns "setup", "solution", "check", "essay" or "" from a cell's nbgrader metadata."""
-    told = settings(cell)
-    if told.get("solution"):
-        return "essay" if told.get("grade") else "solution"
-    return "check" if told.get("grade") else "setup" if told.get("locked") and cell.get("cell_type") == "code" else ""
+    flags = settings(cell)
+    if flags.get("solution"):
+        return "essay" if flags.get("grade") else "solution"
+    return "check" if flags.get("grade") else "setup" if flags.get("locked") and cell.get("cell_type") == "code" else ""
 
 
 def is_experiment(cell: Any) -> bool:
@@ -100,13 +100,13 @@ def is_stub(source: str, given: Collection[str]) -> bool:
         body = ast.parse(source).body
     except (SyntaxError, ValueError, RecursionError, MemoryError):
         return False
-    return any(isinstance(node, DEFINITIONS) for node in body) and all(map(_says_nothing, body))
+    return any(isinstance(node, DEFINITIONS) for node in body) and all(map(_does_nothing, body))
 
 
-def _says_nothing(node: ast.stmt) -> bool:
+def _does_nothing(node: ast.stmt) -> bool:
     """Says whether a statement does nothing that an answer could need: a function of it ends in a `raise` alone."""
     if isinstance(node, ast.ClassDef):
-        return all(map(_says_nothing, node.body))
+        return all(map(_does_nothing, node.body))
     if isinstance(node, DEFINITIONS):
         raised = isinstance(node.body[-1], ast.Raise) and "NotImplementedError" in ast.unparse(node.body[-1])
         return raised and not any(isinstance(part, ast.Return | ast.Yield) for part in ast.walk(node))

@@ -74,7 +74,7 @@ class _Piece:
 def read_picture(encoded: str) -> tuple[str, str] | None:
     """Returns kind ("image/png") and base64 of a picture that a page may show; None for anything else.
 
-    PNG, JPEG, GIF and WebP of at most `MAX_PICTURE` bytes, told by their first bytes, whatever they are said to be. The
+    PNG, JPEG, GIF and WebP of at most `MAX_PICTURE` bytes, known by their first bytes, whatever they are called. The
     picture is decoded and encoded again, so that an attribute can hold nothing else.
     """
     if len(encoded) > 2 * MAX_PICTURE:
@@ -115,7 +115,7 @@ def read_essays(student: Sequence[Any], released: Sequence[Any], taken: Iterable
         for name, place in places.items()
     }
     written = {
-        name: [one for one in cells if (one.text.strip() or _says(one)) and bare(one.text) not in stubs]
+        name: [one for one in cells if (one.text.strip() or _has_content(one)) and bare(one.text) not in stubs]
         for name, cells in own.items()
     }
     last = max(place for place, cell in enumerate(released) if cell.get("cell_type") == "markdown")
@@ -127,8 +127,8 @@ def read_essays(student: Sequence[Any], released: Sequence[Any], taken: Iterable
             free = [one for one in pieces if not one.essay and one not in parts and one not in others]
             far = [one for one in free if _may_answer(one, name, at_end=one.after >= max(last, place))]
             if not parts and not far and len(places) > 1:
-                told = [one for other in places if other != name for one in (*written[other], *near[other])]
-                far = [one for one in told if _has_part(one.text, number)]
+                taken_pieces = [one for other in places if other != name for one in (*written[other], *near[other])]
+                far = [one for one in taken_pieces if _has_part(one.text, number)]
             parts += far
             if far:
                 notes.append("has little or nothing in its place; what the student wrote elsewhere stands with it")
@@ -157,7 +157,7 @@ class _Released:
         self._exercises = [grade_id(cell) for cell in cells if kind(cell) == "solution"]
 
     def is_text(self, place: int) -> bool:
-        """Says whether there is a text of the course, one that asks for no answer."""
+        """Says whether there is a text of the course, one that needs no answer."""
         is_there = 0 <= place < len(self.cells)
         return is_there and self.cells[place].get("cell_type") == "markdown" and not kind(self.cells[place])
 
@@ -188,9 +188,9 @@ class _Released:
             return None
         short = bare(source)
         for place in [given, *self._texts] if given is not None and self.is_text(given) else self._texts:
-            told = text(self.cells[place])
-            holds = len(bare(told)) >= LONG and bare(told) in short
-            more = _added(told, source) if holds or place == given else None
+            original = text(self.cells[place])
+            holds = len(bare(original)) >= LONG and bare(original) in short
+            more = _added(original, source) if holds or place == given else None
             if more is not None or holds:
                 return place, source if more is None else more
         return None
@@ -202,9 +202,9 @@ class _Released:
         if place is None or kind(self.cells[place]) != "essay" or len(source) > LOOKED_INTO:
             return [cell]
         parts = [source]
-        for told in (text(self.cells[one]) for one in self._texts):
-            if len(bare(told)) >= LONG and bare(told) in short:
-                form = r"\s+".join(map(re.escape, told.split()))
+        for original in (text(self.cells[one]) for one in self._texts):
+            if len(bare(original)) >= LONG and bare(original) in short:
+                form = r"\s+".join(map(re.escape, original.split()))
                 parts = [part for one in parts for part in re.split(f"({form})", one, maxsplit=1)]
         parts = [part.strip("\n") for part in parts if part.strip()]
         course = [bare(part) in self._by_text and len(bare(part)) >= LONG for part in parts]
@@ -222,7 +222,7 @@ class _Released:
         return "\n".join(line for line in _comments(source) if line not in self._comments)
 
     def answers(self, source: str) -> bool:
-        """Says whether a code cell defines what an exercise asks for."""
+        """Says whether a code cell defines what an exercise requires."""
         return any(defines(source, name) for name in self._exercises)
 
     def is_older(self, cell: Any) -> bool:
@@ -239,8 +239,8 @@ def _comments(source: str) -> list[str]:
 
 
 def _type(cell: Any) -> str:
-    told = cell.get("cell_type") if isinstance(cell, dict) else ""
-    return told if told in ("code", "markdown") else "raw"
+    cell_type = cell.get("cell_type") if isinstance(cell, dict) else ""
+    return cell_type if cell_type in ("code", "markdown") else "raw"
 
 
 def _pieces(student: Sequence[Any], released: _Released, taken: Collection[int]) -> list[_Piece]:
@@ -255,12 +255,12 @@ def _pieces(student: Sequence[Any], released: _Released, taken: Collection[int])
             if kind(released.cells[place]) == "essay":
                 name = grade_id(released.cells[place])
                 found.append(_Piece(index, cell, text(cell), place, name, by_id=grade_id(cell) != name))
-            elif _type(cell) == "code" and _size(told := released.comments(text(cell))) >= LONG:
-                found += [_Piece(index, cell, told, after)] if re.search(r"\bessay", told, re.IGNORECASE) else []
+            elif _type(cell) == "code" and _size(notes := released.comments(text(cell))) >= LONG:
+                found += [_Piece(index, cell, notes, after)] if re.search(r"\bessay", notes, re.IGNORECASE) else []
         elif id(cell) not in taken:
             piece = _further(index, cell, after, released)
             after = after if piece.anchor is None else piece.anchor
-            found += [piece] if _says(piece) else []
+            found += [piece] if _has_content(piece) else []
     if sum(one.overwritten for one in found) > FEW:
         return [one for one in found if not one.overwritten]
     return found
@@ -270,14 +270,14 @@ def _further(index: int, cell: Any, after: int, released: _Released) -> _Piece:
     """Returns a cell that is none of the course, or one of its texts with what the student has added to it."""
     if _type(cell) == "code":
         shown, is_prose = _of_code(text(cell))
-        said = _size(released.comments(text(cell)))
+        size = _size(released.comments(text(cell)))
         answers = released.answers(text(cell))
         if not answers and not is_experiment(cell):
             strings = _size("".join(_strings(text(cell))))
-            said += strings if 2 * (said + strings) >= _size(text(cell)) else 0
-        is_answer = is_prose or said >= LONG  # else it is code, to try something
+            size += strings if 2 * (size + strings) >= _size(text(cell)) else 0
+        is_answer = is_prose or size >= LONG  # else it is code, to try something
         return _Piece(
-            index, cell, shown if is_answer else "", after, is_prose=is_prose or (said >= 2 * LONG and not answers)
+            index, cell, shown if is_answer else "", after, is_prose=is_prose or (size >= 2 * LONG and not answers)
         )
     if (added := released.added(cell)) is not None:
         return _Piece(index, cell, added[1], after, anchor=added[0])
@@ -317,7 +317,7 @@ def _of_code(source: str) -> tuple[str, bool]:
         words = [line for line in source.split("\n") if len(re.findall(r"[^\W\d_]+(?=[\s,.;:!?]|$)", line)) >= 4]
         is_text = 2 * len("".join(words)) >= len(source.strip())
         return (source, True) if is_text else (as_code, False)
-    return as_code, all(map(_only_says, body))
+    return as_code, all(map(_only_shows_text, body))
 
 
 def _strings(source: str) -> list[str]:
@@ -331,7 +331,7 @@ def _strings(source: str) -> list[str]:
     return [one.value for one in ast.walk(tree) if isinstance(one, ast.Constant) and isinstance(one.value, str)]
 
 
-def _only_says(statement: ast.stmt) -> bool:
+def _only_shows_text(statement: ast.stmt) -> bool:
     """Says whether a statement is a text, shows one, or gives it a name."""
     value = getattr(statement, "value", None)
     if isinstance(value, ast.Call) and isinstance(statement, ast.Expr):
@@ -354,11 +354,11 @@ def _is_near(piece: _Piece, place: int, released: _Released) -> bool:
     """Says whether a text stands between an essay's question and the next cell of the course, or was added to these."""
     if piece.overwritten:
         return False
-    asked = place - 1 if released.is_text(place - 1) else place
+    question = place - 1 if released.is_text(place - 1) else place
     if piece.anchor is None:
-        return piece.after in (asked, place)
+        return piece.after in (question, place)
     follows = place + 2 < len(released.cells) and kind(released.cells[place + 2]) == "essay"  # it asks that question
-    return piece.anchor == asked or (piece.anchor == place + 1 and not follows)
+    return piece.anchor == question or (piece.anchor == place + 1 and not follows)
 
 
 def _may_answer(piece: _Piece, name: str, *, at_end: bool) -> bool:
@@ -371,10 +371,10 @@ def _may_answer(piece: _Piece, name: str, *, at_end: bool) -> bool:
 
 def _has_part(source: str, number: int) -> bool:
     """Says whether a text names the essay of this number, from 0, or has several headings, of which one may be its."""
-    told = rf"\b(?:essay|question|part|answer)\s*{number + 1}\b|^\W*{number + 1}\s*[.):]"
+    numbered = rf"\b(?:essay|question|part|answer)\s*{number + 1}\b|^\W*{number + 1}\s*[.):]"
     word = rf"|\b{NUMBERS[number]}\b" if number < len(NUMBERS) else ""
     headings = re.findall(r"^ {0,3}(?:#{1,6} |\*\*[^*\n]+\*\*:?\s*$)", source, re.MULTILINE)
-    return len(headings) > 1 or re.search(told + word, source, re.IGNORECASE | re.MULTILINE) is not None
+    return len(headings) > 1 or re.search(numbered + word, source, re.IGNORECASE | re.MULTILINE) is not None
 
 
 def _size(source: str) -> int:
@@ -385,7 +385,7 @@ def _size(source: str) -> int:
     return sum(3 if sign > "\u2e80" else 1 for sign in source if sign.isalnum())
 
 
-def _says(piece: _Piece) -> bool:
+def _has_content(piece: _Piece) -> bool:
     return _size(piece.text) > 0 or bool(DATA_URI.search(piece.text)) or bool(_attachments(piece.cell))
 
 
@@ -428,7 +428,7 @@ def _joined(parts: Sequence[_Piece], notes: list[str], stored: Mapping[str, Any]
         source = one.text
         referred = {unquote(name) for name in REFERENCE.findall(source)}
         attached = {name: held for name, held in stored.items() if name in referred} | dict(_attachments(one.cell))
-        missing += sum(not any(name.startswith(told) for name in attached) for told in referred)
+        missing += sum(not any(name.startswith(reference) for name in attached) for reference in referred)
         missing += len(NO_PICTURE.findall(source))
         for name, held in attached.items():
             written_as = [f"attachment:{form}" for form in dict.fromkeys((name, quote(name, errors="replace")))]

@@ -61,15 +61,15 @@ def statements(source: str) -> Sequence[Statement]:
 
 def _with_gradients(cell: list[Statement]) -> list[Statement]:
     """Returns the statements, with `loss.backward()` as one that changes what the cell has made before."""
-    before, told, reached = set[str](), list[Statement](), 0
+    before, changed_cell, reached = set[str](), list[Statement](), 0
     for one in cell:
         reached += len(before) if ".backward(" in one.source else 0
         if reached > MANY:  # each takes the names before it once more
             return cell
         changed = before if ".backward(" in one.source and not one.defines else set()
-        told.append(replace(one, changes=one.changes | changed, uses=one.uses | changed))
+        changed_cell.append(replace(one, changes=one.changes | changed, uses=one.uses | changed))
         before |= one.binds
-    return told
+    return changed_cell
 
 
 def _statement(node: ast.stmt) -> Statement:
@@ -89,7 +89,7 @@ def _statement(node: ast.stmt) -> Statement:
 
 
 def _changed(node: ast.AST) -> set[str]:
-    """Returns the variables that a part of a statement changes, as far as its form tells."""
+    """Returns the variables that a part of a statement changes, as far as its form shows."""
     if isinstance(node, ast.AugAssign):
         return _roots([node.target])
     if isinstance(node, ast.Assign):
@@ -132,7 +132,7 @@ def changed(sources: Iterable[str]) -> set[str]:
 
 
 def is_unclear(source: str) -> bool:
-    """Says whether a cell may bind or delete any variable: it deletes by a magic, or binds what no name here tells."""
+    """Says whether a cell may bind or delete any variable: it deletes by a magic, or binds what no name here shows."""
     if UNCLEAR.search(source):
         return True
     return bool(source.strip()) and not statements(source) and not source.lstrip().startswith(NAMELESS)
@@ -175,7 +175,7 @@ def needed(cells: Sequence[str], wanted: Iterable[str]) -> list[str]:
         for name in one.changes:
             changing[name].append(place)
     waiting = [(name, len(flat)) for name in wanted]
-    asked, chosen, steps = set(waiting), set[int](), 0
+    seen, chosen, steps = set(waiting), set[int](), 0
     while waiting:
         name, end = waiting.pop()
         if name not in binding:
@@ -188,8 +188,8 @@ def needed(cells: Sequence[str], wanted: Iterable[str]) -> list[str]:
             one = flat[place][1]
             steps += 1 + len(one.uses)
             limit = end if one.defines else place  # a function looks its variables up when it is called
-            more = {(used, limit) for used in one.uses} - asked
-            asked |= more
+            more = {(used, limit) for used in one.uses} - seen
+            seen |= more
             waiting += more
         if steps > STEPS:
             return [""] * len(cells)
@@ -201,7 +201,7 @@ def needed(cells: Sequence[str], wanted: Iterable[str]) -> list[str]:
 
 
 def trained(source: str) -> bool:
-    """Says whether statements train a model when they are run, as far as the names of what they call tell."""
+    """Says whether statements train a model when they are run, as far as the names of what they call show."""
     parts = statements(source)
     slow = {name for one in parts for name in one.uses | one.binds if TRAINS.search(name)}
     while more := {name for one in parts if one.defines and one.uses & slow for name in one.binds} - slow:

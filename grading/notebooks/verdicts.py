@@ -17,7 +17,7 @@ MIME = "application/vnd.course.verdict+json"
 MAX_LINES, MAX_TEXT, MAX_POINTS = 100, 2000, 1e6  # of one verdict, whoever wrote it
 OUTCOMES = frozenset({"right", "wrong", "not attempted", "crashed", "late"})
 # The message of other errors may quote a hidden input.
-TELLING_ERRORS = frozenset({"NameError", "SyntaxError", "IndentationError", "CellTimeoutError", "NotImplementedError"})
+SHOWN_ERRORS = frozenset({"NameError", "SyntaxError", "IndentationError", "CellTimeoutError", "NotImplementedError"})
 
 
 @dataclass(frozen=True)
@@ -30,7 +30,7 @@ class Line:
 
 @dataclass(frozen=True)
 class RecordedVerdict:
-    """What the examiner said of one exercise; every text is "" where nothing was said.
+    """What the examiner reported of one exercise; every text is "" where there is none.
 
     `outcome` is one of `OUTCOMES`, `said` the same in words, `earned` between 0 and `points`.
     """
@@ -73,10 +73,10 @@ def _verdict(data: Any, points: float) -> RecordedVerdict | None:
 
 
 def _stopped(error: Mapping[str, Any], points: float) -> RecordedVerdict:
-    """Returns what can be told of a check that was stopped by an error."""
+    """Returns what is known of a check that was stopped by an error."""
     name = printable(_text(error, "ename"))
-    told = f": {_text(error, 'evalue')[:200]}" if name in TELLING_ERRORS else ""
-    sentence = f"The check stopped with {name}{told}"
+    detail = f": {_text(error, 'evalue')[:200]}" if name in SHOWN_ERRORS else ""
+    sentence = f"The check stopped with {name}{detail}"
     return RecordedVerdict("late" if name == "CellTimeoutError" else "crashed", sentence, sentence, 0.0, points)
 
 
