@@ -74,7 +74,7 @@ def collect(course: Course, path: Path, assignment: str = "", **wishes: Unpack[W
     Args:
         course: the folder of the course.
         path: a folder, a zip file, a notebook, or a list of unknown files that somebody has filled in.
-        assignment: what the files are for, where their names do not tell.
+        assignment: what the files are for, where their names do not show it.
         wishes: `roster_file`, the list of students (`gradebook/students.csv` when there is one; without any, students
             are called as their files say); `time`, when the submissions came in (else the times of the zip's entries or
             of the files); `mend`, whether damaged files are mended as `doctor` does it.
@@ -131,8 +131,8 @@ class _Run:
         """Collects the files of a delivery."""
         owners = [(item, self._owner(item), item.is_notebook and not is_sakai_feedback(item)) for item in items]
         self._sakai = sakai_times(items)
-        told = (owner for _, owner, is_notebook in owners if is_notebook and isinstance(owner, Owner))
-        refuse_mixing(self.course, (student for owner in told for student in owner.students))
+        known = (owner for _, owner, is_notebook in owners if is_notebook and isinstance(owner, Owner))
+        refuse_mixing(self.course, (student for owner in known for student in owner.students))
         origins = Origins(self.course)
         try:
             for arrived in self._sorted(self._arrived(owners)):
@@ -151,14 +151,14 @@ class _Run:
             self.found.unknown, self.found.unknown_folder = self._unknown.entries, self._unknown.close()
 
     def _owner(self, item: Item) -> Owner | str:
-        """Returns whose a file is, or why that cannot be told."""
+        """Returns whose a file is, or why that is unknown."""
         try:
             return self.whose.owner(item)
         except RefusedError as problem:
             return str(problem)
 
     def _arrived(self, owners: list[tuple[Item, Owner | str, bool]]) -> Iterator[Arrived]:
-        """Yields the notebooks whose student and assignment can be told, for each student of a group once."""
+        """Yields the notebooks whose student and assignment are known, for each student of a group once."""
         for item, owner, is_notebook in owners:
             if isinstance(owner, str):
                 if (not is_notebook and item.parts[-1] in OF_THE_SITE) or self.whose.is_test(item):
@@ -205,9 +205,9 @@ class _Run:
         for one in heap:
             fits = one.owner.site == "canvas" or (one.owner.site == "moodle" and self.whose.numbered)
             if fits and numbers and one.owner.number not in numbers and not one.item.owner:
-                told = f"comes from number {one.owner.number} of the site, which the list of students does not have; "
-                told += f"{called(student, {})} has {', '.join(sorted(numbers))} there"
-                self._unknown.add(one.item, told)
+                reason = f"comes from number {one.owner.number} of the site, which the list of students does not have; "
+                reason += f"{called(student, {})} has {', '.join(sorted(numbers))} there"
+                self._unknown.add(one.item, reason)
             else:
                 yield one
 
@@ -217,8 +217,8 @@ class _Run:
         if not self.whose.people and len({one.owner.number for one in heap} - {""}) > 1:
             return f"several people are called {student}; name them in gradebook/students.csv"
         if len(sources := {one.owner.source.strip("/") for one in heap}) > 1:
-            told = " and ".join(sorted(sources)[:3])
-            return f"two names of this delivery lead to {student} ({told}); fill in the list of unknown files"
+            names = " and ".join(sorted(sources)[:3])
+            return f"two names of this delivery lead to {student} ({names}); fill in the list of unknown files"
         return ""
 
     def _place(self, arrived: Arrived, *, mend: bool) -> str:
@@ -256,8 +256,8 @@ class _Run:
             owner = self._owner(Item(tuple(name.split("/")), datetime.datetime.now(UTC), bytes))
             for student in owner.students if isinstance(owner, Owner) else ():
                 reasons[student].append(f"{name.rsplit('/', 1)[-1]} {reason}")
-        asked = self._assignments | ({self.whose.asked} if self.whose.asked else set())
-        there = {folder.parent.name for name in asked or {"*"} for folder in self.course.submissions.glob(f"*/{name}")}
+        wanted = self._assignments | ({self.whose.requested} if self.whose.requested else set())
+        there = {folder.parent.name for name in wanted or {"*"} for folder in self.course.submissions.glob(f"*/{name}")}
         for student, items in sorted(self._others.items()):
             if student in there or reasons[student]:
                 self.found.extra += len(items)
@@ -266,11 +266,11 @@ class _Run:
             for item in items:
                 self._unknown.add(item, _no_notebook(item), whose)
             reasons[student] += dict.fromkeys(_kind(item) for item in items) if whose else []
-        for student, told in sorted(reasons.items()):
-            if told:
+        for student, kinds in sorted(reasons.items()):
+            if kinds:
                 older = ["what came before it stays"] if student in there else []
-                self.found.ungradable.append((student, ", ".join([*told, *older])))
-        if self.whose.people and asked:
+                self.found.ungradable.append((student, ", ".join([*kinds, *older])))
+        if self.whose.people and wanted:
             without = there | {student for student, _ in self.found.ungradable}
             self.found.missing = [person.id for person in self.whose.people if person.id not in without]
 
@@ -280,8 +280,8 @@ def _kind(item: Item) -> str:
     ending = item.parts[-1].rpartition(".")[2].casefold()
     if item.why or not re.fullmatch(r"\w{1,8}", ending) or "." not in item.parts[-1]:
         return item.why or "a file that is no notebook"
-    told = f"{'an' if ending[0] in 'aefhilmnorsx' else 'a'} .{ending}"
-    return told + (", an archive that is not opened; unpack it by hand" if ending in ARCHIVES else "")
+    kind = f"{'an' if ending[0] in 'aefhilmnorsx' else 'a'} .{ending}"
+    return kind + (", an archive that is not opened; unpack it by hand" if ending in ARCHIVES else "")
 
 
 def _no_notebook(item: Item) -> str:
@@ -361,18 +361,18 @@ def _use_gradebook(course: Course, found: Collected, people: Roster) -> None:
         if news and course.has_gradebook():
             found.late = list(_late(course, found))
     except (OperationalError, CourseError) as problem:
-        told = str(getattr(problem, "orig", problem))
-        print(f"the names could not be written into the gradebook ({told}); collect again later.", file=sys.stderr)
+        reason = str(getattr(problem, "orig", problem))
+        print(f"the names could not be written into the gradebook ({reason}); collect again later.", file=sys.stderr)
 
 
 def _late(course: Course, found: Collected) -> Iterator[tuple[str, str, float]]:
     """Yields who of those that have just been placed is late, by nbgrader's due dates and extensions, in seconds."""
     with course.gradebook() as book:
         due = {one.name: one.duedate for one in book.assignments if one.duedate}
-        asked = {name for _, name, _, _ in found.placed} & {*due}
+        names = {name for _, name, _, _ in found.placed} & {*due}
         extended = {
             (one.student.id, name): one.extension
-            for name in asked
+            for name in names
             for one in book.assignment_submissions(name)
             if one.extension
         }
@@ -399,8 +399,8 @@ def _print(found: Collected, people: Roster) -> None:
     column = name_column([student for student, *_ in found.placed], names)[1:]
     late = {(student, name): _duration(seconds) for student, name, seconds in found.late}
     for (student, assignment, time, done), name in zip(found.placed, column, strict=True):
-        told = f"{done}; late by {late[student, assignment]}" if (student, assignment) in late else done
-        print(f"{student:<{width}}  {name}{assignment}  {time}  {told}")
+        state = f"{done}; late by {late[student, assignment]}" if (student, assignment) in late else done
+        print(f"{student:<{width}}  {name}{assignment}  {time}  {state}")
     for title, entries in (("not known, copied aside", found.unknown), ("refused", found.refused)):
         if entries:
             print(f"\n{title}:")

@@ -51,7 +51,7 @@ class Item:
     """One file of a delivery: its path inside, when it came in, and a way to read it.
 
     `read` returns at most `MAX_FILE` bytes, or raises RefusedError. The last `inner` parts of the path lie inside a zip
-    that somebody has handed in; `why` says why one could not be unpacked, `owner` whose it is where somebody said so.
+    that somebody has handed in; `why` says why one could not be unpacked, `owner` whose it is where somebody wrote it.
     """
 
     parts: tuple[str, ...]
@@ -68,7 +68,7 @@ class Item:
 
     @property
     def is_notebook(self) -> bool:
-        """Whether it is a notebook by its name, or has no telling name and holds one."""
+        """Whether it is a notebook by its name, or has no clear name and holds one."""
         file = self.parts[-1]
         if NOTEBOOK.search(file):
             return True
@@ -138,17 +138,17 @@ def _folder_items(path: Path, time: datetime.datetime | None, found: Delivery) -
             folders[:] = []
         for name in sorted(files):
             one, parts = Path(folder) / name, tuple(_readable(part) for part in (*inside, name))
-            told = one.lstat()
-            count, total = count + 1, total + told.st_size
+            status = one.lstat()
+            count, total = count + 1, total + status.st_size
             _refuse_masses(path, count, total)
             if name in JUNK:
                 found.skipped += 1
-            elif stat.S_ISLNK(told.st_mode):
+            elif stat.S_ISLNK(status.st_mode):
                 found.refused.append(("/".join(parts), "is a link; ask for the file itself"))
-            elif not stat.S_ISREG(told.st_mode):
+            elif not stat.S_ISREG(status.st_mode):
                 found.refused.append(("/".join(parts), "is no ordinary file"))
-            elif told.st_size > found.most:
-                found.refused.append(("/".join(parts), _too_large(told.st_size)))
+            elif status.st_size > found.most:
+                found.refused.append(("/".join(parts), _too_large(status.st_size)))
             else:
                 yield Item(parts, time or modified(one), partial(_read_file, one, found.most))
 
@@ -162,8 +162,8 @@ def _refuse_masses(path: Path, count: int, total: int) -> None:
 
 
 def _too_large(size: int) -> str:
-    told = "ask for it without outputs, or collect it with --mend, which leaves them out"
-    return f"has {size >> 20} MB, more than {MAX_FILE >> 20}; {told}"
+    advice = "ask for it without outputs, or collect it with --mend, which leaves them out"
+    return f"has {size >> 20} MB, more than {MAX_FILE >> 20}; {advice}"
 
 
 def _read_file(path: Path, most: int) -> bytes:

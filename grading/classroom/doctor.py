@@ -162,7 +162,7 @@ def _mend(master: Cell, student: Sequence[Cell], found: Diagnosis) -> Cell:
     made = copy.deepcopy(master)
     name, what = grade_id(master), kind(master)
     if not student:
-        _tell_missing(name, what, found)
+        _report_missing(name, what, found)
         return made
     first = student[0]
     if what in ("check", "setup"):
@@ -182,8 +182,8 @@ def _mend(master: Cell, student: Sequence[Cell], found: Diagnosis) -> Cell:
     return made
 
 
-def _tell_missing(name: str, what: str, found: Diagnosis) -> None:
-    """Tells that the student's file has not the released cell of a name; `what` is the kind of cell."""
+def _report_missing(name: str, what: str, found: Diagnosis) -> None:
+    """Reports that the student's file has not the released cell of a name; `what` is the kind of cell."""
     if what and found.damaged:
         found.lost.append(name)
     elif what in ("solution", "essay"):
@@ -206,8 +206,8 @@ def _join_parts(name: str, student: Sequence[Cell], cell_type: str, found: Diagn
     """Returns the text of an answer: all its cells in their order, or one of them where all are the same."""
     sources = [text(cell).strip("\n") for cell in student]
     if any(cell.get("cell_type") != cell_type for cell in student):
-        said = "a code cell" if cell_type == "code" else "a text (Markdown) cell"
-        found.problems.append(f"the cell of {name} is no longer {said}; it is made one again")
+        wanted = "a code cell" if cell_type == "code" else "a text (Markdown) cell"
+        found.problems.append(f"the cell of {name} is no longer {wanted}; it is made one again")
     if len(student) > 1 and len(set(sources)) == 1:
         found.problems.append(f"the cell of {name} stands {len(student)} times, each time the same; once is kept")
         return sources[0]
@@ -276,7 +276,7 @@ def diagnose(path: Path, assignment: str = "", course: Path = ROOT, data: bytes 
 
     Args:
         path: the file.
-        assignment: what it is for, where neither its name nor its cells tell.
+        assignment: what it is for, where neither its name nor its cells show it.
         course: the folder of the course.
         data: what is in the file, where it is not on the disk.
 
@@ -303,7 +303,7 @@ def diagnose(path: Path, assignment: str = "", course: Path = ROOT, data: bytes 
     if path.name != f"{found.assignment}.ipynb":
         found.advice.append(f"its name is {path.name!r}; hand it in as {found.assignment}.ipynb")
     master = masters[found.assignment]
-    _tell_kernel(file.metadata, found)
+    _report_kernel(file.metadata, found)
     cells = _rebuild(file.cells, master["cells"], found)
     _advise(cells, master["cells"], found)
     _slim(cells, found)
@@ -317,14 +317,14 @@ def diagnose(path: Path, assignment: str = "", course: Path = ROOT, data: bytes 
     return found
 
 
-def _tell_kernel(metadata: dict[str, Any], found: Diagnosis) -> None:
+def _report_kernel(metadata: dict[str, Any], found: Diagnosis) -> None:
     kernel, language = metadata.get("kernelspec"), metadata.get("language_info")
     name = kernel.get("name") if isinstance(kernel, dict) else None
-    spoken = (language.get("name") if isinstance(language, dict) else None) or (
+    language_name = (language.get("name") if isinstance(language, dict) else None) or (
         kernel.get("language") if isinstance(kernel, dict) else None
     )
-    if isinstance(spoken, str) and spoken.casefold() not in ("python", "ipython"):
-        found.problems.append(f"its kernel is for {spoken[:40]}; it is set to Python 3")
+    if isinstance(language_name, str) and language_name.casefold() not in ("python", "ipython"):
+        found.problems.append(f"its kernel is for {language_name[:40]}; it is set to Python 3")
     elif isinstance(name, str) and name != "python3":
         found.problems.append(f"its kernel is {name[:60]!r}, which others do not have; it is set to python3")
 

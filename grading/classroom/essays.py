@@ -55,7 +55,7 @@ class Mark:
 class Answer:
     """One answer, without its author: Markdown, and the pictures that it refers to, as attachments of a cell.
 
-    `key` tells nothing and stays the same; `state` is "read", "unread", or "again" for one that was graded anew since
+    `key` reveals nothing and stays the same; `state` is "read", "unread", or "again" for one that was graded anew since
     it was read; `overtaken` says that a later submission waits to be graded. `notes` are what grading has noted about
     the notebook: cells that are missing, where the answer was found, what is suspicious.
     """
@@ -125,8 +125,8 @@ class Count:
 class ChangedError(CourseError):
     """Something came between reading and saving, and nothing was saved; `answers` are what is there now."""
 
-    def __init__(self, told: str, answers: Sequence[Answer]) -> None:
-        super().__init__(told)
+    def __init__(self, message: str, answers: Sequence[Answer]) -> None:
+        super().__init__(message)
         self.answers = answers
 
 
@@ -143,10 +143,10 @@ def question(course: Course, assignment: str, name: str) -> Question:
         raise CourseError(f"{assignment} has no essay {name!r}; expected one of: {', '.join(places) or 'none'}.")
     essay = found[places[name]]
     before = [cells.text(cell) for cell in found[: places[name]] if cell.get("cell_type") == "markdown"]
-    told = re.split(r"(?m)^(?=#{1,6} )", before[-1])[-1] if before else ""
+    text = re.split(r"(?m)^(?=#{1,6} )", before[-1])[-1] if before else ""
     rubric, _, samples = cells.text(essay).partition(SAMPLES)
     points = float(cells.settings(essay).get("points") or 0)
-    return Question(assignment, name, points, told.strip(), rubric.strip(), samples.strip())
+    return Question(assignment, name, points, text.strip(), rubric.strip(), samples.strip())
 
 
 # --- what the gradebook holds -----------------------------------------------------------------------------------------
@@ -177,7 +177,7 @@ class _Row:
 
 
 def _rows(db: Any, assignment: str) -> list[_Row]:
-    """Returns the essays of an assignment in the gradebook, in an order that tells nothing and stays the same.
+    """Returns the essays of an assignment in the gradebook, in an order that reveals nothing and stays the same.
 
     nbgrader gives each submission a number by chance; its hash is the key of an answer.
     """
@@ -318,8 +318,8 @@ def _graded(course: Course, asked: Question, student: str) -> Any:
 def _notes(notebook: Any) -> tuple[str, ...]:
     """Returns what grading has noted about a notebook, without the name of its file: it may be that of its author."""
     metadata = notebook.get("metadata")
-    told = metadata.get("grading") if isinstance(metadata, dict) else None
-    repairs, odd = (told.get(part, []) if isinstance(told, dict) else [] for part in ("put_right", "odd"))
+    grading = metadata.get("grading") if isinstance(metadata, dict) else None
+    repairs, odd = (grading.get(part, []) if isinstance(grading, dict) else [] for part in ("put_right", "odd"))
     lines = ["its file had another name" if line.startswith(OTHER_NAME) else line for line in map(str, repairs)]
     return (*lines, *(f"{LOOK}{line}" for line in map(str, odd)))
 
@@ -417,10 +417,10 @@ def _refuse_changed(now: Sequence[Answer], given: Sequence[Given]) -> None:
     for answer, one in zip(now, given, strict=True):
         if answer.seen != one.seen and (answer.mark.points, answer.mark.comment) != (one.mark.points, one.mark.comment):
             points = "no points" if answer.mark.points is None else f"{answer.mark.points:g} points"
-            said = f', with the comment "{answer.mark.comment}"' if answer.mark.comment else ""
+            quoted = f', with the comment "{answer.mark.comment}"' if answer.mark.comment else ""
             whom = " to one of these answers" if len(now) > 1 else ""
             raise ChangedError(
-                f"somebody else gave {points} meanwhile{said}{whom}; your mark is not saved. Save again to put yours "
+                f"somebody else gave {points} meanwhile{quoted}{whom}; your mark is not saved. Save again to put yours "
                 "in place.",
                 now,
             )

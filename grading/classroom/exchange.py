@@ -3,7 +3,7 @@
 Whoever hands in writes into the exchange as an account of the machine. nbgrader reads what lies there with the
 instructor's rights, and warns at most: a folder could bear another student's name, and a link in it could lead to the
 solutions, which would then be handed in, graded, and shown on the feedback page. When something came in, too, nbgrader
-believes the student: here it is the file system that tells.
+believes the student: here the file system decides.
 """
 
 from __future__ import annotations
@@ -58,10 +58,10 @@ class CollectOwned(ExchangeCollect):  # type: ignore[misc]  # nbgrader has no ty
     def _came_in(self, filename: str, found: list[os.stat_result]) -> tuple[datetime.datetime, bool]:
         """Returns when a submission came in, of which `found` are the folder and its files, and if its name says so."""
         received = datetime.datetime.fromtimestamp(max(one.st_ctime for one in found), UTC)
-        told = parse_timestamp(filename.rsplit("+", 3)[2].encode())
-        if told is None or (self.check_time and not received - GRACE <= told <= received):
+        named = parse_timestamp(filename.rsplit("+", 3)[2].encode())
+        if named is None or (self.check_time and not received - GRACE <= named <= received):
             return received, False
-        return told, True
+        return named, True
 
     def _sort_by_timestamp(self, records: list[dict[str, Any]]) -> list[dict[str, Any]]:
         """Returns what bears somebody's name, the newest first; what another account has made is named, and last."""
@@ -111,11 +111,11 @@ class CollectOwned(ExchangeCollect):  # type: ignore[misc]  # nbgrader has no ty
                 Path(dest, name).write_bytes(content)
             # After the last byte was read: what was changed until then came in then.
             found = [os.stat(name, dir_fd=folder, follow_symlinks=False) for name in names]
-            came, is_told = self._came_in(os.path.basename(src), [os.fstat(folder), *found])
+            came, is_named = self._came_in(os.path.basename(src), [os.fstat(folder), *found])
         finally:
             os.close(folder)
         Path(dest, STAMP).write_text(came.strftime(FORM), encoding="utf-8")
-        if not is_told:
+        if not is_named:
             self.log.warning("%s came in at %s, whatever its name says", src, came.strftime(FORM))
 
 

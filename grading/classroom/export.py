@@ -181,7 +181,7 @@ def _canvas_rows(found: Sequence[Mark], people: dict[str, Person]) -> list[list[
 
 
 def _moodle_rows(found: Sequence[Mark], people: dict[str, Person]) -> list[list[str]]:
-    """Moodle's import lets one choose which column tells the student, and where each other one goes.
+    """Moodle's import lets one choose which column names the student, and where each other one goes.
 
     What Moodle calls somebody stays empty where it is not known: another text there would be nobody, or another one.
     """
@@ -231,14 +231,14 @@ def command(options: argparse.Namespace) -> int:
         print(sentence, file=sys.stderr)
     names = {one.id: one.name for one in {**people, **listed.people}.values()}
     unread = [mark for mark in found if mark.unread > 0]
-    for told, those in (
+    for title, those in (
         ("handed in late, with points taken off", [mark for mark in found if mark.penalty > 0]),
         ("not final, an essay is still to be read (python -m grading essays)", unread),
         ("handed in, but without a mark (their places are empty)", [mark for mark in found if mark.score is None]),
     ):
         if those:
             whose = [f"{called(mark.student, names)} {mark.assignment}" for mark in those]
-            print(f"{told}: {len(those)}: {_some(whose)}", file=sys.stderr)
+            print(f"{title}: {len(those)}: {_some(whose)}", file=sys.stderr)
     return 0
 
 
@@ -252,8 +252,8 @@ def _advice(kind: str, found: Sequence[Mark], people: dict[str, Person], listed:
     if kind == "canvas":
         bare = [name for name in sorted({mark.assignment for mark in found}) if not canvas_title(name, listed.titles)]
         if bare:
-            told = ", ".join(bare)
-            yield f"Canvas looks for these by their bare title, and makes a new assignment where it has none: {told}"
+            names = ", ".join(bare)
+            yield f"Canvas looks for these by their bare title, and makes a new assignment where it has none: {names}"
     if kind == "moodle":
         yield (
             "Moodle takes an import for marks typed into its gradebook: an imported mark can no longer be changed in "

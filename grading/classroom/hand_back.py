@@ -36,7 +36,7 @@ COLLECT = "collect the zip file of the site again (what is there stays)"
 class HandedBack:
     """What became of the pages: `students` get theirs; each entry of `left_out` is (student, reason).
 
-    `names` says how each student is told, by name and id; `files` are those that were written, `told` sentences on
+    `names` says how each student is shown, by name and id; `files` are those that were written, `notes` sentences on
     what a person has to know or do.
     """
 
@@ -44,7 +44,7 @@ class HandedBack:
     left_out: list[tuple[str, str]] = field(default_factory=list)
     names: dict[str, str] = field(default_factory=dict)
     files: list[Path] = field(default_factory=list)
-    told: list[str] = field(default_factory=list)
+    notes: list[str] = field(default_factory=list)
     failed: bool = False
 
 
@@ -89,7 +89,7 @@ def hand_back(settings: Settings) -> HandedBack:
     """Writes what a site takes to give each student the feedback page, and returns what became of each.
 
     Raises:
-        CourseError: when there is nothing to hand back, or a file that tells numbers is damaged.
+        CourseError: when there is nothing to hand back, or a file of numbers is damaged.
     """
     course = settings.course
     course.refuse_unknown(settings.assignment)
@@ -165,7 +165,7 @@ def _to_moodle(chosen: Pages, sheet: Worksheet | None, found: HandedBack) -> Non
             other = [*numbers]
         if other:  # Moodle numbers its participants anew in each assignment
             student = other[0]
-            found.told.append(
+            found.notes.append(
                 f"{sheet.path} is left as it is: it does not fit the numbers of this assignment's submissions "
                 f"({found.names.get(student, student)} came as {numbers[student]}). Download the grading worksheet of "
                 f"{chosen.assignment} and say --worksheet FILE."
@@ -175,14 +175,14 @@ def _to_moodle(chosen: Pages, sheet: Worksheet | None, found: HandedBack) -> Non
             numbers = {student: number for student, number in listed.items() if number} | numbers
     entries = dict[str, Path]()
     for student, page in _with_own_numbers(chosen, numbers, found, f"{COLLECT}, or say --worksheet FILE"):
-        told = came[student].name if student in came else sheet.name(numbers[student]) if sheet else ""
+        full_name = came[student].name if student in came else sheet.name(numbers[student]) if sheet else ""
         person = chosen.person(student)
-        name = _for_a_folder(told) or _for_a_folder(f"{person.first} {person.last}") or _for_a_folder(student)
+        name = _for_a_folder(full_name) or _for_a_folder(f"{person.first} {person.last}") or _for_a_folder(student)
         entries[f"{name}_{numbers[student]}_assignsubmission_file_/{chosen.assignment}.html"] = page
         found.students.append(student)
     if entries:
         _write_zip(chosen.out / f"{chosen.assignment}_moodle.zip", entries, found)
-        found.told.append("In Moodle: the assignment, Submissions, Upload multiple feedback files in a zip.")
+        found.notes.append("In Moodle: the assignment, Submissions, Upload multiple feedback files in a zip.")
     if sheet:
         _fill_in(chosen, sheet, numbers, found)
 
@@ -207,9 +207,9 @@ def _fill_in(chosen: Pages, sheet: Worksheet, numbers: Mapping[str, str], found:
     }
     for student, participant in here.items():
         mark = chosen.marks[student]
-        if told := sheet.other_scale(mark, participant):
-            found.told.append(
-                f"{sheet.path} is left as it is: its maximum grade is {told}, the assignment has "
+        if highest := sheet.other_scale(mark, participant):
+            found.notes.append(
+                f"{sheet.path} is left as it is: its maximum grade is {highest}, the assignment has "
                 f"{export.number(mark.points)} points. Set that maximum in Moodle and download the worksheet again."
             )
             found.failed = True
@@ -219,10 +219,10 @@ def _fill_in(chosen: Pages, sheet: Worksheet, numbers: Mapping[str, str], found:
     path = chosen.out / f"{chosen.assignment}_worksheet.csv"
     write_whole(path, sheet.content())
     found.files.append(path)
-    found.told.append("In Moodle: the assignment, Submissions, Upload grading worksheet.")
-    found.told += [f"{student}: the grade {old} in Moodle becomes {new}." for student, old, new in sheet.replaced]
+    found.notes.append("In Moodle: the assignment, Submissions, Upload grading worksheet.")
+    found.notes += [f"{student}: the grade {old} in Moodle becomes {new}." for student, old, new in sheet.replaced]
     if sheet.kept:
-        found.told.append(f"The comments that somebody has written in Moodle stay: {', '.join(sheet.kept)}.")
+        found.notes.append(f"The comments that somebody has written in Moodle stay: {', '.join(sheet.kept)}.")
 
 
 # --- Canvas -----------------------------------------------------------------------------------------------------------
@@ -243,7 +243,7 @@ def _to_canvas(chosen: Pages, found: HandedBack) -> None:
         found.students.append(student)
     if entries:
         _write_zip(chosen.out / f"{chosen.assignment}_canvas.zip", entries, found)
-        found.told.append(
+        found.notes.append(
             "In Canvas: Gradebook, the assignment's menu, Upload Submissions. Canvas shows each page under the name of "
             "the file that was handed in: students save it with the ending .html."
         )
@@ -268,7 +268,7 @@ def _to_folders(chosen: Pages, found: HandedBack) -> None:
             found.students.append(student)
     if entries:
         _write_zip(chosen.out / f"{chosen.assignment}_folders.zip", entries, found)
-        found.told.append(
+        found.notes.append(
             "The folders are those of the download: for the site's upload of feedback files, or for mail."
         )
 
@@ -302,7 +302,7 @@ def _to_exchange(chosen: Pages, found: HandedBack) -> None:
             "exchange that can be written: c.Exchange.root in nbgrader_config.py. Make that folder, and run it again."
         )
     found.students += ready
-    found.told.append("Released by nbgrader: students get it by Fetch Feedback, or nbgrader fetch_feedback.")
+    found.notes.append("Released by nbgrader: students get it by Fetch Feedback, or nbgrader fetch_feedback.")
 
 
 # --- what all have in common ------------------------------------------------------------------------------------------
@@ -359,7 +359,7 @@ def command(options: argparse.Namespace) -> int:
     )
     for path in found.files:
         print(path)
-    for sentence in found.told:
+    for sentence in found.notes:
         print(printable(sentence, 1000))
     print(f"\n{len(found.students)} of {len(found.students) + len(found.left_out)} students get their feedback page.")
     for student, reason in found.left_out:

@@ -72,17 +72,17 @@ class Namer:
             if all(free[start:end]):
                 free[start:end] = [False] * (end - start)
                 matches += [(start, end, whom)] if whom else []
-        told = list[tuple[bool, set[str], str]]()  # whether weakly, whom, how
+        matched = list[tuple[bool, set[str], str]]()  # whether weakly, whom, how
         for start, end, whom in matches:
             if students := {one for one in whom if self._counts((start, end), words, free, one)}:
                 weak = all(word.text in self._course for word in words[start:end])
-                told.append((weak, students, " ".join(word.raw for word in words[start:end])))
-        weak = all(one[0] for one in told)
-        told = [one for one in told if weak or not one[0]]  # "final" beside a full name says nothing
-        if not told:
+                matched.append((weak, students, " ".join(word.raw for word in words[start:end])))
+        weak = all(one[0] for one in matched)
+        matched = [one for one in matched if weak or not one[0]]  # "final" beside a full name says nothing
+        if not matched:
             return Named()
-        several = [one[1] for one in told]
-        key = " ".join(one[2] for one in told)
+        several = [one[1] for one in matched]
+        key = " ".join(one[2] for one in matched)
         return Named(frozenset(set.intersection(*several) or set.union(*several)), weak, key)
 
     def _windows(self, words: list[_Word]) -> list[tuple[int, int, dict[str, Phrase]]]:
@@ -101,7 +101,7 @@ class Namer:
         return sorted(found, key=lambda one: (-sum(len(word.text) for word in words[one[0] : one[1]]), one[0]))
 
     def _counts(self, place: tuple[int, int], text: list[_Word], free: list[bool], student: str) -> bool:
-        """Says whether words name a student: a full name, a telling id, or an id with nobody's name beside it."""
+        """Says whether words name a student: a full name, an unmistakable id, or an id with nobody's name beside it."""
         start, end = place
         words = [word.text for word in text[start:end]]
         joined = "".join(words)

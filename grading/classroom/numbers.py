@@ -45,7 +45,7 @@ class Numbers:
         return f"lies in another folder, and {arrived.student} has handed in already: {remedy}"
 
     def _folder(self, arrived: Arrived) -> str:
-        """Returns what is remembered of folders around the name that tells the student, "" without any.
+        """Returns what is remembered of folders around the name that identifies the student, "" without any.
 
         With a roster these are the folders above that name, which name nobody.
         """
@@ -55,7 +55,7 @@ class Numbers:
         return f"folder {EXPORTED.sub('', above) if self._with_roster else arrived.owner.source}"
 
     def remember(self, arrived: Arrived) -> None:
-        """Keeps what told the owner of a file that was placed."""
+        """Keeps what identified the owner of a file that was placed."""
         known = self._file.known.setdefault(_of(arrived), [])
         known += {arrived.owner.number, self._folder(arrived)} - {*known, ""}
 

@@ -31,14 +31,14 @@ class Origin:
         return f"{self.name}/Feedback Attachment(s)" if sakai else self.name
 
 
-def read_origin(told: str) -> Origin | None:
+def read_origin(name: str) -> Origin | None:
     """Returns what a name of a file, or a path of folders with "/" at its end, says; None for one that says nothing."""
-    if told.endswith("/"):
-        return Origin("folders", told[:-1], "")
-    if moodle := MOODLE.fullmatch(told):
+    if name.endswith("/"):
+        return Origin("folders", name[:-1], "")
+    if moodle := MOODLE.fullmatch(name):
         return Origin("moodle", moodle["name"], moodle["number"])
-    if canvas := CANVAS.fullmatch(told):
-        late = told[len(canvas["name"]) + 1 : canvas.start("number")]
+    if canvas := CANVAS.fullmatch(name):
+        late = name[len(canvas["name"]) + 1 : canvas.start("number")]
         return Origin("canvas", canvas["name"], canvas["number"], canvas["delivery"], late.rstrip("_"))
     return None
 
@@ -53,12 +53,12 @@ class Origins:
 
     def remember(self, arrived: Arrived) -> None:
         """Keeps the name of a file that is the student's submission now; one without a site's name changes nothing."""
-        told, parts = arrived.owner.told, arrived.item.parts
-        if not read_origin(told) and told in parts[: len(parts) - 1 - arrived.item.inner]:
-            told = "/".join(parts[: parts.index(told) + 1]) + "/"
+        name, parts = arrived.owner.site_name, arrived.item.parts
+        if not read_origin(name) and name in parts[: len(parts) - 1 - arrived.item.inner]:
+            name = "/".join(parts[: parts.index(name) + 1]) + "/"
         key = f"{arrived.student}/{arrived.assignment}"
-        if read_origin(told) and (not told.endswith("/") or self._file.known.get(key, "/").endswith("/")):
-            self._file.known[key] = told
+        if read_origin(name) and (not name.endswith("/") or self._file.known.get(key, "/").endswith("/")):
+            self._file.known[key] = name
 
     def find(self, student: str, assignment: str) -> Origin | None:
         """Returns under which name a submission came, None where no site has given it one."""

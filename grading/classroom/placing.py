@@ -129,7 +129,7 @@ class Unknown:
 
     @cached_property
     def _kept(self) -> dict[tuple[str, str], str]:
-        """What earlier runs have kept, by name and content, and whose it is where a person has said so."""
+        """What earlier runs have kept, by name and content, and whose it is where a person has written it."""
         kept = dict[tuple[str, str], str]()
         for path in self._folder.parent.glob("*/list.csv"):
             try:

@@ -1,7 +1,7 @@
 """Whose a delivered file is, and for which assignment: from the names that sites or people give to files and folders.
 
-The outermost name that tells a person decides: what lies below it is called as its owner likes. What is inside a zip
-that somebody has handed in tells nobody.
+The outermost name of a person decides: what lies below it is called as its owner likes. What is inside a zip
+that somebody has handed in identifies nobody.
 """
 
 from __future__ import annotations
@@ -39,15 +39,15 @@ OF_THE_SITE = {"index.html", "grades.csv", "grades.xls", "submission_metadata.ym
 class Owner:
     """Whose a file is.
 
-    `students` are several where the site names a group. `source` is what told it: two sources of one delivery that tell
-    one person are not believed. `told` is the name that a site has given, which feedback may have to carry; `number`
-    what the site calls the person, `file` the name that the person gave, `version` a count of attempts and `time` when
-    the site says that it came in, where it does.
+    `students` are several where the site names a group. `source` is what shows it: two sources of one delivery that
+    name one person are not believed. `site_name` is the name that a site gave, which feedback may have to carry;
+    `number` what the site calls the person, `file` the name that the person gave, `version` a count of attempts and
+    `time` when the site says that it came in, where it does.
     """
 
     students: tuple[str, ...]
     source: str
-    told: str
+    site_name: str
     file: str
     site: str = ""
     number: str = ""
@@ -59,14 +59,14 @@ class Owner:
 class Class:
     """Who and what a file can be of: the course folder, its roster (empty: anybody) and its assignments.
 
-    `asked` is the one assignment that everything is for, "" when the files tell. `numbered` says whether the numbers of
+    `requested` is the one assignment of everything, "" when the files decide. `numbered` says whether the numbers of
     Moodle in the roster are those of this delivery.
     """
 
     course: Path
     people: Roster
     known: list[str]
-    asked: str = ""
+    requested: str = ""
     numbered: bool = True
 
     @cached_property
@@ -77,22 +77,22 @@ class Class:
         """Returns the assignment that a file is for.
 
         Raises:
-            RefusedError: when it cannot be told, or is not the one that is asked for.
+            RefusedError: when it is unknown, or is not the requested one.
         """
-        told = self._assignment(item, owner.file) or self.asked
-        if not told:
+        name = self._assignment(item, owner.file) or self.requested
+        if not name:
             raise RefusedError(f"is for no assignment that can be told; say which: collect PATH {self.known[0]}")
-        if self.asked and told != self.asked:
-            raise RefusedError(f"is for {told}, not for {self.asked}; collect it without naming an assignment")
-        return told
+        if self.requested and name != self.requested:
+            raise RefusedError(f"is for {name}, not for {self.requested}; collect it without naming an assignment")
+        return name
 
     def _assignment(self, item: Item, file: str) -> str:
-        """Returns the assignment that a folder, the file's name or its cells tell, "" when none does."""
+        """Returns the assignment that a folder, the file's name or its cells name, "" when none does."""
         folder = next((part for part in reversed(item.parts[:-1]) if part in self.known), "")
         names = (item.parts[-1], file) if item.inner else (file,)
         for name in names:
-            if told := folder or assignments.by_name(f"{_stem(name)}.ipynb", self.known):
-                return told
+            if found := folder or assignments.by_name(f"{_stem(name)}.ipynb", self.known):
+                return found
         try:
             cells = cells_of(json.loads(item.read()))
         except (ValueError, RecursionError):  # a RefusedError is a ValueError
@@ -103,10 +103,10 @@ class Class:
         """Returns whose a file is.
 
         Raises:
-            RefusedError: when that cannot be told; the message says why.
+            RefusedError: when that is unknown; the message says why.
         """
         if item.owner:
-            return self._told(item)
+            return self._listed(item)
         outside = item.parts[: len(item.parts) - item.inner]
         found = list[tuple[Owner, bool, bool]]()  # who, whether by a site's own form of name, whether weakly
         for at, part in enumerate(outside):
@@ -137,7 +137,7 @@ class Class:
         matches = map(CANVAS.fullmatch, item.parts[: len(item.parts) - item.inner])
         return any(match["number"] in self.people.testers for match in matches if match)
 
-    def _told(self, item: Item) -> Owner:
+    def _listed(self, item: Item) -> Owner:
         """Returns whom a person has written beside a file in a list; the site's name is remembered with it."""
         students = tuple(dict.fromkeys(map(self._login, split_ids(item.owner))))
         for part in item.parts:
@@ -161,7 +161,7 @@ class Class:
     # --- what sites write ---------------------------------------------------------------------------------------------
 
     def _by_site(self, parts: Sequence[str], at: int) -> Owner | None:
-        """Returns whom a name of a site's form tells, None for a name of another form.
+        """Returns whom a name of a site's form identifies, None for a name of another form.
 
         Raises:
             RefusedError: when the person is not known.
@@ -225,7 +225,7 @@ class Class:
     # --- without a roster ---------------------------------------------------------------------------------------------
 
     def _by_layout(self, file: str, inside: Sequence[str]) -> Owner:
-        """Returns the student whom the names of a file and its folders tell: STUDENT_ASSIGNMENT, or STUDENT/..."""
+        """Returns the student whom the names of a file and its folders give: STUDENT_ASSIGNMENT, or STUDENT/..."""
         stem = _stem(file)
         place = next((index for index in range(len(inside) - 1, -1, -1) if inside[index] in self.known), None)
         if place == 0:
@@ -284,8 +284,8 @@ def sakai_times(items: Sequence[Item]) -> dict[str, datetime.datetime]:
         if item.parts[-1] == "timestamp.txt" and not item.inner and folder and SAKAI.fullmatch(folder[-1]):
             with contextlib.suppress(ValueError):  # a RefusedError is one
                 if folder[:-1] in tables:
-                    told = datetime.datetime.strptime(item.read().decode("ascii").strip(), "%Y%m%d%H%M%S%f")
-                    found["/".join(folder)] = told.replace(tzinfo=UTC)
+                    time = datetime.datetime.strptime(item.read().decode("ascii").strip(), "%Y%m%d%H%M%S%f")
+                    found["/".join(folder)] = time.replace(tzinfo=UTC)
     return found
 
 
@@ -296,16 +296,16 @@ def is_sakai_feedback(item: Item) -> bool:
 
 
 def _by_name(people: Roster, name: str) -> set[str]:
-    """Returns whom a site's name tells: all of it, or what follows the name of a group ("Group A-Ada Lovelace")."""
+    """Returns whom a site's name means: all of it, or what follows the name of a group ("Group A-Ada Lovelace")."""
     places = [0, *(found.end() for found in re.finditer("-", name))]
     return next(filter(None, (people.find(name=name[place:]) for place in places)), set[str]())
 
 
-def _time(told: str, *forms: str) -> datetime.datetime | None:
+def _time(text: str, *forms: str) -> datetime.datetime | None:
     """Returns a site's local time, None for what is no time."""
     for form in forms:
         with contextlib.suppress(ValueError, OverflowError):
-            return datetime.datetime.strptime(told, form).astimezone(UTC)
+            return datetime.datetime.strptime(text, form).astimezone(UTC)
     return None
 
 
@@ -314,15 +314,15 @@ def _stem(file: str) -> str:
     return re.sub(r"(?:\.(?:zip|json|txt))+$", "", NOTEBOOK.sub("", file), flags=re.IGNORECASE)
 
 
-def _valid(told: str) -> str:
-    if not valid_id(told):
-        raise RefusedError(f"{told!r} cannot be a student's id; expected letters, digits and .@_- only")
-    return told
+def _valid(student: str) -> str:
+    if not valid_id(student):
+        raise RefusedError(f"{student!r} cannot be a student's id; expected letters, digits and .@_- only")
+    return student
 
 
-def _only(found: set[str], told: str) -> str:
+def _only(found: set[str], label: str) -> str:
     if len(found) > 1:
-        raise RefusedError(f"{told} fits several students of the roster: {', '.join(sorted(found))}")
+        raise RefusedError(f"{label} fits several students of the roster: {', '.join(sorted(found))}")
     if not found:
-        raise RefusedError(f"{told} is not in the roster")
+        raise RefusedError(f"{label} is not in the roster")
     return next(iter(found))

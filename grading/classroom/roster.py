@@ -103,7 +103,7 @@ class Roster:
     def find(self, *, number: str = "", name: str = "", label: str = "") -> set[str]:
         """Returns the ids of all who fit; a number, where the roster has it, decides between equal names.
 
-        When number and name tell different people, all of them are returned: nobody may get another's work.
+        When number and name mean different people, all of them are returned: nobody may get another's work.
 
         Args:
             number: what Moodle or Canvas calls the participant.
@@ -136,8 +136,8 @@ class Roster:
 
 def _numbers(person: Person) -> set[str]:
     canvas = ("id",) if CANVAS_COLUMNS & set(person.columns) else ()
-    told = [person.columns.get(title, "") for title in (*NUMBER_COLUMNS, *canvas)]
-    return {match[1] for text in told if (match := re.fullmatch(r"(?:\D*\s)?(\d+)", text))}
+    values = [person.columns.get(title, "") for title in (*NUMBER_COLUMNS, *canvas)]
+    return {match[1] for text in values if (match := re.fullmatch(r"(?:\D*\s)?(\d+)", text))}
 
 
 def _keys(person: Person) -> set[str]:
@@ -256,15 +256,15 @@ class Table:
     western: bool
 
 
-def read_table(path: Path, wanted: Sequence[str], told: str) -> Table:
+def read_table(path: Path, wanted: Sequence[str], content: str) -> Table:
     """Returns a CSV file in any of the usual alphabets and with any of the usual separators.
 
-    Alphabet (UTF-8, UTF-16, Windows-1252) and separator (comma, semicolon, tab) are told by what stands in it.
+    Alphabet (UTF-8, UTF-16, Windows-1252) and separator (comma, semicolon, tab) are recognised by what stands in it.
 
     Args:
         path: the file.
         wanted: titles of which it has to have one.
-        told: what such a column holds, for the message.
+        content: what such a column holds, for the message.
 
     Raises:
         CourseError: when it cannot be read, or has no such column.
@@ -282,7 +282,7 @@ def read_table(path: Path, wanted: Sequence[str], told: str) -> Table:
     titles = [title.strip() for title in head]
     plain = [title.casefold() for title in titles]
     if not set(plain) & set(wanted):
-        raise CourseError(f"{path} has no column of {told}, with a title in the first line.")
+        raise CourseError(f"{path} has no column of {content}, with a title in the first line.")
     return Table(
         titles, [(number, dict(zip(plain, map(str.strip, row), strict=False))) for number, row in lines], western
     )
@@ -369,5 +369,5 @@ def _person(columns: dict[str, str], *, numbered: bool) -> Person | None:
         elif len(full.split()) == 2:
             first, last = full.split()
         else:
-            last = full  # nobody can tell where the first name ends
+            last = full  # nobody knows where the first name ends
     return Person(identifier, first, last, columns)

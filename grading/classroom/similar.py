@@ -55,13 +55,13 @@ class Closeness:
 
     `share` of the shorter one's fingerprints is in both (0 to 1), common ones too; `bits` is what they share that is
     rare, times the share that this is of both; `expected` is how many pairs so close were to be expected by chance, NaN
-    where that cannot be told.
+    where that is unknown.
     """
 
     share: float
     bits: float
     expected: float
-    told: bool
+    reported: bool
 
 
 @dataclass(frozen=True)
@@ -76,12 +76,12 @@ class Pair:
 
 @dataclass(frozen=True)
 class Summary:
-    """What can be told of one exercise; `tokens` is the middle length of an answer without what was given."""
+    """What is known of one exercise; `tokens` is the middle length of an answer without what was given."""
 
     name: str
     answers: int
     tokens: int
-    told: str
+    result: str
 
 
 @dataclass(frozen=True)
@@ -188,7 +188,7 @@ def fingerprints(source: str, *, is_code: bool) -> set[tuple[str, ...]]:
 
 
 class _Chance:
-    """How many pairs of a class share so many bits by chance, as the upper end of all its pairs tells.
+    """How many pairs of a class share so many bits by chance, as the upper end of all its pairs shows.
 
     From the 10 m-th to the m-th closest pair the count falls to a tenth; beyond, it is taken to go on falling so, as
     the tail of most distributions does, but never faster than bits say by themselves: by half for each. The m closest
@@ -203,7 +203,7 @@ class _Chance:
         last = min(10 * self._count, len(values))
         self._edge = float(values[self._count - 1])
         fall = (self._edge - float(values[last - 1])) / math.log(last / self._count)
-        self._fall = max(fall * (1 + 1 / math.sqrt(self._count)), 1 / math.log(2))  # few pairs tell it roughly
+        self._fall = max(fall * (1 + 1 / math.sqrt(self._count)), 1 / math.log(2))  # few pairs show it roughly
         self._pairs = len(values)
 
     def expected(self, bits: float) -> float:
@@ -221,7 +221,7 @@ class _Compared:
 
     On its diagonal is what an answer would share with a copy of it.
 
-    `able` says whether a copy of an answer would be told, for one answer in four at least.
+    `able` says whether a copy of an answer would be reported, for one answer in four at least.
     """
 
     name: str
@@ -276,8 +276,8 @@ def _closeness(shared: Any) -> Any:
 def compare(exercises: Sequence[Exercise]) -> Findings:
     """Returns which answers are closer than chance in an assignment.
 
-    A pair is told where fewer than `DOUBT` so close were to be expected on the whole page. An exercise in which not
-    even a copy would be told is too short to tell by itself; it counts together with the others.
+    A pair is reported where fewer than `DOUBT` so close were to be expected on the whole page. An exercise in which not
+    even a copy would be reported is too short by itself; it counts together with the others.
     """
     students = sorted({student for exercise in exercises for student in exercise.answers})
     if len(students) < FEWEST:
@@ -310,8 +310,8 @@ def _above(bits: Any, least: float) -> Iterable[tuple[int, int]]:
 
 def _summary(one: _Compared, pairs: Sequence[Pair]) -> Summary:
     lengths = sorted(len(own) + RUN - 1 for own in one.own if own)
-    told = sum(one.name in pair.exercises and pair.exercises[one.name].told for pair in pairs)
-    said = "1 pair" if told == 1 else f"{told} pairs"
+    count = sum(one.name in pair.exercises and pair.exercises[one.name].reported for pair in pairs)
+    result = "1 pair" if count == 1 else f"{count} pairs"
     if not one.able:
-        said = SHORT if len(lengths) >= FEWEST else FEW
-    return Summary(one.name, len(lengths), lengths[len(lengths) // 2] if lengths else 0, said)
+        result = SHORT if len(lengths) >= FEWEST else FEW
+    return Summary(one.name, len(lengths), lengths[len(lengths) // 2] if lengths else 0, result)

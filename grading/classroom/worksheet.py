@@ -67,10 +67,10 @@ class Worksheet:
             )
         self._by_number: dict[str, Line] = {}
         for line in self._lines[1:]:
-            if told := re.search(r"(?<!\d)\d+$", line.value(self._columns["identifier"])):
-                if told[0] in self._by_number:
-                    raise CourseError(f"{path}: the participant {told[0]} stands there twice; download it again.")
-                self._by_number[told[0]] = line
+            if digits := re.search(r"(?<!\d)\d+$", line.value(self._columns["identifier"])):
+                if digits[0] in self._by_number:
+                    raise CourseError(f"{path}: the participant {digits[0]} stands there twice; download it again.")
+                self._by_number[digits[0]] = line
 
     def has(self, participant: str) -> bool:
         """Says whether a participant's number stands in it."""
@@ -94,11 +94,11 @@ class Worksheet:
 
     def other_scale(self, mark: Mark, participant: str) -> str:
         """Returns the highest grade that Moodle allows a participant, when it is not the assignment's; else ""."""
-        told = self._by_number[participant].value(self._columns.get(HIGHEST))
+        highest = self._by_number[participant].value(self._columns.get(HIGHEST))
         try:
-            return "" if not told or abs(float(told.replace(",", ".")) - mark.points) < 0.005 else told
+            return "" if not highest or abs(float(highest.replace(",", ".")) - mark.points) < 0.005 else highest
         except ValueError:  # a scale in words
-            return told
+            return highest
 
     def grade(self, student: str, participant: str, mark: Mark, *, has_page: bool) -> None:
         """Puts in a student's mark, and a comment where no person has written one.
@@ -151,14 +151,14 @@ def _safe(field: str) -> str:
 
 def comment(mark: Mark, *, has_page: bool) -> str:
     """Returns the short comment that stands beside a mark in Moodle; `OURS` knows it again."""
-    told = [f"{number(mark.score)} of {number(mark.points)} points."]
+    sentences = [f"{number(mark.score)} of {number(mark.points)} points."]
     if mark.penalty:
-        told.append(f"{number(mark.penalty)} points were taken off for lateness.")
+        sentences.append(f"{number(mark.penalty)} points were taken off for lateness.")
     if mark.unread:
-        told.append(f"Written answers still to be read: {mark.unread}.")
+        sentences.append(f"Written answers still to be read: {mark.unread}.")
     if has_page:
-        told.append("Your feedback page has the reasons.")
-    return " ".join(told)
+        sentences.append("Your feedback page has the reasons.")
+    return " ".join(sentences)
 
 
 def is_worksheet(path: Path) -> bool:

@@ -65,7 +65,7 @@ def rows(findings: Findings, known: Mapping[str, str]) -> list[list[str]]:
 
 def _values(one: Closeness) -> list[str]:
     expected = "" if math.isnan(one.expected) else f"{one.expected:.2g}"
-    return ["yes" if one.told else "no", f"{100 * one.share:.0f}", f"{one.bits:.1f}", expected]
+    return ["yes" if one.reported else "no", f"{100 * one.share:.0f}", f"{one.bits:.1f}", expected]
 
 
 def write_report(course: Course, assignment: str) -> tuple[Findings, Path, Path]:

@@ -232,7 +232,7 @@ def test_another_assignments_worksheet_is_not_used(course: Path, tmp_path: Path)
     right.write_text(worksheet(line("john1"), line("wei")), encoding="utf-8")
     found = handed(course, "moodle", worksheet=other)
     assert found.failed
-    assert "does not fit the numbers of this assignment's submissions (John Smith (john1) came as 101)" in found.told[0]
+    assert "not fit the numbers of this assignment's submissions (John Smith (john1) came as 101)" in found.notes[0]
     assert [student for student, _ in found.left_out] == ["wei"]
     assert not list((course / "gradebook" / "hand_back").glob("*.csv"))
     found = handed(course, "moodle", worksheet=right)
@@ -256,8 +256,8 @@ def test_all_other_bytes_of_the_worksheet_stay(course: Path, tmp_path: Path, enc
     collected(course, {moodle("n", NAMES["nusta"][1]): content("1"), moodle("z", NAMES["zoe"][1]): content("2")})
     mark(course, {"n": 13.5, "z": 12.0})
     found = handed(course, "moodle", worksheet=path)
-    assert "n: the grade 2 in Moodle becomes 13.5." in found.told
-    assert "The comments that somebody has written in Moodle stay: z." in found.told
+    assert "n: the grade 2 in Moodle becomes 13.5." in found.notes
+    assert "The comments that somebody has written in Moodle stay: z." in found.notes
     before = text.removeprefix("\ufeff")
     comment = '"13.5 of 16 points. Your feedback page has the reasons."'
     first, second = line("nusta", grade="2").replace(",", separator), line("zoe").replace(",", separator)
@@ -269,7 +269,7 @@ def test_all_other_bytes_of_the_worksheet_stay(course: Path, tmp_path: Path, enc
     assert found.files[1].read_bytes().decode(encoding) == after
     assert path.read_bytes() == data
     again = handed(course, "moodle", worksheet=found.files[1])  # our own comments are no person's
-    assert "The comments that somebody has written in Moodle stay: z." in again.told
+    assert "The comments that somebody has written in Moodle stay: z." in again.notes
     assert again.files[1].read_bytes().decode(encoding) == after
 
 
@@ -280,7 +280,7 @@ def test_a_worksheet_with_another_maximum_gets_no_marks(course: Path, tmp_path: 
     mark(course, {"w": 8.0})
     found = handed(course, "moodle", worksheet=path)
     assert found.failed
-    assert any("its maximum grade is 100.00, the assignment has 16 points" in one for one in found.told)
+    assert any("its maximum grade is 100.00, the assignment has 16 points" in one for one in found.notes)
     assert [file.suffix for file in found.files] == [".zip"]
 
 

@@ -83,11 +83,11 @@ def test_a_copy_is_found_under_other_names() -> None:
     found = similar.compare(make_class(1, copies=[("s007", "s003")]))
     (pair,) = found.pairs
     assert (pair.first, pair.second) == ("s003", "s007")
-    assert pair.together.told
+    assert pair.together.reported
     assert pair.together.share > 0.9
     assert pair.together.expected < 0.05
-    assert pair.exercises["essay"].told
-    told = {one.name: one.told for one in found.exercises}
+    assert pair.exercises["essay"].reported
+    told = {one.name: one.result for one in found.exercises}
     assert (told["essay"], told["short"]) == ("1 pair", "too short to tell")
 
 
@@ -103,13 +103,13 @@ def test_one_natural_answer_is_no_copy() -> None:
     }
     found = similar.compare([Exercise("mask", True, same, [GIVEN])])
     assert found.pairs == []
-    assert [(one.answers, one.told) for one in found.exercises] == [(40, "too short to tell")]
+    assert [(one.answers, one.result) for one in found.exercises] == [(40, "too short to tell")]
 
 
 def test_a_small_class_is_told() -> None:
     found = similar.compare(make_class(1, students=10, copies=[("s001", "s002")]))
     assert found.pairs == []
-    assert {one.told for one in found.exercises} == {f"too few answers to tell: at least {similar.FEWEST} are needed"}
+    assert {one.result for one in found.exercises} == {f"too few answers to tell: at least {similar.FEWEST} are needed"}
 
 
 def test_names_comments_and_layout_are_taken_off() -> None:
