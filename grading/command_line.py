@@ -1,4 +1,4 @@
-"""What can be said to `python -m grading`. Imports nothing that takes time: a mistyped word is answered at once."""
+"""The command line of `python -m grading`. Imports nothing that takes time: a mistyped word is answered at once."""
 
 from __future__ import annotations
 
@@ -33,12 +33,12 @@ def _parser() -> argparse.ArgumentParser:
     )
     commands = parser.add_subparsers(dest="command", required=True)
 
-    def add(name: str, run: str, told: str, *examples: str) -> argparse.ArgumentParser:
+    def add(name: str, run: str, summary: str, *examples: str) -> argparse.ArgumentParser:
         lines = "\n".join(f"  {PROGRAM} {name} {example}".rstrip() for example in examples)
         command = commands.add_parser(
             name,
-            help=told,
-            description=f"{told[0].upper()}{told[1:]}.",
+            help=summary,
+            description=f"{summary[0].upper()}{summary[1:]}.",
             epilog=f"example{'s' if len(examples) > 1 else ''}:\n{lines}",
             formatter_class=argparse.RawDescriptionHelpFormatter,
         )

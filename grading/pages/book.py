@@ -76,15 +76,15 @@ def _run_sphinx(source: Path, made: Path, parsed: Path) -> None:
         from sphinx.util.console import nocolor
     except ImportError as problem:
         raise BookError(f"the book needs Sphinx ({problem}); `make book` installs it.") from problem
-    said = io.StringIO()
+    warnings = io.StringIO()
     nocolor()
     try:
-        with contextlib.redirect_stderr(said):
-            app = Sphinx(source, source, made, parsed, "html", status=None, warning=said)
+        with contextlib.redirect_stderr(warnings):
+            app = Sphinx(source, source, made, parsed, "html", status=None, warning=warnings)
             app.build(force_all=True)
     except SphinxError as problem:
         raise BookError(f"Sphinx stopped: {problem}") from problem
-    if lines := [line for line in said.getvalue().splitlines() if line.strip()]:
+    if lines := [line for line in warnings.getvalue().splitlines() if line.strip()]:
         raise BookError("Sphinx is not content; mend what it names:\n" + "\n".join(lines))
 
 

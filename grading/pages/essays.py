@@ -124,7 +124,7 @@ class Page(web.RequestHandler):
         """Refuses a request with another token, or under another name than this machine's."""
         given, token = self.path_kwargs.get("token", ""), self.settings["token"]
         if self.request.host_name not in HOSTS or not secrets.compare_digest(given.encode(), token.encode()):
-            self.tell(HTTPStatus.FORBIDDEN, "give the whole address that `python -m grading essays` has printed.")
+            self.reply(HTTPStatus.FORBIDDEN, "give the whole address that `python -m grading essays` has printed.")
 
     def set_default_headers(self) -> None:
         """Sets the headers of every answer, errors included."""
@@ -135,7 +135,7 @@ class Page(web.RequestHandler):
         self.set_header("Cross-Origin-Resource-Policy", "same-origin")
         self.clear_header("Server")
 
-    def tell(self, status: int, sentence: str, **more: Any) -> None:
+    def reply(self, status: int, sentence: str, **more: Any) -> None:
         """Ends the request with one sentence, as JSON for the script and as text for a person."""
         self.set_status(status)
         if self.request.method == "POST":
@@ -145,15 +145,15 @@ class Page(web.RequestHandler):
             self.finish(f"{sentence}\n")
 
     def write_error(self, status_code: int, **keywords: Any) -> None:
-        """Tells what a person can mend; of anything else the terminal has the details."""
+        """Reports what a person can mend; of anything else the terminal has the details."""
         problem = (keywords.get("exc_info") or (None, None))[1]
         if isinstance(problem, CourseError):
-            self.tell(HTTPStatus.CONFLICT, str(problem))
+            self.reply(HTTPStatus.CONFLICT, str(problem))
         else:
-            self.tell(status_code, f"{HTTPStatus(status_code).phrase}: nothing was saved.")
+            self.reply(status_code, f"{HTTPStatus(status_code).phrase}: nothing was saved.")
 
     def log_exception(self, kind: Any, value: Any, trace: Any) -> None:
-        """Keeps what the page tells out of the terminal."""
+        """Keeps what the page shows out of the terminal."""
         if not isinstance(value, CourseError):
             super().log_exception(kind, value, trace)
 
@@ -175,7 +175,7 @@ class Script(Page):
         self.finish(SCRIPT.read_bytes())
 
 
-class Asked(Page):
+class QuestionPage(Page):
     """The page of a question, and the place to which it sends marks."""
 
     def get(self, token: str, assignment: str, name: str) -> None:
@@ -191,13 +191,13 @@ class Asked(Page):
         try:
             saved = essays.save(self.course, asked, given)
         except essays.ChangedError as problem:
-            self.tell(HTTPStatus.CONFLICT, str(problem), now=shown(problem.answers))
+            self.reply(HTTPStatus.CONFLICT, str(problem), now=shown(problem.answers))
             return
         (first, _), *others = saved
-        said = "saved; not read yet" if first.mark.points is None else f"saved: {first.mark.points:g} points"
+        result = "saved; not read yet" if first.mark.points is None else f"saved: {first.mark.points:g} points"
         before = [{"key": one.key, **_typed(mark)} for one, mark in saved]
-        told = f"{said}, for {len(saved)} equal answers" if others else said
-        self.tell(HTTPStatus.OK, told, now=shown([one for one, _ in saved]), before=before)
+        sentence = f"{result}, for {len(saved)} equal answers" if others else result
+        self.reply(HTTPStatus.OK, sentence, now=shown([one for one, _ in saved]), before=before)
 
 
 class Nothing(Page):
@@ -205,7 +205,7 @@ class Nothing(Page):
 
     def get(self, **parts: str) -> None:
         """Says that there is nothing."""
-        self.tell(HTTPStatus.NOT_FOUND, "there is no such page.")
+        self.reply(HTTPStatus.NOT_FOUND, "there is no such page.")
 
 
 def application(course: Course, token: str, assignments: Sequence[str] = ()) -> web.Application:
@@ -215,7 +215,7 @@ def application(course: Course, token: str, assignments: Sequence[str] = ()) -> 
         [
             (f"{within}/", List),
             (f"{within}/essays.js", Script),
-            (f"{within}/(?P<assignment>{name})/(?P<name>{name})", Asked),
+            (f"{within}/(?P<assignment>{name})/(?P<name>{name})", QuestionPage),
             (f"{within}.*", Nothing),
         ],
         log_function=lambda handler: None,  # a log would hold the token
@@ -235,17 +235,17 @@ def command(options: argparse.Namespace) -> int:
         print(f"{one.assignment} {one.name}: {one.read} of {one.answers} read")
     print("Open this address in a browser on this machine; Ctrl-C ends it:", flush=True)
     try:
-        tell = functools.partial(print, flush=True)  # a pipe has it at once too
-        asyncio.run(serve(course, options.assignment, options.port, tell=tell))
+        show = functools.partial(print, flush=True)  # a pipe has it at once too
+        asyncio.run(serve(course, options.assignment, options.port, show=show))
     except KeyboardInterrupt:
         print("\nended; every mark that the page has called saved is in the gradebook.")
     return 0
 
 
 async def serve(
-    course: Course, assignments: Sequence[str] = (), port: int = 0, *, tell: Callable[[str], object] = print
+    course: Course, assignments: Sequence[str] = (), port: int = 0, *, show: Callable[[str], object] = print
 ) -> None:
-    """Serves the pages on this machine until it is cancelled; `tell` gets their address when they can be fetched.
+    """Serves the pages on this machine until it is cancelled; `show` gets their address when they can be fetched.
 
     Raises:
         CourseError: when the port is taken.
@@ -259,7 +259,7 @@ async def serve(
         raise CourseError(f"port {port} cannot be used ({problem.strerror}); choose another with --port.") from problem
     server.add_sockets(sockets)
     number = sockets[0].getsockname()[1]
-    tell(f"http://{HERE}:{number}/{token}/")
+    show(f"http://{HERE}:{number}/{token}/")
     try:
         await asyncio.Event().wait()
     finally:

@@ -29,13 +29,13 @@ class Grades(GetGrades):  # type: ignore[misc]  # nbgrader has no types
 
     def preprocess(self, nb: NotebookNode, resources: Any) -> tuple[NotebookNode, Any]:
         """Puts marks and comments into the notebook, and the student's name into `resources`."""
-        told = resources["nbgrader"]
-        with Gradebook(told["db_url"]) as book:
+        settings = resources["nbgrader"]
+        with Gradebook(settings["db_url"]) as book:
             try:
-                student = book.find_student(told["student"])
-                told["name"] = f"{student.first_name or ''} {student.last_name or ''}".strip()
+                student = book.find_student(settings["student"])
+                settings["name"] = f"{student.first_name or ''} {student.last_name or ''}".strip()
             except MissingEntry:
-                told["name"] = ""
+                settings["name"] = ""
         done: tuple[NotebookNode, Any] = super().preprocess(nb, resources)
         return done
 
@@ -50,14 +50,14 @@ def state_of(cell: NotebookNode, grade: Any) -> dict[str, Any]:
     """Returns whether an essay is `unread`, and what is `said` of it: "read" only where a person has given a mark."""
     read, again = grade.manual_score is not None, bool(grade.needs_manual_grade)
     if read:
-        said = "read by a person; changed since, to be read again" if again else "read by a person"
+        state = "read by a person; changed since, to be read again" if again else "read by a person"
     elif again:
-        said = (
+        state = (
             "still to be read by a person" if cell.source.strip() else "its cell is missing; a person will look at it"
         )
     else:
-        said = "no answer found in its cell"
-    return {"unread": again and not read, "said": said}
+        state = "no answer found in its cell"
+    return {"unread": again and not read, "said": state}
 
 
 class FeedbackExporter(Exporter):

@@ -111,7 +111,7 @@ class _Renderer(HTMLRenderer):
         return self._picture(found.get("alt", ""), found["src"]) if "src" in found else self.text(tag)
 
     def _picture(self, alt: str, url: str) -> str:
-        """Returns a picture that lies in the notebook, decoded and encoded again, or what is said in its place."""
+        """Returns a picture that lies in the notebook, decoded and encoded again, or what is shown in its place."""
         alt = ANSI.sub("", alt)[:2000] or "a picture without a description"
         if url[:5].lower() == "data:":
             encoded = unquote(url.partition(";base64,")[2])
@@ -160,9 +160,9 @@ class _ImageTag(HTMLParser):
         self.feed(tag)
 
     def handle_starttag(self, tag: str, attrs: list[tuple[str, str | None]]) -> None:
-        told = {name: value or "" for name, value in attrs}
-        if tag == "img" and LIES_HERE.match(told.get("src", "")):
-            self.found = {name: told[name] for name in ("src", "alt") if name in told}
+        attributes = {name: value or "" for name, value in attrs}
+        if tag == "img" and LIES_HERE.match(attributes.get("src", "")):
+            self.found = {name: attributes[name] for name in ("src", "alt") if name in attributes}
 
 
 def markdown(text: str, under: int = 0, *, whole: bool = True, pictures: Mapping[str, Any] | None = None) -> Markup:
@@ -172,7 +172,7 @@ def markdown(text: str, under: int = 0, *, whole: bool = True, pictures: Mapping
         text: the Markdown.
         under: the level of the page's heading that it stands under, 0 to 6.
         whole: whether it is a text of its own, and no cell of a notebook whose other cells have headings too.
-        pictures: the attachments of its cell; what is no safe picture is said to be left out.
+        pictures: the attachments of its cell; what is no safe picture is reported as left out.
     """
     if len(BEGINNING.findall(text)) > MAX_BLOCKS:
         return Markup('<pre tabindex="0">{}</pre>').format(cut(text))

@@ -18,7 +18,7 @@ def render(template: str, **values: Any) -> str:
     """Returns a page as HTML that needs nothing from outside.
 
     Raises:
-        jinja2.UndefinedError: when a template asks for what `values` do not hold.
+        jinja2.UndefinedError: when a template needs what `values` do not hold.
     """
     return _environment().get_template(template).render(values)
 

@@ -20,7 +20,7 @@ from grading.notebooks.verdicts import RecordedVerdict, read_verdict
 from grading.pages.anonymise import anonymise
 from tutor.files import write_whole
 
-SLOW = 2.0  # seconds of processor time after which an answer is called slow
+SLOW = 2.0  # seconds of CPU time after which an answer is called slow
 FLAT = 0.15  # below this correlation with the other marks an exercise does not discriminate
 OUTCOMES = ("right", "wrong", "crashed or too slow", "not attempted")  # in the order of the bars
 STOPPED = ("crashed", "late")
@@ -30,7 +30,7 @@ STOPPED = ("crashed", "late")
 class Submission:
     """What is known of one graded submission: verdicts and the code of each answer, by exercise.
 
-    `seconds` of processor time are known where `python -m grading autograde` has graded; `names` are what the student
+    `seconds` of CPU time are known where `python -m grading autograde` has graded; `names` are what the student
     may be called, for keeping it out of the page.
     """
 
@@ -145,7 +145,7 @@ def _entry(data: Any, key: str) -> Any:
 def measure_discrimination(submissions: Sequence[Submission], exercise: str) -> float | None:
     """Returns the correlation of an exercise's mark with the rest of the marks; None when one of them is constant.
 
-    Near 0 or below, the exercise does not tell those who understood from those who did not.
+    Near 0 or below, the exercise does not separate those who understood from those who did not.
     """
     own = [one.verdicts[exercise].earned for one in submissions]
     rest = [sum(v.earned for name, v in one.verdicts.items() if name != exercise) for one in submissions]

@@ -57,7 +57,7 @@ def commands() -> set[str]:
     return {*found.choices}
 
 
-async def read_one(course: Course, assignments: list[str], port: int, *, tell: Callable[[str], object]) -> None:
+async def read_one(course: Course, assignments: list[str], port: int, *, show: Callable[[str], object]) -> None:
     """Does what a reader does in place of the server: looks at the page, and gives the one group of answers a mark."""
     asked = essays.question(course, ASSIGNMENT, "mask_essay")
     assert ", given 3 times" in pages.question_page(course, asked)

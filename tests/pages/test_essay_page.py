@@ -363,7 +363,7 @@ def served(course: Course) -> Iterator[str]:
     """Serves the pages from a thread; gives their address."""
     told: queue.Queue[str] = queue.Queue()
     loop = asyncio.new_event_loop()
-    task = loop.create_task(pages.serve(course, tell=told.put))
+    task = loop.create_task(pages.serve(course, show=told.put))
 
     def run() -> None:
         try:
@@ -454,8 +454,8 @@ def test_a_port_that_is_taken_is_told(course: Course) -> None:
 def test_the_command_tells_the_address_and_ends_when_it_is_interrupted(
     course: Course, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
 ) -> None:
-    async def interrupted(course: Course, assignments: list[str], port: int, *, tell: Callable[[str], object]) -> None:
-        tell("http://127.0.0.1:9100/token/")
+    async def interrupted(course: Course, assignments: list[str], port: int, *, show: Callable[[str], object]) -> None:
+        show("http://127.0.0.1:9100/token/")
         raise KeyboardInterrupt
 
     monkeypatch.setattr(pages, "serve", interrupted)

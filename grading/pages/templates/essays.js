@@ -16,7 +16,7 @@ const isOpen = answer => JSON.stringify(typed(answer)) !== answer.dataset.kept; 
 const members = new Map(answers.map(answer => [answer, JSON.parse(answer.dataset.answers)])); // key and seen of each
 const before = new Map(); // the marks that the last save has replaced, by answer
 let last = null; // the answer that was saved last
-const tell = (answer, text, failed) => {
+const report = (answer, text, failed) => {
   const place = answer.querySelector(".told");
   place.textContent = text;
   place.classList.toggle("warn", Boolean(failed));
@@ -63,19 +63,19 @@ function show(answer, now) {
 // Sends marks, one for each of the equal answers; returns whether they are saved.
 async function send(answer, marks) {
   answer.dataset.busy = "yes";
-  tell(answer, "saving");
+  report(answer, "saving");
   try {
     const reply = await fetch(location.href, {
       method: "POST",
       headers: { "Content-Type": "application/json" },
       body: JSON.stringify({ marks }),
     });
-    const said = await reply.json();
-    if (said.now) show(answer, said.now);
-    tell(answer, said.told, !reply.ok);
+    const result = await reply.json();
+    if (result.now) show(answer, result.now);
+    report(answer, result.told, !reply.ok);
     if (reply.ok) {
       delete answer.dataset.refused;
-      before.set(answer, said.before);
+      before.set(answer, result.before);
       last = answer;
     } else {
       answer.dataset.refused = "yes";
@@ -83,7 +83,7 @@ async function send(answer, marks) {
     return reply.ok;
   } catch (problem) {
     answer.dataset.refused = "yes";
-    tell(answer, "not saved: the program that serves this page does not answer. Start it again, and copy what you typed.", true);
+    report(answer, "not saved: the program that serves this page does not answer. Start it again, and copy what you typed.", true);
     return false;
   } finally {
     delete answer.dataset.busy;
@@ -98,7 +98,7 @@ async function save(answer, now) {
   const given = typed(answer);
   const again = now && (answer.dataset.refused || (given.points && answer.dataset.state !== "read"));
   if (!again && (!isOpen(answer) || answer.dataset.refused)) {
-    if (now) tell(answer, given.points ? "saved before" : "no points yet");
+    if (now) report(answer, given.points ? "saved before" : "no points yet");
     return;
   }
   if (await send(answer, members.get(answer).map(one => ({ ...one, ...given })))) {
@@ -122,7 +122,7 @@ async function undo(answer) {
   pointsOf(answer).value = kept.points;
   remarkOf(answer).value = kept.comment;
   keep(answer);
-  tell(answer, marks.length > 1 ? `taken back, for ${marks.length} equal answers` : "taken back");
+  report(answer, marks.length > 1 ? `taken back, for ${marks.length} equal answers` : "taken back");
   at = answer;
   filter();
   answer.focus();
