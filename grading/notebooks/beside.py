@@ -60,7 +60,7 @@ def write_beside(folder: Path, beside: Mapping[str, bytes]) -> None:
 def copy_others(submitted: Path, graded: Path, report: Callable[[str], None]) -> None:
     """Copies what else a student has handed in beside the notebook, a picture for instance, as nbgrader does.
 
-    Notebooks, programs, caches and hidden files are left out, and links are not followed. What is not copied is reported
+    Notebooks, programs, caches and hidden files are left out, and links are not followed. What is not copied is noted
     and costs nothing: it stays where it was handed in.
     """
     found = list[Path]()
