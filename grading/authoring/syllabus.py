@@ -346,14 +346,14 @@ def picture(known: Mapping[str, Head]) -> str:
         for number, start in enumerate(end.builds_on)
     ]
     boxes = [box(number, one) for number, one in rows]
-    told = "; ".join(f"{n} builds on {' and '.join(p.builds_on)}" for n, p in places.items() if p.builds_on)
+    needs = "; ".join(f"{n} builds on {' and '.join(p.builds_on)}" for n, p in places.items() if p.builds_on)
     style = (
         "text{font-family:Helvetica,Arial,sans-serif}.name{font-size:14px;font-weight:700}"
         ".question{font-size:13.5px;fill:#222222}.small{font-size:12px;fill:#555555}"
     )
     return (
         f'<svg xmlns="http://www.w3.org/2000/svg" width="{width}" height="{height}" viewBox="0 0 {width} {height}" '
-        f'role="img"><title>The path through the {len(known)} notebooks</title><desc>{told}.</desc>'
+        f'role="img"><title>The path through the {len(known)} notebooks</title><desc>{needs}.</desc>'
         f'<style>{style}</style><defs><marker id="tip" viewBox="0 0 8 8" refX="4" refY="4" markerWidth="7" '
         'markerHeight="7" orient="auto"><path d="M0,0 L8,4 L0,8 z" fill="#555555"/></marker></defs>'
         f'<rect width="{width}" height="{height}" fill="#fafafa"/>\n' + "\n".join(arrows + boxes) + "\n</svg>\n"

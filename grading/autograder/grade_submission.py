@@ -26,9 +26,9 @@ class Budget:
 
     A notebook gets `notebook` seconds, and `each` for each of its exercises. Where its further cells have used them up,
     the answers by themselves get `alone` seconds more. To read and compare the replies to one exercise's questions may
-    take the examiner `reading` seconds, and `READ_IN_ALL` times as long for all together. `wall` are seconds by the
-    clock on the wall in which a submission's processes are waited for, whatever they do, and `idle` those of them in
-    which they wait for anything but a processor.
+    take the examiner `reading` seconds, and `READ_IN_ALL` times as long for all together. `wall` are wall-clock seconds
+    in which a submission's processes are waited for, whatever they do, and `idle` those of them in which they wait for
+    anything but a CPU.
     """
 
     cell: float = 20.0
