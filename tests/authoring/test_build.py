@@ -280,7 +280,7 @@ def test_the_build_writes_what_differs_and_nothing_else(copy: Path, monkeypatch:
     changed.write_text("{}")
     before = {path: path.stat().st_mtime_ns for path in copy.rglob("*.json")}
     told: list[str] = []
-    build.build(["01"], say=told.append)
+    build.build(["01"], log=told.append)
     assert [path for path, time in before.items() if path.stat().st_mtime_ns != time] == [changed]
     assert told == [
         "tutor/check_examples/01_causal_mask/causal_mask.json: made",
@@ -303,7 +303,7 @@ def test_a_notebook_runs_beside_what_is_made_of_all_sources(copy: Path, monkeypa
 
     monkeypatch.setattr(build, "execute", execute)
     monkeypatch.setattr(build, "refuse_lost_marks", lambda name, notebook, how: None)
-    build.build(["01"], say=lambda line: None)
+    build.build(["01"], log=lambda line: None)
     assert found == [wanted, wanted]
 
 
