@@ -265,7 +265,7 @@ def test_what_is_needed_of_experiments_stands_in_its_place() -> None:
 
 
 def test_names_that_a_student_has_chosen_are_told_shortly() -> None:
-    told = submission._told({f"{letter}{'x' * 1000}" for letter in "abcdefghijklmnopqrst"})
+    told = submission._name_list({f"{letter}{'x' * 1000}" for letter in "abcdefghijklmnopqrst"})
     assert told.startswith("`axxx")
     assert told.endswith(" and 8 more")
     assert len(told) < 700
