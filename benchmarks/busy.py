@@ -42,8 +42,8 @@ SPIN = "import os, torch; os.environ['OMP_WAIT_POLICY'] = 'passive'"
 
 def settings_of_a_hub() -> dict[str, str]:
     """Returns what `deploy/hub/roles.py` says of threads; to import it one needs JupyterHub."""
-    [told] = re.findall(r"^THREADS = (.*)", (ROOT / "deploy" / "hub" / "roles.py").read_text("utf-8"), re.MULTILINE)
-    return dict(json.loads(told))
+    [text] = re.findall(r"^THREADS = (.*)", (ROOT / "deploy" / "hub" / "roles.py").read_text("utf-8"), re.MULTILINE)
+    return dict(json.loads(text))
 
 
 class Way:

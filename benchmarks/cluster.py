@@ -133,8 +133,8 @@ def overhead(master: Master, jobs: list[pool.Job], workers: int, rounds: int) ->
             found = cluster.grade_all(jobs) if way == "cluster" else on_the_pool()
             for job, result in chain.from_iterable(found):
                 assert isinstance(result, Graded), result
-                told = {one: verdict.earned for one, verdict in result.verdicts.items()}
-                assert verdicts.setdefault(job.student, told) == told  # the same marks on both
+                points = {one: verdict.earned for one, verdict in result.verdicts.items()}
+                assert verdicts.setdefault(job.student, points) == points  # the same marks on both
                 recorded.append(pickle.dumps(result))
             own[way].append((time.process_time() - cpu) / len(jobs))
             return (time.perf_counter() - wall) / len(jobs)

@@ -184,7 +184,7 @@ def measure(
         way = f"the writer, {batch} at once" if batch > 1 else "the writer, one by one"
         print(f"| {kind} | {way} | {line(spent, len(whole), api, len(few))}", flush=True)
         assert len(found) == len(whole), len(found)
-        same = sum(found.get(student) == told for student, told in expected.items())
+        same = sum(found.get(student) == marks for student, marks in expected.items())
         assert same == len(expected), f"{same} of {len(expected)} students have the same rows"
 
 
@@ -225,10 +225,10 @@ def main() -> None:
         print(f"{options.assignment}: notebooks of {statistics.mean(sizes) / 1000:.0f} kB; {os.cpu_count()} cores")
         print("| database | way | submissions | a second | processor, ms each | times nbgrader's API |")
         print("|---|---|---|---|---|---|", flush=True)
-        told, options.address = options.address, ""
+        address, options.address = options.address, ""
         measure(Path(name), template, recorded, master, options)
-        if told:
-            options.address = told
+        if address:
+            options.address = address
             measure(Path(name), template, recorded, master, options)
         elif missing := why_no_server():
             print(f"PostgreSQL is left out: {missing}")

@@ -79,8 +79,8 @@ def graded(course: Path, workers: int, students: list[str] | None = None) -> tup
     with ForkServer() as fork_server:
         outcomes = autograde.run(settings, fork_server)
     took, cpu = time.perf_counter() - start, _used() - used
-    told = f"{took:.1f} s, with {cpu:.1f} s of a processor for the examiners"
-    return {one.student: one for one in outcomes}, told
+    report = f"{took:.1f} s, with {cpu:.1f} s of a processor for the examiners"
+    return {one.student: one for one in outcomes}, report
 
 
 def _used() -> float:
