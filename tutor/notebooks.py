@@ -28,10 +28,10 @@ class Notebook:
 @cache
 def notebooks() -> dict[str, Notebook]:
     """Returns the notebooks by name, in the order of the course."""
-    told = json.loads(NOTEBOOKS.read_text("utf-8"))
+    stored = json.loads(NOTEBOOKS.read_text("utf-8"))
     return {
         name: Notebook(name, entry["exercises"], entry["essays"], frozenset(entry["names"]))
-        for name, entry in told.items()
+        for name, entry in stored.items()
     }
 
 

@@ -52,7 +52,7 @@ def as_code(name: str, ask: Question, *, at: bool = False) -> str:
     return f"{call}  # {'; '.join(notes)}" if notes else call
 
 
-def told(name: str, ask: Question) -> str:
+def in_one_line(name: str, ask: Question) -> str:
     """Returns the call of a question in words, for a caption."""
     given = [literal(value) or in_words(value) for value in ask.inputs]
     given += [f"{key}={literal(value) or in_words(value)}" for key, value in ask.keywords.items()]

@@ -15,7 +15,7 @@ from torch import Tensor
 
 from tutor.checking import plain
 from tutor.checking.answers import UNREADABLE, Answer, Question, Reply, timed
-from tutor.checking.calls import as_code, told
+from tutor.checking.calls import as_code, in_one_line
 from tutor.checking.compare import (
     FORGOTTEN,
     ONE_TENSOR,
@@ -154,7 +154,7 @@ class Case:
     traces: Mapping[str, str | float] | None = None
 
     @property
-    def tells(self) -> bool:
+    def is_open(self) -> bool:
         """Whether anything is known of what mistakes make of it."""
         return bool(self.mistakes) or self.traces is not None
 
@@ -235,8 +235,8 @@ def judge(examples: Examples, answer: Answer, seconds: float = SECONDS, *, hidde
     end = answer.spent() + seconds
     if used := _forbidden_parts(examples, answer, seconds):
         stages = tuple((stage.name, False) for stage in examples.stages if not stage.cost)
-        said = NO_ANSWER.format(used)
-        return Verdict(examples.name, "wrong", 0.0, examples.points, stages, said, mistake=OWN_PART, graded=hidden)
+        sentence = NO_ANSWER.format(used)
+        return Verdict(examples.name, "wrong", 0.0, examples.points, stages, sentence, mistake=OWN_PART, graded=hidden)
     main = [stage for stage in examples.stages if not stage.cost]
     asked = _with_inputs_apart(examples, answer, _ask(examples, main, answer, seconds), end)
     failures = _failures(asked)
@@ -338,9 +338,9 @@ def _ask(examples: Examples, stages: Sequence[StageCases], answer: Answer, secon
 
 def _in_words(probe: str, problem: str | None) -> str | None:
     """Returns the problem of a question about gradients in words of learning."""
-    for pattern, said in SAID_OF.get(probe, ()):
+    for pattern, sentence in SAID_OF.get(probe, ()):
         if problem and (found := re.search(pattern, problem)):
-            return type(problem)(said.format(*found.groups()))
+            return type(problem)(sentence.format(*found.groups()))
     return problem
 
 
@@ -475,7 +475,7 @@ def _explained(verdict: Verdict, examples: Examples, asked: Sequence[Asked], fai
         sentence=". ".join(filter(None, (first.problem, _in_one_way(first, asked)))),
         others=_other_places(failed, verdict.look),
         pictures=() if isinstance(first.problem, InputsChanged) else _pictures(examples, drawn.case, drawn.reply),
-        picture_call=told(examples.name, drawn.case.ask) if drawn is not first else "",
+        picture_call=in_one_line(examples.name, drawn.case.ask) if drawn is not first else "",
     )
 
 
@@ -566,8 +566,8 @@ def _problem(stage: StageCases, case: Case, reply: Reply, salt: str) -> str | No
                 return _change_in_words(reply)
             if stage.measure == SAYS_WHY and reply.error == reply.error_type:
                 return SAYS_NOTHING.format(reply.error_type)
-            untold = _untold(case.ask, reply.error) if stage.measure == SAYS_WHY else ""
-            return f"the message of the {reply.error_type} does not name {untold}" if untold else None
+            missing = _missing_words(case.ask, reply.error) if stage.measure == SAYS_WHY else ""
+            return f"the message of the {reply.error_type} does not name {missing}" if missing else None
         returned = isinstance(reply.value, plain.Other) and reply.value.type_name == case.wanted.error_type
         got = reply.error or ("it was returned, not raised" if returned else f"got {name_of(reply.value)}")
         return f"expected a {case.wanted.error_type} with a clear sentence; {got}"
@@ -584,7 +584,7 @@ def _problem(stage: StageCases, case: Case, reply: Reply, salt: str) -> str | No
     return problem
 
 
-def _untold(question: Question, error: str) -> str:
+def _missing_words(question: Question, error: str) -> str:
     """Returns the first of what a message shall name that it does not, "" when there is none.
 
     Each is a text, or a list of whole numbers, such as a shape, of which only the order counts: "(2, 3)" and "2 x 3".
@@ -639,7 +639,7 @@ def _without_values(examples: Examples, asked: Asked) -> str:
         problem = "the result cannot be read"
     elif _raised_as_wanted(asked):
         problem = TOO_LITTLE.format(_builtin_error(reply))
-    elif isinstance(asked.problem, QuotesValues) or _tells(reply, problem):
+    elif isinstance(asked.problem, QuotesValues) or _may_leak(reply, problem):
         problem = "the result is not the wanted one"
     return f"stage '{stage.name}' ({VIEWS[stage.view]}): {problem}"
 
@@ -666,7 +666,7 @@ def _is_builtin_error(name: str) -> bool:
     return isinstance(kind, type) and issubclass(kind, BaseException)
 
 
-def _tells(reply: Reply, problem: str) -> bool:
+def _may_leak(reply: Reply, problem: str) -> bool:
     """Says whether a sentence on a result may tell sizes, names or values of the question."""
     own_words = isinstance(reply.value, plain.Other)
     return reply.outcome in ("value", "unreadable") and (own_words or bool(re.search(r"[\d'\"]", problem)))
@@ -695,12 +695,12 @@ def _recognised(examples: Examples, among: Sequence[Asked], asked: Sequence[Aske
 
     def explains(name: str) -> bool:
         """Says whether a mistake is wrong wherever the answer is, or agrees in so much that it is no coincidence."""
-        strays = any(one.problem is not None and harmless(name, one) for one in asked if one.case.tells)
+        strays = any(one.problem is not None and harmless(name, one) for one in asked if one.case.is_open)
         return not strays or _evidence_for(name, known) >= ENOUGH
 
     known = [one for one in among if not one.apart]  # with copies of the inputs no mistake was asked
     right = [one for one in asked if one.problem is None and not one.apart]
-    if not any(one.problem is not None and one.case.tells for one in known):
+    if not any(one.problem is not None and one.case.is_open for one in known):
         return ""
     for name in examples.hints:
         agrees = all(made(name, one) for one in known) and all(harmless(name, one) for one in right)

@@ -330,8 +330,8 @@ def _chances(ask: Question, value: Any) -> dict[str, str]:
         return {"of the rare words": "some are drawn" if drawn else "none is drawn"}
     likeliest = set(ask.extra["likeliest"])
     share = sum(number in likeliest for number in new) / max(1, len(new))
-    told = "hardly any" if share < 0.2 else "nearly all" if share > 0.8 else "about half"
-    return {"of the drawn words": f"{told} are of the likeliest"}
+    share_in_words = "hardly any" if share < 0.2 else "nearly all" if share > 0.8 else "about half"
+    return {"of the drawn words": f"{share_in_words} are of the likeliest"}
 
 
 def _spans(ask: Question, value: Any) -> dict[str, Any]:
@@ -350,9 +350,9 @@ def _spans(ask: Question, value: Any) -> dict[str, Any]:
     parts = [_parts([*x.tolist(), end], mask, padding) for (x, _), end in zip(draws, last, strict=True)]
     if ask.extra["of"] == "pattern":
         counts = {len(found) - 1 for found in parts}
-        told = {0: "none", 1: "one", 2: "two"}.get(min(counts), "") if len(counts) == 1 else ""
+        masks = {0: "none", 1: "one", 2: "two"}.get(min(counts), "") if len(counts) == 1 else ""
         return {
-            "<mask>": told or f"sometimes {'fewer' if min(counts) < 2 else 'more'} than two",
+            "<mask>": masks or f"sometimes {'fewer' if min(counts) < 2 else 'more'} than two",
             "order": _order(text, parts),
             "padding": "at the end only" if not any(padding in found for one in parts for found in one) else "between",
             "the last number of y": "always <mask>" if all(end == mask for end in last) else "not always <mask>",
@@ -372,8 +372,8 @@ def _spans(ask: Question, value: Any) -> dict[str, Any]:
         at = {"the first": 0, "the last": 1}  # where no prefix, or no suffix, is left
         often = {name: any(not one[part] and one[2] for one in thirds) for name, part in at.items()}
         ends = {f"{name} number is in the content": "sometimes" if often[name] else "never" for name in at}
-        told = _place(thirds) if 2 * len(thirds) > len(draws) else "not to be told"
-        return ends | {"the place": told, "how much is kept, and the place": _together(thirds, _kept_and_place)}
+        place = _place(thirds) if 2 * len(thirds) > len(draws) else "not to be told"
+        return ends | {"the place": place, "how much is kept, and the place": _together(thirds, _kept_and_place)}
     contents = [one[2] for one in thirds]
     share = sum(map(len, contents)) / max(1, sum(sizes))
     by_size = {(size, len(one[-1])) for size, one in zip(sizes, parts, strict=True)}

@@ -112,10 +112,10 @@ def _is_index(name: str, args: Any) -> bool:
 
 def _where(function: Any, name: str, args: Any, kwargs: Mapping[str, Any], before: list[str | None]) -> str | None:
     """Returns where the results of a function stand; None where it is not known."""
-    told = kwargs.get("device", next((a for a in args[1:] if name == "to" and isinstance(a, str | torch.device)), None))
-    if name == "cpu" or (isinstance(told, str) and told.startswith("cpu")):
+    dest = kwargs.get("device", next((a for a in args[1:] if name == "to" and isinstance(a, str | torch.device)), None))
+    if name == "cpu" or (isinstance(dest, str) and dest.startswith("cpu")):
         return f".{name}()" if name in MOVES else _called(function)
-    if told is not None:
+    if dest is not None:
         return THERE  # of a device that the answer has asked a tensor for
     if name in MOVES and len(before) > 1:
         return before[1]

@@ -267,7 +267,7 @@ def _fresh(value: Any, depth: int, budget: _Budget) -> Any:
         budget.spend(keys=len(value), items=len(value))
         return {key: _fresh(item, depth + 1, budget) for key, item in value.items()}
     data = _encode(value, depth, budget)
-    with _damage_told():
+    with _damage_as_not_plain():
         return _decode(data, depth, _Budget())
 
 
@@ -280,12 +280,12 @@ def decode(data: Any) -> Any:
     Raises:
         NotPlain: when the data is not what `encode` makes, or beyond its limits. Safe on hostile data.
     """
-    with _damage_told():
+    with _damage_as_not_plain():
         return _decode(data, 0, _Budget())
 
 
 @contextmanager
-def _damage_told() -> Iterator[None]:
+def _damage_as_not_plain() -> Iterator[None]:
     """Tells what reading data can raise as `NotPlain`."""
     try:
         yield

@@ -709,12 +709,12 @@ def _random_numbers(call: Call) -> dict[str, str]:
             "default type of numbers": torch.get_default_dtype() == torch.float32,
         }
     torch.set_default_dtype(number_type)
-    told = {name: "seeded anew" if states[0][name] == states[1][name] else "left" for name in states[0]}
-    told |= {name: "as before" if is_kept else "changed" for name, is_kept in settings.items()}
+    states_by_name = {name: "seeded anew" if states[0][name] == states[1][name] else "left" for name in states[0]}
+    states_by_name |= {name: "as before" if is_kept else "changed" for name, is_kept in settings.items()}
     if call.module is None:
-        return told
+        return states_by_name
     same = results[0] == results[1] or bool(drawn[0] & drawn[1])
-    return told | {TWO_NEW: "begin with the same numbers" if same else DIFFER}
+    return states_by_name | {TWO_NEW: "begin with the same numbers" if same else DIFFER}
 
 
 def _drawn_weights(module: nn.Module) -> set[str]:

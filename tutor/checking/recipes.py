@@ -67,11 +67,11 @@ class Optimizer:
 
     def in_words(self) -> str:
         """Returns what a student is told of it."""
-        told = [f"{self.name} with lr {self.lr:g}"]
-        told += [f"momentum {self.momentum:g}"] if self.momentum else []
-        told += [f"weight decay {self.weight_decay:g}"] if self.weight_decay else []
-        told += [f"{self.groups} groups of parameters"] if self.groups > 1 else []
-        return " and ".join([", ".join(told[:-1]), told[-1]] if len(told) > 1 else told)
+        settings = [f"{self.name} with lr {self.lr:g}"]
+        settings += [f"momentum {self.momentum:g}"] if self.momentum else []
+        settings += [f"weight decay {self.weight_decay:g}"] if self.weight_decay else []
+        settings += [f"{self.groups} groups of parameters"] if self.groups > 1 else []
+        return " and ".join([", ".join(settings[:-1]), settings[-1]] if len(settings) > 1 else settings)
 
 
 @dataclass(frozen=True)

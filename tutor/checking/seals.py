@@ -57,8 +57,8 @@ def _number_problem(seal: str, value: Any, at: Mapping[str, Any] | None, salt: s
         return QuotesValues(f"at {place} it gives {shown}, which is not the right value")
     if at and isinstance(value, str):
         return f"expected a formula or a number, got the text {shown[:80]}"
-    said = shown if numeric or isinstance(value, str) else name_of(value)
-    return QuotesValues(f"{said[:80]} is not the right value")
+    text = shown if numeric or isinstance(value, str) else name_of(value)
+    return QuotesValues(f"{text[:80]} is not the right value")
 
 
 def _parts_problem(parts: Mapping[str, tuple[Any, Any]], at: Mapping[str, Any] | None, salt: str) -> str | None:

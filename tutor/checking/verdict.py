@@ -197,5 +197,5 @@ def _table(caption: str, tensor: Tensor, wanted: Tensor | None) -> str:
         body += "</tr>"
     table = "display:inline-table;vertical-align:top;margin:8px 14px 2px 0;border-collapse:collapse;font-size:12px"
     head = "caption-side:top;text-align:left;white-space:nowrap;padding:0;color:inherit"
-    told = f"{html.escape(caption)} {tuple(tensor.shape)}"
-    return f'<table style="{table};color:inherit"><caption style="{head}">{told}</caption>{body}</table>'
+    title = f"{html.escape(caption)} {tuple(tensor.shape)}"
+    return f'<table style="{table};color:inherit"><caption style="{head}">{title}</caption>{body}</table>'
