@@ -105,15 +105,15 @@ def test_who_waits_is_waited_for_a_while(
 
 
 def test_others_may_work_in_the_place_of_who_hardly_works(monkeypatch: pytest.MonkeyPatch) -> None:
-    said: list[Pace] = []
-    patience = Patience(idle=20.0, heard=said.append)
+    paces: list[Pace] = []
+    patience = Patience(idle=20.0, heard=paces.append)
     assert waited_for(monkeypatch, works(0.06), STANDSTILL, patience) < 30
-    assert said == [Pace.IDLE]
+    assert paces == [Pace.IDLE]
     assert patience.has_waited
-    waited_for(monkeypatch, lambda now: Work(now, now > 20, False), WAITING, Patience(heard=said.append))
-    assert said == [Pace.IDLE]  # it works all the time
-    waited_for(monkeypatch, lambda now: Work(max(0, now - 9), now > 9, False), WAITING, Patience(heard=said.append))
-    assert said == [Pace.IDLE, Pace.IDLE, Pace.RUNNING]
+    waited_for(monkeypatch, lambda now: Work(now, now > 20, False), WAITING, Patience(heard=paces.append))
+    assert paces == [Pace.IDLE]  # it works all the time
+    waited_for(monkeypatch, lambda now: Work(max(0, now - 9), now > 9, False), WAITING, Patience(heard=paces.append))
+    assert paces == [Pace.IDLE, Pace.IDLE, Pace.RUNNING]
 
 
 def test_the_time_that_is_counted_is_what_was_used(monkeypatch: pytest.MonkeyPatch) -> None:
