@@ -252,8 +252,8 @@ def run_all_cells(page: Page) -> None:
     failure = page.locator(".jp-OutputArea-output[data-mime-type='application/vnd.jupyter.stderr']")
     last.or_(failure).first.wait_for(state="attached", timeout=RUN_SECONDS * 1000)
     wait_until_idle(page)
-    said = failure.all_inner_texts()
-    assert not said, "\n".join(said)
+    messages = failure.all_inner_texts()
+    assert not messages, "\n".join(messages)
 
 
 def outputs(cell: Locator) -> Locator:
