@@ -38,8 +38,8 @@ class Server(http.server.SimpleHTTPRequestHandler):
         first, content = len(self.asked) == 1, Path(self.translate_path(self.path)).read_bytes()
         if first and "changes" in self.fault:
             content = bytes(len(content))
-        told = re.fullmatch(r"bytes=(\d+)-", self.ranges[-1])
-        start = int(told[1]) if told and "no ranges" not in self.fault else 0
+        match = re.fullmatch(r"bytes=(\d+)-", self.ranges[-1])
+        start = int(match[1]) if match and "no ranges" not in self.fault else 0
         if start >= len(content):
             self.send_error(416)
             return
