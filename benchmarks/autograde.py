@@ -50,7 +50,7 @@ class Spent:
 
 
 def busy() -> float:
-    """Returns the processor time of the whole machine since it started (s)."""
+    """Returns the CPU time of the whole machine since it started (s)."""
     fields = Path("/proc/stat").read_text(encoding="ascii").split("\n", 1)[0].split()[1:]
     user, nice, system, _, _, irq, softirq = map(int, fields[:7])
     return (user + nice + system + irq + softirq) / os.sysconf("SC_CLK_TCK")

@@ -5,7 +5,7 @@
 
 Scheduler and worker run here, on loopback. Rounds of the local pool and of the cluster take turns in one run, so that
 other work on the machine disturbs both. Scheduler, Dask worker and coordinator are never killed in between, so their
-processor time is told exactly, on a busy machine too. For the coordinator's limit the worker does not grade: it sends
+processor time is given exactly, on a busy machine too. For the coordinator's limit the worker does not grade: it sends
 back recorded gradings at once.
 """
 
@@ -68,7 +68,7 @@ class Replaying(GradingPlugin):
 
 
 def used(*processes: subprocess.Popen[bytes]) -> float:
-    """Returns the processor seconds of processes, without those of their children."""
+    """Returns the CPU seconds of processes, without those of their children."""
     ticks = 0
     for one in processes:
         fields = Path(f"/proc/{one.pid}/stat").read_bytes().rpartition(b")")[2].split()

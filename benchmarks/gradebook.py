@@ -7,7 +7,7 @@
 The gradings are those of a few submissions, drawn from the answers of the bank and graded once; each student gets one
 of them. Two ways write the same marks in the same run: nbgrader's own API as `nbgrader autograde` uses it (objects for
 each cell, a commit for each mark; no file is written), and the writer of `python -m grading autograde` (the notebook
-is made of the grading, and written too). Then the rows of both are compared. Where no `--address` is said, a server of
+is made of the grading, and written too). Then the rows of both are compared. Without `--address`, a server of
 this machine's PostgreSQL is started in a folder of its own, with its settings as Debian has them (`fsync` is on).
 The clock says what a quiet machine can do; the processor's time is this process's own, without the server's.
 """
@@ -190,7 +190,7 @@ def measure(
 
 @dataclass
 class Spent:
-    """What writing took: by the clock, and of this process's processor time (s)."""
+    """What writing took: wall-clock time, and this process's CPU time (s)."""
 
     wall: float = 0.0
     cpu: float = 0.0

@@ -246,7 +246,7 @@ def fit_head(states: Tensor, labels: Tensor, folds: int = 5) -> tuple[Tensor, Te
 
 @dataclass
 class Task:
-    """A corpus with what its ways need; what is expensive is made when it is first asked for."""
+    """A corpus with what its ways need; what is expensive is made when it is first needed."""
 
     name: str
     corpus: Corpus

@@ -153,7 +153,7 @@ def verdicts(answer: bank.BankAnswer, defined: Exercise) -> list[Verdict]:
 
 
 def _without_mistakes(examples: Examples) -> Examples:
-    """Returns examples that know of no mistakes: a name is not asked for here, and takes half of the time."""
+    """Returns examples that know of no mistakes: a name is not needed here, and takes half of the time."""
     stages = (replace(one, cases=tuple(replace(case, mistakes={}) for case in one.cases)) for one in examples.stages)
     return replace(examples, stages=tuple(stages))
 
