@@ -8,7 +8,7 @@ restart, importing `tutor.checks` in a notebook calls `watch`. From then on
 - `check` knows when the last run of an answer's cell has failed.
 
 All other errors are shown as ever. Under nbgrader, where marks are given, and under Validate nothing of this acts;
-there a cell may use so much CPU time, for nbgrader itself counts the time on the wall. Everywhere what a cell shows is
+there a cell may use so much CPU time, for nbgrader itself counts wall-clock time. Everywhere what a cell shows is
 cut where nobody would read on (`tutor.output`).
 """
 
@@ -26,7 +26,7 @@ from tutor.checking.globals_used import functions_of, names_bound
 from tutor.notebooks import notebooks, opened
 from tutor.output import limit_output
 
-CELL_SECONDS = 60  # of CPU time that a cell may use under nbgrader; nbgrader_config.py lets it wait longer on the wall
+CELL_SECONDS = 60  # of CPU time that a cell may use under nbgrader; nbgrader_config.py allows more wall-clock time
 
 
 @dataclass(frozen=True)

@@ -36,9 +36,9 @@ def notebooks() -> dict[str, Notebook]:
 
 
 def opened(variables: Container[str]) -> Notebook | None:
-    """Returns the notebook that a kernel belongs to, None where nothing tells which.
+    """Returns the notebook that a kernel belongs to, None where nothing shows which.
 
-    Its exercises among the kernel's variables tell; before there are any, the name of the file or its folder.
+    Its exercises among the kernel's variables show it; before there are any, the name of the file or its folder.
     """
     shares = {
         name: sum(exercise in variables for exercise in notebook.exercises) for name, notebook in notebooks().items()

@@ -1,6 +1,6 @@
 """How far a student is: `progress()` in a notebook, `python -m tutor progress` over all of them.
 
-Nothing is sent or stored for it. In a notebook it tells what the checks have said since the kernel started; over all
+Nothing is sent or stored for it. In a notebook it shows what the checks reported since the kernel started; over all
 notebooks, what the checks say in the saved files. Marks are given elsewhere, on other questions.
 """
 
@@ -24,17 +24,17 @@ ESSAY_STUB = "*Your answer here: double-click, and replace this line.*"
 RESULT = re.compile(r"(\w+): ([^\n]*?)(?: - ([\d.]+) of [\d.]+ points(?: so far)?)?(?:\n|$)")
 NOT_CHECKED = "not checked yet"
 
-_results: dict[str, tuple[str, float]] = {}  # what the last check of each exercise said, and its points
+_results: dict[str, tuple[str, float]] = {}  # what the last check of each exercise reported, and its points
 
 
 def note(verdict: Verdict) -> None:
-    """Keeps what a check has said."""
+    """Keeps what a check has reported."""
     _results[verdict.name] = (verdict.state, verdict.earned)
 
 
 @dataclass(frozen=True)
 class Progress:
-    """The table of one notebook: for each exercise what its last check said, and its points."""
+    """The table of one notebook: for each exercise what its last check reported, and its points."""
 
     notebook: Notebook
     results: Mapping[str, tuple[str, float]]
@@ -92,7 +92,7 @@ class Progress:
 
 
 def progress() -> None:
-    """Shows for each exercise of this notebook what its check has said since the kernel started."""
+    """Shows for each exercise of this notebook what its check has reported since the kernel started."""
     notebook = opened(_variables())
     if notebook is None:
         print("There is nothing to tell yet: run the cells above first (menu Run, Run All Above Selected Cell).")
@@ -129,14 +129,14 @@ def bar(earned: float, points: float) -> str:
 
 @dataclass(frozen=True)
 class Saved:
-    """What a saved notebook tells: what its checks said, and which of its essays are written."""
+    """What a saved notebook holds: what its checks reported, and which of its essays are written."""
 
     results: Mapping[str, tuple[str, float]]
     written: frozenset[str]
 
 
 def read(path: Path) -> tuple[Notebook, Saved] | None:
-    """Returns which notebook a file is, and what it tells; None for a file that is no notebook of the course."""
+    """Returns which notebook a file is, and what it holds; None for a file that is no notebook of the course."""
     try:
         return _read(json.loads(path.read_text("utf-8"))["cells"])
     except (OSError, ValueError, KeyError, TypeError, AttributeError):  # not of the form of a notebook

@@ -1,4 +1,4 @@
-"""Builds what recipes tell of: models, optimizers, generators and recorded functions, where the answer runs."""
+"""Builds what recipes describe: models, optimizers, generators and recorded functions, where the answer runs."""
 
 from __future__ import annotations
 

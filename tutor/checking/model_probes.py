@@ -180,7 +180,7 @@ def _first_difference(name: str, was: Any, now: Any) -> str:
 
 
 def _difference_of_tensors(name: str, was: Tensor, now: Tensor) -> str:
-    """As `_first_difference`: where a change is seen in the digits that are told, if it is seen anywhere."""
+    """As `_first_difference`: where a change is seen in the digits that are shown, if it is seen anywhere."""
     if was.dtype != now.dtype or was.shape != now.shape:
         return f"`{name}` was {_text(was)} and is {_text(now)} now"
     other = was.ne(now) & ~(was.isnan() & now.isnan())
@@ -226,7 +226,7 @@ def held_by(value: Any) -> list[Tensor]:
 def see(model: Any, part: str, look: Callable[[nn.Module], Any]) -> Any:
     """Returns what `look` sees of a model that an answer has returned, or of its submodule `part`.
 
-    None stays None: a forgotten return, told as such by whoever compares.
+    None stays None: a forgotten return, reported as such by whoever compares.
 
     Raises:
         NotPlain: when it is no model; the answer has not stopped, but given something else.
@@ -252,7 +252,7 @@ def output(model: Any, part: str, inputs: Sequence[Any]) -> Any:
 def parameters(model: nn.Module) -> dict[str, Any]:
     """Returns name -> (shape, trainable) for every parameter and buffer of a module.
 
-    What stands in it under two names, as the weight of a tied head, is told under both: so `state_dict` has it.
+    What stands in it under two names, as the weight of a tied head, is listed under both: so `state_dict` has it.
     """
     held = *model.named_parameters(remove_duplicate=False), *model.named_buffers(remove_duplicate=False)
     first, found = dict[int, str](), {}

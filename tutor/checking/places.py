@@ -1,7 +1,7 @@
-"""Watch where tensors stand: on the device of the inputs, or on the processor, where a call has made them.
+"""Watch where tensors stand: on the device of the inputs, or on the CPU, where a call has made them.
 
 There is one device where a check runs. So the inputs and the weights of models count as standing on another one, what
-`torch.zeros(3)` makes stands on the processor, and what is made of a tensor stands where that does. The rules are those
+`torch.zeros(3)` makes stands on the CPU, and what is made of a tensor stands where that does. The rules are those
 of PyTorch for a GPU: two devices do not meet, but in copies, in indices, and where one of the tensors is a number.
 """
 
@@ -15,7 +15,7 @@ import torch
 from torch import Tensor, nn
 from torch.overrides import TorchFunctionMode
 
-THERE = ""  # where the inputs stand; else the name of what has made a tensor on the processor
+THERE = ""  # where the inputs stand; else the name of what has made a tensor on the CPU
 MARK = "_stands"
 ON_ONE = "all on the device of the inputs"
 MEETS = "`{0}` makes a tensor on the CPU, and inputs stand elsewhere"
@@ -83,7 +83,7 @@ def arrive(values: Iterable[Any]) -> None:
 
 
 def left_behind(result: Any) -> str:
-    """Returns what has made the first tensor of a result that stands on the processor, and is no mere number; or ""."""
+    """Returns what has made the first tensor of a result that stands on the CPU, and is no mere number; or ""."""
     return next((place for tensor in _tensors((result,)) if (place := _place(tensor)) and tensor.dim()), "")
 
 
@@ -106,7 +106,7 @@ def _must_not(name: str, tensor: Tensor) -> bool:
 
 
 def _is_index(name: str, args: Any) -> bool:
-    """Says whether the stranger is an index on the processor, which a tensor anywhere takes."""
+    """Says whether the stranger is an index on the CPU, which a tensor anywhere takes."""
     return name == "__getitem__" and isinstance(args[0], Tensor) and not _place(args[0])
 
 

@@ -1,7 +1,7 @@
 """Plain values: all that ever passes between an answer and whoever checks it.
 
 A plain value is `None`, a bool, int, float or string; a list, tuple, set or dict of plain values; a tensor; a sympy
-expression, or its number at a point; a model or a generator told by its recipe. `encode` makes JSON-ready data of one,
+expression, or its number at a point; a model or a generator as its recipe. `encode` makes JSON-ready data of one,
 `decode` goes back, so an answer may run in this process or in another one. Nothing here unpickles, imports by name or
 evaluates text.
 """
@@ -57,7 +57,7 @@ MAX_KEYS = 1_000
 
 @dataclass(frozen=True)
 class Other:
-    """A value that cannot be compared, told by its type and a few characters of its text."""
+    """A value that cannot be compared, described by its type and a few characters of its text."""
 
     type_name: str
     text: str = ""

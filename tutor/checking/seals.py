@@ -13,7 +13,7 @@ from tutor.checking.fingerprints import TEXT, digest
 
 @dataclass(frozen=True)
 class Sealed:
-    """A wanted value known only by its fingerprints, so that the file of examples does not tell the answer.
+    """A wanted value known only by its fingerprints, so that the file of examples does not reveal the answer.
 
     `seal` is what `fingerprints.seal` gives: a text, or for a dict or a sequence a text for each part.
     """
