@@ -1,4 +1,4 @@
-"""A file of the bank is read as it is meant; what cannot be read is said with file and line."""
+"""A file of the bank is read as it is meant; what cannot be read is reported with file and line."""
 
 import re
 from pathlib import Path

@@ -448,7 +448,7 @@ def test_the_public_examples_do_not_reveal_a_sealed_answer() -> None:
                 for case in entry["cases"]:
                     assert ("sealed" in json.dumps(case["wanted"])) == stage.sealed, (name, stage.name)
             kept = [case["ask"] for entry in stored["stages"] if entry.get("cost") for case in entry["cases"]]
-            if any(stage.sealed for stage in defined.stages):  # what every answer keeps tells no result
+            if any(stage.sealed for stage in defined.stages):  # what every answer keeps reveals no result
                 assert all(ask["take"] == "random numbers" for ask in kept), name
 
 

@@ -128,7 +128,7 @@ def test_no_solution_no_reference_and_no_hidden_question_is_in_them(made: tuple[
     for name, text in texts.items():
         assert not [word for word in words if word in text], name
     for stem in STEMS:
-        # Modules of helpers are there to be read, and a notebook may give what an earlier one has asked for.
+        # Modules of helpers are there to be read, and a notebook may give the answer to an earlier one.
         [notebook] = [text.replace('\\"', '"') for name, text in texts.items() if name.endswith(f"/{stem}.ipynb")]
         for cell in source.read(ROOT / "solutions" / f"{stem}.py"):
             for region in re.findall(rf"{source.BEGIN}\n(.*?)\n[ \t]*{source.END}", cell.source, re.DOTALL):

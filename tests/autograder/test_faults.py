@@ -313,7 +313,7 @@ def test_killed_at_any_moment_and_resumed(driver: Driver, killed: Killed, batch:
 @pytest.mark.all
 def test_the_kills_fell_on_all_parts_of_a_run(killed: Killed) -> None:
     if sum(killed.kinds.values()) < KILLS - KILLS // BATCHES:  # the first ones may have fallen in another run
-        pytest.skip("not all kills were asked for")
+        pytest.skip("not all kills were requested")
     assert killed.seen[0]  # at the start, or while the first were graded
     assert any(killed.seen[number] for number in range(1, len(STUDENTS)))
 

@@ -66,7 +66,7 @@ def test_a_fork_server_that_is_killed_costs_nobody(tmp_path: Path) -> None:
 
 
 def works(share: float, *, ready: bool = False, blocked: bool = False) -> Callable[[int], Work]:
-    """Returns what a process has done after so many seconds that uses this share of a processor."""
+    """Returns what a process has done after so many seconds that uses this share of a CPU."""
     return lambda now: Work(share * now, ready, blocked)
 
 

@@ -81,7 +81,7 @@ PROGRAM = Path(__file__).parents[1] / "programs" / "grade_hostile.py"
 
 @dataclass
 class Ran:
-    """A finished run: what it said of each student, what it printed, and what it found and left in the world."""
+    """A finished run: what it reported of each student, what it printed, and what it found and left in the world."""
 
     world: World
     outcomes: dict[str, dict[str, Any]]
@@ -328,7 +328,7 @@ def test_no_hidden_value_is_in_what_was_graded(graded: Ran, monkeypatch: pytest.
 
 @pytest.mark.sandbox
 def test_no_student_speaks_in_the_voice_of_the_examiner(graded: Ran) -> None:
-    """What an answer says of itself is one line that says so; what it was asked in secret it cannot tell."""
+    """What an answer says of itself is one line that says so; what it was asked in secret it cannot reveal."""
     cases = [case for case in importlib.import_module("tests.hostile.voices").CASES if case.name in graded.outcomes]
     assert cases
     for case in cases:

@@ -73,7 +73,7 @@ def odd_class(course: Path) -> None:
 
 @dataclass
 class Row:
-    """What nbgrader's commands made of a submission: its mark, None without one, and what each check said."""
+    """What nbgrader's commands made of a submission: its mark, None without one, and what each check reported."""
 
     mark: float | None = None
     sentences: dict[str, str] = field(default_factory=dict)

@@ -1,4 +1,4 @@
-"""Grading again: one student, one exercise; what a run tells, and what a person has written stays."""
+"""Grading again: one student, one exercise; what a run reports, and what a person has written stays."""
 
 import json
 from pathlib import Path
@@ -168,7 +168,7 @@ def test_without_an_older_grading_there_is_nothing_to_keep(tmp_path: Path) -> No
     assert merge_exercise(tmp_path / "other.ipynb", new, "causal_mask") is None
 
 
-# --- what a run tells -------------------------------------------------------------------------------------------------
+# --- what a run reports -----------------------------------------------------------------------------------------------
 
 
 OUTCOMES = [

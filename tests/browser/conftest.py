@@ -56,7 +56,7 @@ def browser() -> Iterator[Browser]:
 
 @pytest.fixture
 def witness() -> Witness:
-    """What the browser tells beside the page."""
+    """What the browser reports beside the page."""
     return Witness()
 
 

@@ -52,7 +52,7 @@ def why_no_hub() -> str:
 
 
 def ask(account: str, *command: str | Path, folder: Path = Path("/")) -> subprocess.CompletedProcess[str]:
-    """Runs a command as an account of this machine, with its groups, and returns what it said."""
+    """Runs a command as an account of this machine, with its groups, and returns what it printed."""
     user = pwd.getpwnam(account)
     return subprocess.run(
         [str(word) for word in command],
@@ -234,7 +234,7 @@ class Hub:
         _run("chown", "-R", f"{TEACHER}:", self.course)
 
     def log(self) -> str:
-        """Returns what hub, proxy and servers have said."""
+        """Returns what hub, proxy and servers have printed."""
         return (self.folder / "log").read_text(encoding="utf-8", errors="replace")
 
     @contextlib.contextmanager

@@ -134,7 +134,7 @@ def _wait_for_answer(server: Server, process: subprocess.Popen[bytes]) -> None:
         time.sleep(0.2)
 
 
-# --- what the browser tells beside the page ---------------------------------------------------
+# --- what the browser reports beside the page -------------------------------------------------
 
 
 @dataclass

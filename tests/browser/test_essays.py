@@ -97,7 +97,7 @@ def test_two_essays_are_read_by_keyboard(
         for scheme in ("light", "dark"):
             page.emulate_media(color_scheme=scheme)  # type: ignore[arg-type]
             assert hard_to_read(page.get_by_role("main")) == []
-        witness.errors = [text for text in witness.errors if "409" not in text]  # Chromium tells each refused save
+        witness.errors = [text for text in witness.errors if "409" not in text]  # Chromium reports each refused save
         page.set_viewport_size({"width": TELEPHONE, "height": 800})
         page.reload()
         expect(page.get_by_role("article").first).to_have_attribute("data-state", "read")

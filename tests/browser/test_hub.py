@@ -53,7 +53,7 @@ def hub() -> Iterator[Hub]:
 
 @pytest.fixture(scope="module")
 def seen() -> Iterator[Witness]:
-    """What the browser has told beside the pages: nothing but MathJax was asked for elsewhere, and nothing failed."""
+    """What the browser has reported beside the pages: nothing but MathJax was fetched elsewhere, and nothing failed."""
     witness = Witness()
     yield witness
     assert {urlparse(address).hostname for address in witness.outside} <= {MATHJAX}
@@ -274,7 +274,7 @@ def test_an_essay_is_marked_and_feedback_comes_back(
 
 
 def in_terminal(hub: Hub, account: str, *words: str) -> str:
-    """Runs a Python module in a terminal of somebody's JupyterLab, and returns what it said."""
+    """Runs a Python module in a terminal of somebody's JupyterLab, and returns what it printed."""
     python = hub.folder / "environment" / "bin" / "python"
     settings = [f"PATH={python.parent}:/usr/bin:/bin", f"COURSE_EXCHANGE={hub.folder / 'exchange'}"]
     if account == TEACHER:

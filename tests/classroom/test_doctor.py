@@ -1,4 +1,4 @@
-"""The doctor: each kind of damage is told in a sentence, and the mended copy keeps every answer."""
+"""The doctor: each kind of damage is reported in a sentence, and the mended copy keeps every answer."""
 
 import copy
 import json

@@ -1,4 +1,4 @@
-"""Handing back: each student gets the own page, as Moodle, Canvas and nbgrader's exchange read names; others are told.
+"""Handing back: each student gets the own page, as Moodle, Canvas and nbgrader's exchange read names; others are named.
 
 How Moodle and Canvas read names is written down here a second time, from their sources.
 """
@@ -173,7 +173,7 @@ def test_without_a_roster_the_delivery_has_the_numbers(course: Path) -> None:
 
 @pytest.mark.parametrize("old", [False, True])
 def test_a_page_is_stale_when_its_mark_is_another(course: Path, old: bool) -> None:
-    """Pages that were written before they had the mark in `<meta>` tell it in their first sentence."""
+    """Pages that were written before they had the mark in `<meta>` state it in their first sentence."""
     write_roster(course, "id,first_name,last_name\nada,Ada,Lovelace\nbob,Bob,Brown\n")
     collected(course, {moodle("Ada Lovelace", 1): content("a"), moodle("Bob Brown", 2): content("b")})
     mark(course, {"ada": 9.25, "bob": 8.0})

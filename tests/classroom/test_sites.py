@@ -534,7 +534,7 @@ def test_the_list_of_unknown_files_is_filled_in_and_taken_back(course: Path, tmp
     assert origin.number == "7"
     daily = collected(course, tmp_path, files)  # tomorrow, the same files again
     assert [name for name, _ in daily.unknown] == ["=cmd()|x/q2.ipynb"]
-    newer = {"Kurt Gödel_7_assignsubmission_file_/q1.ipynb": content("newer")}  # from the number that was told
+    newer = {"Kurt Gödel_7_assignsubmission_file_/q1.ipynb": content("newer")}  # from the number that was given
     assert collect.collect(Course(course), make_zip(tmp_path / "y.zip", newer, LATER), A).unknown == []
 
 

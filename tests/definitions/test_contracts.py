@@ -246,7 +246,7 @@ def test_an_input_that_is_overwritten_costs_a_tenth_where_autograd_refuses_it_to
 
 
 def spoiled(change: Any) -> Verdict:
-    """Returns what is said of an answer that changes a dictionary, a list, a tensor and a model."""
+    """Returns the verdict on an answer that changes a dictionary, a list, a tensor and a model."""
     shape = {"vocab_size": 5, "d_model": 4, "n_layers": 1, "n_heads": 2}
     model = Model("TransformerBase", shape, training=True)
 

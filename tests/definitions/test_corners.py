@@ -140,7 +140,7 @@ def test_of_a_hidden_corner_nothing_is_revealed() -> None:
 
 def test_a_known_mistake_is_named_whatever_it_does_in_corners() -> None:
     defined = capped_exercise()
-    assert judge(defined.check_examples(), InProcess(lambda count, step: 3 * count)).mistake == ""  # no question tells
+    assert judge(defined.check_examples(), InProcess(lambda count, step: 3 * count)).mistake == ""  # no question shows
 
 
 def test_corners_of_a_stage_that_there_is_not_are_refused() -> None:

@@ -1,4 +1,4 @@
-"""A definition part by part: reference, stages and mistakes beside what is said of them."""
+"""A definition part by part: reference, stages and mistakes beside what is stated of them."""
 
 import random
 from collections.abc import Sequence

@@ -100,7 +100,7 @@ def python(program: str, *arguments: str) -> subprocess.CompletedProcess[str]:
 
 @dataclass(frozen=True)
 class Done:
-    """A class with its way behind it: the statuses of the commands by name, and what they said of what went wrong.
+    """A class with its way behind it: the statuses of the commands by name, and what they printed of what went wrong.
 
     `failed` are the modules that could not be imported then.
     """

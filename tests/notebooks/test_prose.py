@@ -1,4 +1,4 @@
-"""What the notebooks say of a run is what the run has said.
+"""What the notebooks say of a run is what the run has printed.
 
 A sentence with the words "our run" speaks of the run whose outputs are kept in the solution notebook: each of its
 numbers, and each French or English example in italics, must stand in an output above it, in the same section. A
@@ -51,7 +51,7 @@ def is_there(number: str, numbers: list[float]) -> bool:
 
 
 def untrue(cells: list[Any]) -> list[str]:
-    """Returns what sentences with "our run" tell and no output of their section above them has."""
+    """Returns what sentences with "our run" state and no output of their section above them has."""
     found, above = [], ""
     for cell in cells:
         if cell["cell_type"] != "markdown":

@@ -1,4 +1,4 @@
-"""Essays read by keyboard: what the page shows, who gets it, and that a mark is in nbgrader's gradebook, or told."""
+"""Essays read by keyboard: what the page shows, who gets it, and that a mark is in nbgrader's gradebook, or refused."""
 
 from __future__ import annotations
 

@@ -140,14 +140,14 @@ def test_what_students_write_print_and_show_is_escaped() -> None:
     text = make_page(notebook, {"student": EVIL, "notebook": EVIL, "score": 1, "max_score": 2})
     page = refuse_anything_active(text)
     assert page.text.count('alert("evil")') > 12  # it can be read, and does nothing
-    assert "evil.example)" in page.text  # a link's address is told
+    assert "evil.example)" in page.text  # a link's address is shown
     assert sum(tag == "img" for tag, _ in page.tags) == 2  # both decoded and encoded again
 
 
 GIF = "R0lGODlhAQABAAAAACw="
 PICTURES = {
     "drawing.png": {"image/png": PNG},
-    "my cat.gif": {"image/svg+xml": GIF},  # its kind is told by its bytes
+    "my cat.gif": {"image/svg+xml": GIF},  # its kind is recognised by its bytes
     "svg.png": {"image/png": base64.b64encode(f"<svg onload='alert(1)'>{EVIL}</svg>".encode()).decode()},
     "html.png": {"text/html": EVIL},
     "broken.png": {"image/png": f'{PNG}" onerror="alert(1)'},
@@ -212,7 +212,7 @@ def test_formgrader_shows_the_pictures_of_a_cell() -> None:
 
 
 @pytest.mark.parametrize(
-    ("manual", "needs", "source", "said"),
+    ("manual", "needs", "source", "text"),
     [
         (None, False, "*Your answer here*", "no answer found in its cell"),
         (None, True, "My text.", "still to be read by a person"),

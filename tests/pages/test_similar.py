@@ -1,4 +1,4 @@
-"""Similar answers: a copy is found under other names, an honest class is left in peace, what cannot be told is said."""
+"""Similar answers: a copy is found under other names, an honest class is left in peace, what is unknown is stated."""
 
 from __future__ import annotations
 

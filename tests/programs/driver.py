@@ -1,7 +1,7 @@
 """Reads lines of JSON: for each it forks a run and prints its process id, or waits for one and prints its exit status.
 
 Each run is the first of a process group of its own. What it imports is imported once for all of them; a course
-that is told as "warm" is graded here, and its questions are drawn here, so that no run has to begin at the beginning.
+that is given as "warm" is graded here, and its questions are drawn here, so that no run has to begin at the beginning.
 Run by `test_faults.py`, with the name of the assignment.
 """
 
@@ -41,7 +41,7 @@ def graded(request: dict[str, Any], fork_server: ForkServer) -> int:
     except (CourseError, OSError) as problem:
         Path(request["out"] + ".error").write_text(f"{type(problem).__name__}: {problem}")
         return 3
-    except BaseException:  # noqa: BLE001 - the fork ends here; the test is told of whatever it was
+    except BaseException:  # noqa: BLE001 - the fork ends here; the test gets to see whatever it was
         Path(request["out"] + ".error").write_text(traceback.format_exc())
         return 4
 

@@ -1,6 +1,6 @@
 """Grades a class twice on a file system of its own: when that is full, and when there is room again.
 
-Run by `test_faults.py`, which tells the places as JSON.
+Run by `test_faults.py`, which passes the places as JSON.
 """
 
 import ctypes

@@ -1,4 +1,4 @@
-"""Grades a class with the limits that are told as JSON, and prints the outcomes as JSON: run by `test_hostile.py`."""
+"""Grades a class with the limits that are given as JSON, and prints the outcomes as JSON: run by `test_hostile.py`."""
 
 import dataclasses
 import json

@@ -10,7 +10,7 @@ from helpers.memory import keep_freed_memory
 
 
 @pytest.mark.all
-@pytest.mark.skipif(platform.libc_ver()[0] != "glibc", reason="only glibc can be told to keep what is freed")
+@pytest.mark.skipif(platform.libc_ver()[0] != "glibc", reason="only glibc can be set to keep what is freed")
 def test_a_step_gets_the_pages_of_the_step_before() -> None:
     assert keep_freed_memory()
     assert 10 * measure(kept=True, steps=10).pages < measure(kept=False, steps=10).pages

@@ -132,7 +132,7 @@ def test_another_submission_meets_other_questions() -> None:
     assert len({str(drawn(str(number))) for number in range(8)}) > 1
 
 
-# --- what is told of hidden questions ---------------------------------------------------------------------------------
+# --- what is revealed of hidden questions -----------------------------------------------------------------------------
 
 
 class _Answer:
@@ -442,7 +442,7 @@ def _children(seconds: float, count: int, waited: bool) -> Callable[[], int]:
                 while time.process_time() < end:
                     pass
                 os._exit(0)
-            with contextlib.suppress(ChildProcessError):  # it was ignored: then waitpid waits and has nothing to tell
+            with contextlib.suppress(ChildProcessError):  # it was ignored: then waitpid waits and has nothing to report
                 os.waitpid(pid, 0)
         return 1
 

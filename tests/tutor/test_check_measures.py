@@ -1,4 +1,4 @@
-"""Answers that are measured: many are right, and what they do is told in words."""
+"""Answers that are measured: many are right, and what they do is reported in words."""
 
 import json
 import re
@@ -209,7 +209,7 @@ TEXT = torch.tensor([[1, *range(5, 45), 2, 0]])  # <sos>, forty words, <eos>, <p
                 "different words": "many",
                 "from the whole vocabulary": "no",
                 "place by place": ONE_BY_ONE,
-                "the word before it": "",  # told of small vocabularies only
+                "the word before it": "",  # reported for small vocabularies only
             },
         ),
     ],
@@ -277,7 +277,7 @@ def masking_report(
     fate: tuple[int, int] = EACH,
     other: Callable[[Tensor, torch.Generator], Tensor] | None = None,
 ) -> Any:
-    """Returns what is said of many texts of so many words, hidden as the chances tell; `other` makes other words."""
+    """Returns the report on many texts of so many words, hidden by these chances; `other` makes other words."""
     rng = torch.Generator().manual_seed(0)
     tokens = torch.randint(5, 5 + words, EACH, generator=rng)
     chosen = (torch.rand(choice, generator=rng) < share).expand(EACH)
@@ -351,7 +351,7 @@ def test_one_other_word_is_reported() -> None:
 def test_whether_mask_is_drawn_as_another_word_is_reported() -> None:
     lowest = {low: lambda tokens, rng, low=low: torch.randint(low, 7, EACH, generator=rng) for low in (0, 4, 5)}
     reports = {low: masking_report("drawn <mask>", 2, other=other)["as another word"] for low, other in lowest.items()}
-    assert reports == {5: "no", 4: "yes", 0: "no"}  # of 0, "random words" tells
+    assert reports == {5: "no", 4: "yes", 0: "no"}  # of 0, "random words" reports it
     assert masking_report("random words", 2, other=lowest[0])["special tokens"] == "some"
 
 
@@ -408,7 +408,7 @@ WORDS = torch.arange(5, 11)
 
 
 def spans_report(of: str, *wholes: list[int]) -> Any:
-    """Returns what is said of draws with these numbers, each cut into x and y."""
+    """Returns the report on draws with these numbers, each cut into x and y."""
     draws = [(torch.tensor(whole[:-1]), torch.tensor(whole[1:])) for whole in wholes]
     extra = {"of": of, "mask": MASK, "padding": PAD}
     ask = Question((WORDS, Generator(0), len(wholes[0]) - 1), probe="draws", extra=extra)

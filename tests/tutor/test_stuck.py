@@ -31,7 +31,7 @@ BROKEN = "def causal_mask(size: int):\n    return torch.triu(torch.full((size, s
 
 
 class Cells:
-    """A shell that a watch looks on, without a kernel: it runs cells, and tells what each shows and how it ends."""
+    """A shell that a watch looks on, without a kernel: it runs cells, and returns what each shows and how it ends."""
 
     def __init__(self, monkeypatch: pytest.MonkeyPatch, folder: Path) -> None:
         settings = Config()
@@ -226,7 +226,7 @@ def test_a_kernel_that_has_just_started_asks_for_the_cells_above(
 def test_a_kernel_of_the_course_looks_on_from_its_start(
     monkeypatch: pytest.MonkeyPatch, tmp_path: Path, name: str
 ) -> None:
-    """The installed course tells every kernel of its environment so. One of another notebook is left alone."""
+    """The installed course has every kernel of its environment do so. One of another notebook is left alone."""
     events = SimpleNamespace(register=lambda *_: None)
     shell = SimpleNamespace(kernel=a_kernel(monkeypatch), showtraceback=None, events=events, user_ns={})
     monkeypatch.setattr("IPython.core.getipython.get_ipython", lambda: shell)
