@@ -50,7 +50,7 @@ class Spent:
 
 
 def busy() -> float:
-    """Returns the processor time of the whole machine since it started (s)."""
+    """Returns the CPU time of the whole machine since it started (s)."""
     fields = Path("/proc/stat").read_text(encoding="ascii").split("\n", 1)[0].split()[1:]
     user, nice, system, _, _, irq, softirq = map(int, fields[:7])
     return (user + nice + system + irq + softirq) / os.sysconf("SC_CLK_TCK")
@@ -165,8 +165,8 @@ def compare(assignment: str, count: int, plain_count: int, workers: list[int], e
         found = marks(course, assignment)
         different = {s: (mark, found.get(s)) for s, mark in marks_plain.items() if found.get(s) != mark}
         print(f"The same marks in {len(marks_plain) - len(different)} of {len(marks_plain)}.", *different.items())
-        told = ", ".join(f"{part} {spent:.0f}" for part, spent in parts(outcomes).items())
-        print(f"Where the time of one submission goes (ms, mean): {told}.")
+        times = ", ".join(f"{part} {spent:.0f}" for part, spent in parts(outcomes).items())
+        print(f"Where the time of one submission goes (ms, mean): {times}.")
         shutil.rmtree(course)
         make_class(course, assignment, count)
         watched, _ = safe(course, assignment, number, look_every=0.3)
@@ -193,8 +193,8 @@ def each_notebook(count: int, workers: int) -> None:
             if not header:
                 header = ("notebook", "submissions/min", "CPU s per submission", *(f"{part}, ms" for part in found))
                 print(f"| {' | '.join(header)} |\n|{'---|' * len(header)}")
-            told = " | ".join(f"{spent:.0f}" for spent in found.values())
-            print(f"| {assignment} | {60 * count / spent.wall:.0f} | {spent.cpu / count:.2f} | {told} |", flush=True)
+            times = " | ".join(f"{spent:.0f}" for spent in found.values())
+            print(f"| {assignment} | {60 * count / spent.wall:.0f} | {spent.cpu / count:.2f} | {times} |", flush=True)
 
 
 def growth(assignment: str, counts: list[int], workers: int) -> None:

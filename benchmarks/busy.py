@@ -36,14 +36,14 @@ from helpers.threads import SETTINGS
 NOTEBOOK = "01_causal_mask"
 SECONDS = 3600  # for a cell: nothing here is to be stopped
 ONE, ASLEEP, SPINNING = "one thread", "threads that sleep", "threads that spin"
-# Loads PyTorch with its own settings; `helpers`, told that threads sleep, then leaves them alone.
+# Loads PyTorch with its own settings; `helpers` sees that threads sleep and leaves them alone.
 SPIN = "import os, torch; os.environ['OMP_WAIT_POLICY'] = 'passive'"
 
 
 def settings_of_a_hub() -> dict[str, str]:
     """Returns what `deploy/hub/roles.py` says of threads; to import it one needs JupyterHub."""
-    [told] = re.findall(r"^THREADS = (.*)", (ROOT / "deploy" / "hub" / "roles.py").read_text("utf-8"), re.MULTILINE)
-    return dict(json.loads(told))
+    [text] = re.findall(r"^THREADS = (.*)", (ROOT / "deploy" / "hub" / "roles.py").read_text("utf-8"), re.MULTILINE)
+    return dict(json.loads(text))
 
 
 class Way:

@@ -5,7 +5,7 @@
 
 Scheduler and worker run here, on loopback. Rounds of the local pool and of the cluster take turns in one run, so that
 other work on the machine disturbs both. Scheduler, Dask worker and coordinator are never killed in between, so their
-processor time is told exactly, on a busy machine too. For the coordinator's limit the worker does not grade: it sends
+processor time is given exactly, on a busy machine too. For the coordinator's limit the worker does not grade: it sends
 back recorded gradings at once.
 """
 
@@ -68,7 +68,7 @@ class Replaying(GradingPlugin):
 
 
 def used(*processes: subprocess.Popen[bytes]) -> float:
-    """Returns the processor seconds of processes, without those of their children."""
+    """Returns the CPU seconds of processes, without those of their children."""
     ticks = 0
     for one in processes:
         fields = Path(f"/proc/{one.pid}/stat").read_bytes().rpartition(b")")[2].split()
@@ -133,8 +133,8 @@ def overhead(master: Master, jobs: list[pool.Job], workers: int, rounds: int) ->
             found = cluster.grade_all(jobs) if way == "cluster" else on_the_pool()
             for job, result in chain.from_iterable(found):
                 assert isinstance(result, Graded), result
-                told = {one: verdict.earned for one, verdict in result.verdicts.items()}
-                assert verdicts.setdefault(job.student, told) == told  # the same marks on both
+                points = {one: verdict.earned for one, verdict in result.verdicts.items()}
+                assert verdicts.setdefault(job.student, points) == points  # the same marks on both
                 recorded.append(pickle.dumps(result))
             own[way].append((time.process_time() - cpu) / len(jobs))
             return (time.perf_counter() - wall) / len(jobs)

@@ -66,8 +66,8 @@ def show(report: ElementTree.Element) -> None:
         outcome = "passed" if problem is None else _outcome(problem)
         counts.setdefault(file, Counter())[outcome] += 1
         if problem is not None:
-            said = " ".join(problem.attrib.get("message", "").split())[:160]
-            reasons.append(f"{outcome}: {file}::{case.attrib['name']}: {said}")
+            message = " ".join(problem.attrib.get("message", "").split())[:160]
+            reasons.append(f"{outcome}: {file}::{case.attrib['name']}: {message}")
     outcomes = ("passed", "failed", "no exercise", "a file is missing", "expected to fail")
     print("| tests | " + " | ".join(outcomes) + " |\n" + "|---" * (len(outcomes) + 1) + "|")
     total = Counter[str]()

@@ -54,7 +54,7 @@ def new_base(vocabulary: Vocabulary, layers: int = 1, **options: Any) -> Transfo
 
 
 def learn(model: Any, batches: Batches, epochs: int, rate: float, task: str = "language_model") -> float:
-    """Train with a short warm-up and a linear decay; return the seconds of processor time it took."""
+    """Train with a short warm-up and a linear decay; return the seconds of CPU time it took."""
     steps, started = epochs * len(batches), time.process_time()
     train(
         model,
@@ -73,7 +73,7 @@ def learn(model: Any, batches: Batches, epochs: int, rate: float, task: str = "l
 
 
 def pretrained_base(corpus: Corpus, vocabulary: Vocabulary, epochs: int = 3) -> Any:
-    """Return the base of a language model of the unlabelled reviews, and the processor time it took (s)."""
+    """Return the base of a language model of the unlabelled reviews, and the CPU time it took (s)."""
     torch.manual_seed(0)
     model = LanguageModel(new_base(vocabulary))
     batches = Batches(corpus["unlabelled"], for_language_model(vocabulary), token_budget=700)

@@ -56,7 +56,7 @@ WOULD = """There is no accelerator here, so nothing is measured. On one this wou
 
 
 def synchronize(device: torch.device) -> None:
-    """Waits until the device has done what it was told; the processor never lags behind."""
+    """Waits until the device has finished its work; the CPU never lags behind."""
     if device.type != "cpu":
         getattr(torch.get_device_module(device), "synchronize", lambda: None)()
 
@@ -64,7 +64,7 @@ def synchronize(device: torch.device) -> None:
 def measure(device: torch.device, work: Callable[[], object], repeats: int) -> tuple[float, str]:
     """Returns the median time of some work in seconds, after one time that warms up, and the most memory of tensors.
 
-    Only CUDA tells how much memory was taken.
+    Only CUDA reports how much memory was taken.
     """
     cuda = device.type == "cuda"
     times = []
@@ -99,7 +99,7 @@ def losses(device: torch.device, quick: bool) -> Tensor:
 
 
 def curves(device: torch.device, quick: bool) -> bool:
-    """Prints how far the losses are from those of the processor, and returns whether float32 is within `TOLERANCE`."""
+    """Prints how far the losses are from those of the CPU, and returns whether float32 is within `TOLERANCE`."""
     wanted = losses(torch.device("cpu"), quick)
     with patch("helpers.device.bf16_pays", lambda device: False):
         found = losses(device, quick)

@@ -7,7 +7,7 @@
 The gradings are those of a few submissions, drawn from the answers of the bank and graded once; each student gets one
 of them. Two ways write the same marks in the same run: nbgrader's own API as `nbgrader autograde` uses it (objects for
 each cell, a commit for each mark; no file is written), and the writer of `python -m grading autograde` (the notebook
-is made of the grading, and written too). Then the rows of both are compared. Where no `--address` is said, a server of
+is made of the grading, and written too). Then the rows of both are compared. Without `--address`, a server of
 this machine's PostgreSQL is started in a folder of its own, with its settings as Debian has them (`fsync` is on).
 The clock says what a quiet machine can do; the processor's time is this process's own, without the server's.
 """
@@ -184,13 +184,13 @@ def measure(
         way = f"the writer, {batch} at once" if batch > 1 else "the writer, one by one"
         print(f"| {kind} | {way} | {line(spent, len(whole), api, len(few))}", flush=True)
         assert len(found) == len(whole), len(found)
-        same = sum(found.get(student) == told for student, told in expected.items())
+        same = sum(found.get(student) == marks for student, marks in expected.items())
         assert same == len(expected), f"{same} of {len(expected)} students have the same rows"
 
 
 @dataclass
 class Spent:
-    """What writing took: by the clock, and of this process's processor time (s)."""
+    """What writing took: wall-clock time, and this process's CPU time (s)."""
 
     wall: float = 0.0
     cpu: float = 0.0
@@ -225,10 +225,10 @@ def main() -> None:
         print(f"{options.assignment}: notebooks of {statistics.mean(sizes) / 1000:.0f} kB; {os.cpu_count()} cores")
         print("| database | way | submissions | a second | processor, ms each | times nbgrader's API |")
         print("|---|---|---|---|---|---|", flush=True)
-        told, options.address = options.address, ""
+        address, options.address = options.address, ""
         measure(Path(name), template, recorded, master, options)
-        if told:
-            options.address = told
+        if address:
+            options.address = address
             measure(Path(name), template, recorded, master, options)
         elif missing := why_no_server():
             print(f"PostgreSQL is left out: {missing}")

@@ -3,7 +3,7 @@
     python -m benchmarks.hold_up                    # 30 among 30
     python -m benchmarks.hold_up --each 3 --workers 2
 
-The hostile ones are those of `tests/hostile/costs.py` (replies that are dear to read, and processes that hardly work),
+The hostile ones are those of `tests/hostile/costs.py` (replies expensive to read, and processes that hardly work),
 one after the other until there are enough. The honest ones are graded first by themselves, then among the others.
 Beside the time of a run stands what it has used of processors, which says on a busy machine how long a quiet one takes.
 """
@@ -79,12 +79,12 @@ def graded(course: Path, workers: int, students: list[str] | None = None) -> tup
     with ForkServer() as fork_server:
         outcomes = autograde.run(settings, fork_server)
     took, cpu = time.perf_counter() - start, _used() - used
-    told = f"{took:.1f} s, with {cpu:.1f} s of a processor for the examiners"
-    return {one.student: one for one in outcomes}, told
+    report = f"{took:.1f} s, with {cpu:.1f} s of a processor for the examiners"
+    return {one.student: one for one in outcomes}, report
 
 
 def _used() -> float:
-    """Returns the processor seconds of this process and of the workers that it has had."""
+    """Returns the CPU seconds of this process and of the workers that it has had."""
     both = resource.getrusage(resource.RUSAGE_SELF), resource.getrusage(resource.RUSAGE_CHILDREN)
     return sum(one.ru_utime + one.ru_stime for one in both)
 

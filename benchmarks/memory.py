@@ -22,7 +22,7 @@ import sys
 import types
 
 kept, steps = json.loads(sys.argv[1])
-if not kept:  # glibc as it is: nobody tells it anything
+if not kept:  # glibc with its own settings
     sys.modules["helpers.memory"] = types.SimpleNamespace(keep_freed_memory=lambda: False)
 
 import torch
@@ -55,12 +55,12 @@ class Step:
     """What one training step takes, in the mean."""
 
     pages: float  # that Linux clears
-    own: float  # seconds of a processor, of the program itself
-    kernel: float  # seconds of a processor, of the kernel for it
+    own: float  # CPU seconds of the program itself
+    kernel: float  # CPU seconds of the kernel for it
 
     @property
     def seconds(self) -> float:
-        """Seconds of a processor in all."""
+        """CPU seconds in all."""
         return self.own + self.kernel
 
 

@@ -28,7 +28,7 @@ from tutor.checking.judging import judge  # noqa: E402
 
 
 def spent(act: Callable[[], Any]) -> tuple[float, Any]:
-    """Returns the processor time of a call in milliseconds, and its result."""
+    """Returns the CPU time of a call in milliseconds, and its result."""
     start = time.process_time()
     result = act()
     return 1000 * (time.process_time() - start), result

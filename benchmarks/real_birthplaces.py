@@ -220,8 +220,8 @@ def ask_about(
     )
     longest = LONGEST + (settings.max_len + 1 if recites else 0)
     written, confidence = answers(model, vocabulary, corpus.valid["question"], longest)
-    said = [one.rpartition("<mask>")[2] for one in written]
-    right = torch.tensor([a == b for a, b in zip(said, corpus.valid["answer"], strict=True)])
+    predictions = [one.rpartition("<mask>")[2] for one in written]
+    right = torch.tensor([a == b for a, b in zip(predictions, corpus.valid["answer"], strict=True)])
     order = torch.randperm(len(right), generator=torch.Generator().manual_seed(seed))
     dev, others = order.chunk(2)
     thresholds = confidence[dev].unique().tolist()

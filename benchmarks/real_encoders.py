@@ -246,7 +246,7 @@ def fit_head(states: Tensor, labels: Tensor, folds: int = 5) -> tuple[Tensor, Te
 
 @dataclass
 class Task:
-    """A corpus with what its ways need; what is expensive is made when it is first asked for."""
+    """A corpus with what its ways need; what is expensive is made when it is first needed."""
 
     name: str
     corpus: Corpus
@@ -418,8 +418,8 @@ def asked(task: Task) -> list[dict[str, object]]:
     for wording in range(len(WORDINGS)):
         right = {}
         for part in (task.corpus.valid, task.corpus.test):
-            said = parts[part.role][wording] > parts["valid"][wording].median()
-            right[part.role] = (said == torch.tensor(part["label"]).bool()).float().mean().item()
+            predicted = parts[part.role][wording] > parts["valid"][wording].median()
+            right[part.role] = (predicted == torch.tensor(part["label"]).bool()).float().mean().item()
         rows.append({"labels": 0, "seed": wording, "accuracy": right["test"], "valid": right["valid"]})
     return rows
 

@@ -31,7 +31,7 @@ def tables() -> Iterator[tuple[str, pd.DataFrame]]:
     """
     matplotlib.use("Agg")
     variables: dict[str, Any] = {"__name__": "__main__", "found": {}}
-    told, reached = set[str](), False
+    printed, reached = set[str](), False
     for cell in source.read(Course().source(NOTEBOOK)):
         reached = reached or "GGUF_NAMES" in cell.source
         if cell.kind in ("setup", "exercise") or (reached and cell.kind == "measured"):
@@ -39,8 +39,8 @@ def tables() -> Iterator[tuple[str, pd.DataFrame]]:
         if reached and variables["real"] is None:
             raise SystemExit("the real model is not here: python -m helpers.weights fetch smollm2")
         for name, table in variables["found"].items():
-            if name not in told:
-                told.add(name)
+            if name not in printed:
+                printed.add(name)
                 yield name, table
 
 

@@ -103,7 +103,7 @@ def slips_of(node: ast.AST) -> Iterator[ast.AST]:
 def with_a_slip(source: str) -> Iterator[str]:
     """Yields a program with one slip each, all different, none as it was."""
     tree = ast.parse(source)
-    told = {ast.unparse(tree)}
+    seen = {ast.unparse(tree)}
     hints = [getattr(node, name, None) for node in ast.walk(tree) for name in ("annotation", "returns")]
     spared = {id(part) for hint in hints if hint for part in ast.walk(hint)}
     for parent in list(ast.walk(tree)):
@@ -116,8 +116,8 @@ def with_a_slip(source: str) -> Iterator[str]:
                     text = ast.unparse(ast.fix_missing_locations(tree))
                     parts[place] = part
                     setattr(parent, name, value)
-                    if text not in told:
-                        told.add(text)
+                    if text not in seen:
+                        seen.add(text)
                         yield text
 
 
@@ -153,7 +153,7 @@ def verdicts(answer: bank.BankAnswer, defined: Exercise) -> list[Verdict]:
 
 
 def _without_mistakes(examples: Examples) -> Examples:
-    """Returns examples that know of no mistakes: a name is not asked for here, and takes half of the time."""
+    """Returns examples that know of no mistakes: a name is not needed here, and takes half of the time."""
     stages = (replace(one, cases=tuple(replace(case, mistakes={}) for case in one.cases)) for one in examples.stages)
     return replace(examples, stages=tuple(stages))
 
@@ -172,10 +172,10 @@ def _all_corners(notebook: str, name: str) -> Examples:
     examples = defined.variant("corners")
     rng = random.Random(f"{defined.name}, all corners")
     stages = []
-    for stage, told in zip(defined.stages, examples.stages, strict=False):
+    for stage, stored in zip(defined.stages, examples.stages, strict=False):
         domain = [one for one in defined.domain if one.stage == stage.name]
         asks = [ask for one in domain for _ in range(ROUNDS) for _, ask in one.every(rng)]
-        stages.append(replace(told, cases=(*told.cases, *defined.cases(stage, asks))))
+        stages.append(replace(stored, cases=(*stored.cases, *defined.cases(stage, asks))))
     return _without_mistakes(replace(examples, stages=(*stages, *examples.stages[len(stages) :])))
 
 
@@ -199,8 +199,8 @@ def examine(notebook: str, defined: Exercise, count: int, every: int = 1) -> Cou
             counted.changed += other
             changed = difflib.unified_diff(plain, source.splitlines(), n=0, lineterm="")
             lines = [line.strip("+- ") for line in changed if line[0] in "+-" and not line.startswith(("+++", "---"))]
-            said = f"green, but {marks}" if marks else "full marks"
-            print(f"  {said}{', another result on a corner' if other else ''}: {'  ->  '.join(lines)}", flush=True)
+            summary = f"green, but {marks}" if marks else "full marks"
+            print(f"  {summary}{', another result on a corner' if other else ''}: {'  ->  '.join(lines)}", flush=True)
     print(
         f"{notebook} {defined.name}: {counted.through} of {counted.tried} get through, {counted.changed} of these give "
         f"another result on a corner, {time.process_time() - start:.0f} s",

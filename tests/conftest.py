@@ -69,7 +69,7 @@ def pytest_collection_modifyitems(config: pytest.Config, items: list[pytest.Item
 
 
 class Failures:
-    """Says which test has failed, and why, when it does: a run that is stopped has then said so."""
+    """Prints which test has failed, and why, when it does: a run that is stopped has then reported it."""
 
     def __init__(self, config: pytest.Config) -> None:
         self._config = config

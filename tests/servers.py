@@ -9,13 +9,13 @@ class Server(http.server.SimpleHTTPRequestHandler):
     """Serves a folder, well or badly, and counts what it was asked.
 
     With the fault "breaks" the first answer ends in its middle, and those that follow are whole: parts of a file where
-    they were asked for or, with "breaks, knows no ranges", all of it. With "breaks, changes" the first half is of
+    those were requested or, with "breaks, knows no ranges", all of it. With "breaks, changes" the first half is of
     another file of the same length.
     """
 
     fault = ""
     asked: list[str] = []  # noqa: RUF012 - one list for all requests of a test
-    ranges: list[str] = []  # noqa: RUF012 - the part that each asked for, "" for all
+    ranges: list[str] = []  # noqa: RUF012 - the part that each requested, "" for all
 
     def do_GET(self) -> None:
         type(self).asked.append(self.path)
@@ -38,8 +38,8 @@ class Server(http.server.SimpleHTTPRequestHandler):
         first, content = len(self.asked) == 1, Path(self.translate_path(self.path)).read_bytes()
         if first and "changes" in self.fault:
             content = bytes(len(content))
-        told = re.fullmatch(r"bytes=(\d+)-", self.ranges[-1])
-        start = int(told[1]) if told and "no ranges" not in self.fault else 0
+        match = re.fullmatch(r"bytes=(\d+)-", self.ranges[-1])
+        start = int(match[1]) if match and "no ranges" not in self.fault else 0
         if start >= len(content):
             self.send_error(416)
             return

@@ -1,4 +1,4 @@
-"""Every benchmark starts in the way that is told of it."""
+"""Every benchmark starts in the way that is documented."""
 
 import importlib
 import re

@@ -74,7 +74,7 @@ class Undecided(CourseError):
 
 
 @pytest.mark.parametrize(
-    ("problem", "status", "told"),
+    ("problem", "status", "message"),
     [
         (CourseError("take the other one."), 2, "take the other one.\n"),
         (Undecided("take one."), 1, "take one.\n"),
@@ -85,7 +85,7 @@ class Undecided(CourseError):
 def test_what_a_person_can_mend_is_one_sentence(
     problem: BaseException,
     status: int,
-    told: str,
+    message: str,
     monkeypatch: pytest.MonkeyPatch,
     capsys: pytest.CaptureFixture[str],
 ) -> None:
@@ -94,9 +94,9 @@ def test_what_a_person_can_mend_is_one_sentence(
 
     monkeypatch.setattr(importlib.import_module("grading.classroom.collect"), "command", command)
     assert main(["collect", "here"]) == status
-    said = capsys.readouterr()
-    assert said.err.startswith(told)
-    assert not said.out
+    captured = capsys.readouterr()
+    assert captured.err.startswith(message)
+    assert not captured.out
 
 
 def test_windows_is_told_that_it_cannot_grade(monkeypatch: pytest.MonkeyPatch) -> None:

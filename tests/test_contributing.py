@@ -64,7 +64,7 @@ def test_every_command_is_run_here(repository: Path) -> None:
 
 
 @pytest.mark.parametrize(("command", "started"), MAKE.items())
-def test_make_starts_what_it_is_said_to(repository: Path, command: str, started: str) -> None:
+def test_make_starts_the_right_program(repository: Path, command: str, started: str) -> None:
     environment = {name: value for name, value in os.environ.items() if not name.startswith(("MAKE", "MFLAGS"))}
     dry = [*shlex.split(command), "--dry-run", "--no-print-directory"]
     ended = subprocess.run(dry, cwd=repository, env=environment, capture_output=True, text=True, check=False)

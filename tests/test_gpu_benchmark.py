@@ -38,9 +38,9 @@ def test_without_an_accelerator_it_says_what_it_would_measure(
     for part in gpu.PARTS:
         monkeypatch.setattr(gpu, part, None)  # nothing is measured
     run(monkeypatch)
-    said = capsys.readouterr().out
+    output = capsys.readouterr().out
     for words in ("no accelerator here", "goal: 8 times", "fine-tuning of minilm", "smollm2 writing", "--quick"):
-        assert words in said
+        assert words in output
 
 
 @pytest.mark.parametrize(("apart", "same"), [(0.0, True), (0.9e-3, True), (1.2e-3, False)])

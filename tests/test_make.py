@@ -75,8 +75,8 @@ def test_make_grade_fails_only_when_grading_did(repository: Path, tmp_path: Path
     python.chmod(0o755)
     done = make(repository, "grade", f"PYTHON={python}")
     assert done.returncode == ended
-    said = "Some submissions have no mark (the lines above say which, and why); all others have theirs.\n"
-    assert (said == done.stderr) == (status == reporting.SOME_WITHOUT_MARK)
+    sentence = "Some submissions have no mark (the lines above say which, and why); all others have theirs.\n"
+    assert (sentence == done.stderr) == (status == reporting.SOME_WITHOUT_MARK)
     assert ("***" in done.stderr) == (ended > 0)
 
 

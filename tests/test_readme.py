@@ -20,9 +20,9 @@ COMMAND = r"(?:`|^)(?:\.venv/bin/)?python -m tutor([^`\n]*)"
 
 def test_the_table_lists_every_notebook_with_its_points(repository: Path) -> None:
     text = (repository / "README.md").read_text(encoding="utf-8")
-    told = dict(re.findall(r"^\| `(\d\d_\w+)` \|.*\| ([\d.]+) \|$", text, re.MULTILINE))
+    points = dict(re.findall(r"^\| `(\d\d_\w+)` \|.*\| ([\d.]+) \|$", text, re.MULTILINE))
     cells = {path.stem: source.read(path) for path in build.sources()}
-    assert told == {stem: f"{sum(cell.points or 0 for cell in found):g}" for stem, found in cells.items()}
+    assert points == {stem: f"{sum(cell.points or 0 for cell in found):g}" for stem, found in cells.items()}
 
 
 def test_every_make_command_exists(repository: Path) -> None:
@@ -32,13 +32,13 @@ def test_every_make_command_exists(repository: Path) -> None:
             assert re.search(rf"^{target}: ## ", makefile, re.MULTILINE), f"{name}: make {target}"
 
 
-def test_what_is_said_to_the_tutor_works(
+def test_documented_commands_of_the_tutor_work(
     repository: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
 ) -> None:
-    told = {
+    commands = {
         words for name in PAGES for words in re.findall(COMMAND, (repository / name).read_text(encoding="utf-8"), re.M)
     }
-    assert told == {"", " work", " progress"}
+    assert commands == {"", " work", " progress"}
     name = "00_start_here"
     shutil.copytree(repository / "notebooks" / name, tmp_path / "notebooks" / name)
     monkeypatch.chdir(tmp_path)

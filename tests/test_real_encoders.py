@@ -167,7 +167,7 @@ def test_praise_scores_above_blame() -> None:
     assert score_by_words(logits, [1], [2]).tolist() == [1.0, -4.0]
 
 
-# What was measured, and what is said of it
+# What was measured, and what is stated of it
 
 
 def mean(corpus: str, way: str, labels: int) -> float:

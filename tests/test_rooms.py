@@ -136,8 +136,8 @@ OF_NBGRADER = [
 ]
 
 
-def _python(program: str, *told: str) -> list[str]:
-    command = [sys.executable, "-c", program, *told]
+def _python(program: str, *arguments: str) -> list[str]:
+    command = [sys.executable, "-c", program, *arguments]
     done = subprocess.run(command, cwd=ROOT, capture_output=True, text=True, encoding="utf-8")
     assert done.returncode == 0, done.stderr[-2000:]
     found: list[str] = json.loads(done.stdout.splitlines()[-1])
@@ -191,12 +191,12 @@ def test_what_is_mistyped_is_answered_before_anything_is_imported(tmp_path: Path
         folder.mkdir(parents=True)
         (folder / f"{name}.ipynb").write_text('{"cells": []}')
     (tmp_path / "gradebook").mkdir()
-    told = words.split()
-    if told[0] not in ("nonsense", "doctor"):
-        told += ["--course", str(tmp_path)]
+    arguments = words.split()
+    if arguments[0] not in ("nonsense", "doctor"):
+        arguments += ["--course", str(tmp_path)]
     program = (
         "import json, sys\nfrom grading.__main__ import main\n"
         "try:\n    status = main(sys.argv[1:])\nexcept SystemExit as ended:\n    status = ended.code\n"
         f"assert status == 2, status\nprint(json.dumps([name for name in {HEAVY} if name in sys.modules]))"
     )
-    assert _python(program, *told) == []
+    assert _python(program, *arguments) == []

@@ -56,11 +56,11 @@ def test_two_processes_share_groups_and_not_tests(folder: pytest.Pytester) -> No
     folder.makepyfile(test_one=PROGRAM, test_two=PROGRAM, test_three=PROGRAM, test_four=PROGRAM)
     done = folder.runpytest_subprocess("-n", "2", "--no-loadscope-reorder", "--basetemp", str(folder.path / "temp"))
     done.assert_outcomes(passed=24)
-    said = {path.name: path.read_text() for path in (folder.path / "temp").glob("test_*-?")}
-    assert len(said) == 24
+    reports = {path.name: path.read_text() for path in (folder.path / "temp").glob("test_*-?")}
+    assert len(reports) == 24
     for name in ("one", "two", "three", "four"):
-        assert len({worker for file, worker in said.items() if file.startswith(f"test_{name}-")}) == 1
-    assert set(said.values()) == {"gw0", "gw1"}
+        assert len({worker for file, worker in reports.items() if file.startswith(f"test_{name}-")}) == 1
+    assert set(reports.values()) == {"gw0", "gw1"}
     assert len(Seconds(folder.path).known()) == 24
 
 
@@ -129,7 +129,7 @@ def test_a_failure_is_named_when_it_happens(folder: pytest.Pytester) -> None:
 
 
 @pytest.mark.all
-def test_what_would_begin_too_late_is_skipped_and_said(folder: pytest.Pytester) -> None:
+def test_what_would_begin_too_late_is_skipped_and_reported(folder: pytest.Pytester) -> None:
     long_ago = "import os\ndef test_long(): os.environ['TESTS_BEGAN'] = '0'\ndef test_late(): pass"
     folder.makepyfile(test_a=long_ago)
     done = folder.runpytest_subprocess("-n", "1", "--minutes", "30", "-rs")
@@ -175,7 +175,7 @@ def test_where_no_notebook_has_changed_the_first_two_are_proven(monkeypatch: pyt
     class Git:
         stdout = "main"
 
-    monkeypatch.setattr(tiers.subprocess, "run", lambda *told, **how: Git)
+    monkeypatch.setattr(tiers.subprocess, "run", lambda *_, **how: Git)
     assert tiers.changed_notebooks.__wrapped__() == {"00_start_here", "01_causal_mask"}
     Git.stdout = "solutions/05_parameter_counts.py"
     assert tiers.changed_notebooks.__wrapped__() == {"05_parameter_counts"}

@@ -13,7 +13,7 @@ if TYPE_CHECKING:
     from tutor.hints import hint as hint
     from tutor.overview import progress as progress
 
-# Loaded when they are asked for: `python -m tutor` runs where PyTorch is not installed yet.
+# Loaded on first use: `python -m tutor` runs where PyTorch is not installed yet.
 _MODULES = {"check": "checks", "hint": "hints", "progress": "overview"}
 
 

@@ -1,7 +1,7 @@
 """`python -m tutor`: what is installed, the device, and what to do about what is missing.
 
 `python -m tutor work [FOLDER]` makes work/, where a student works, or brings it up to a newer release.
-`python -m tutor progress [FOLDER]` tells how far a student is, from the saved notebooks.
+`python -m tutor progress [FOLDER]` shows how far a student is, from the saved notebooks.
 
 It runs where nothing is installed yet, so it imports nothing but the standard library at the top.
 """

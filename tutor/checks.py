@@ -198,9 +198,9 @@ def _with_experiments(verdict: Verdict, answer: Any, exercise: str) -> Verdict:
     Grading makes those that an answer uses, too, unless a model must be trained for it: then the answer cannot be
     marked, and is not right. A name that a cell of the student's own binds is the student's: grading runs that cell.
     """
-    told = json.loads(EXPERIMENTS.read_text("utf-8")).get(_files()[exercise].parent.name, {})
-    made, trained = set(told.get("made", ())), set(told.get("trained", ()))
-    own, lost = _own_names(told.get("cells", ()))
+    experiments = json.loads(EXPERIMENTS.read_text("utf-8")).get(_files()[exercise].parent.name, {})
+    made, trained = set(experiments.get("made", ())), set(experiments.get("trained", ()))
+    own, lost = _own_names(experiments.get("cells", ()))
     names = globals_used(answer) & (made | trained)
     advice = "Make what you need in the function itself or in a cell of your own, or take it from an argument."
     if found := sorted(names & lost):

@@ -8,7 +8,7 @@ restart, importing `tutor.checks` in a notebook calls `watch`. From then on
 - `check` knows when the last run of an answer's cell has failed.
 
 All other errors are shown as ever. Under nbgrader, where marks are given, and under Validate nothing of this acts;
-there a cell may use so much CPU time, for nbgrader itself counts the time on the wall. Everywhere what a cell shows is
+there a cell may use so much CPU time, for nbgrader itself counts wall-clock time. Everywhere what a cell shows is
 cut where nobody would read on (`tutor.output`).
 """
 
@@ -26,11 +26,11 @@ from tutor.checking.globals_used import functions_of, names_bound
 from tutor.notebooks import notebooks, opened
 from tutor.output import limit_output
 
-CELL_SECONDS = 60  # of CPU time that a cell may use under nbgrader; nbgrader_config.py lets it wait longer on the wall
+CELL_SECONDS = 60  # of CPU time that a cell may use under nbgrader; nbgrader_config.py allows more wall-clock time
 
 
 @dataclass(frozen=True)
-class Told:
+class Message:
     """The sentence in place of a traceback; `waits_for` is the exercise without an answer, else ""."""
 
     sentence: str
@@ -53,9 +53,9 @@ class Watch:
         self.exercises = {exercise for notebook in notebooks().values() for exercise in notebook.exercises}
         self.missing: dict[str, Failed] = {}  # by the variable that is not there, or is an older one
         self._before: dict[str, Any] = {}  # the answers before the cell that runs now
-        self._told: tuple[BaseException, Told] | None = None
+        self._replaced: tuple[BaseException, Message] | None = None
         self._show = shell.showtraceback
-        shell.showtraceback = self._show_or_tell  # also what sliders call for an error
+        shell.showtraceback = self._show_or_replace  # also what sliders call for an error
         shell.events.register("pre_run_cell", self._begin)
         shell.events.register("post_run_cell", self._end)
 
@@ -68,8 +68,8 @@ class Watch:
             return
         problem = result.error_before_exec or result.error_in_exec
         waits_for = ""
-        if self._told is not None and self._told[0] is problem and self._told[1].waits_for:
-            waits_for = self._told[1].waits_for
+        if self._replaced is not None and self._replaced[0] is problem and self._replaced[1].waits_for:
+            waits_for = self._replaced[1].waits_for
             result.error_in_exec = None
         for name in names_bound(self.shell.transform_cell(result.info.raw_cell)):
             value = self.shell.user_ns.get(name)
@@ -78,18 +78,18 @@ class Watch:
                 self.missing[name] = Failed(type(problem).__name__, waits_for)
             else:
                 self.missing.pop(name, None)
-        self._before, self._told = {}, None
+        self._before, self._replaced = {}, None
 
-    def _show_or_tell(self, exc_tuple: Any = None, *arguments: Any, **options: Any) -> None:
+    def _show_or_replace(self, exc_tuple: Any = None, *arguments: Any, **options: Any) -> None:
         problem = exc_tuple[1] if exc_tuple else sys.exc_info()[1]
-        told = self.tell(problem)
-        if problem is None or told is None:
+        message = self.message_for(problem)
+        if problem is None or message is None:
             self._show(exc_tuple, *arguments, **options)
             return
-        self._told = (problem, told)
-        print(told.sentence)
+        self._replaced = (problem, message)
+        print(message.sentence)
 
-    def tell(self, problem: Any) -> Told | None:
+    def message_for(self, problem: Any) -> Message | None:
         """Returns what to say in place of the traceback of an error, None where the traceback is what helps."""
         if not isinstance(problem, NotImplementedError | NameError) or problem.__traceback__ is None:
             return None
@@ -97,25 +97,25 @@ class Watch:
         if isinstance(problem, NotImplementedError):
             exercise = self._exercise_of(frame.f_code)
             sentence = f"Not yet: this cell needs your `{exercise}`, which is still to be written."
-            return Told(sentence, exercise) if exercise else None
+            return Message(sentence, exercise) if exercise else None
         if type(problem) is not NameError or problem.name is None or frame.f_globals is not self.shell.user_ns:
             return None
-        return self._tell_of(problem.name, in_cell=frame.f_code.co_name.startswith("<"))
+        return self._message_for_name(problem.name, in_cell=frame.f_code.co_name.startswith("<"))
 
-    def _tell_of(self, name: str, *, in_cell: bool) -> Told | None:
+    def _message_for_name(self, name: str, *, in_cell: bool) -> Message | None:
         failed = self.missing.get(name)
         if failed is not None and failed.waits_for:
             sentence = f"Not yet: this cell needs `{name}`, which waits for your `{failed.waits_for}`."
-            return Told(sentence, failed.waits_for)
+            return Message(sentence, failed.waits_for)
         if failed is not None:
-            return Told(
+            return Message(
                 f"`{name}` is not there: its cell stopped with a {failed.error}. Mend that cell and run it first."
             )
         notebook = opened(self.shell.user_ns)
         known = notebook.names if notebook else {one for other in notebooks().values() for one in other.names}
         if not in_cell or name not in known:
             return None
-        return Told(f"`{name}` is not there yet: run the cells above first (menu Run, Run All Above Selected Cell).")
+        return Message(f"`{name}` is not there yet: run the cells above first (menu Run, Run All Above Selected Cell).")
 
     def _exercise_of(self, code: CodeType) -> str:
         """Returns the exercise whose answer has this code, "" when none has."""

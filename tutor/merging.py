@@ -1,7 +1,7 @@
 """Bring a student's notebook up to a newer release, cell by cell; `tutor.work` says where the files lie.
 
 Answers stay, texts and checks are renewed, new cells come, and a student's own cells stay where they were. nbgrader has
-written into each cell that it knows by name the checksum of what was released: so the cell itself tells whether it
+written into each cell that it knows by name the checksum of what was released: so the cell itself shows whether it
 holds an answer, and whether the newer release begins the exercise in another way. Any other cell is found by its place
 in the release that the notebook was made from.
 """
@@ -283,7 +283,7 @@ def _notice(source: str, about: str = "") -> Cell:
 
 
 def _without_old_notices(cells: Sequence[Cell], newer: Sequence[Cell]) -> list[Cell]:
-    """Returns the cells without what an earlier merge has said of an exercise, where it is no longer so."""
+    """Returns the cells without what an earlier merge has noted of an exercise, where it is no longer so."""
     latest = {cell["metadata"].get("about"): cell for cell in cells if TAG in _tags(cell)}
     skeletons = {_name(cell): text(cell) for cell in newer if _is_answer(cell)}
     return [

@@ -28,17 +28,17 @@ class Notebook:
 @cache
 def notebooks() -> dict[str, Notebook]:
     """Returns the notebooks by name, in the order of the course."""
-    told = json.loads(NOTEBOOKS.read_text("utf-8"))
+    stored = json.loads(NOTEBOOKS.read_text("utf-8"))
     return {
         name: Notebook(name, entry["exercises"], entry["essays"], frozenset(entry["names"]))
-        for name, entry in told.items()
+        for name, entry in stored.items()
     }
 
 
 def opened(variables: Container[str]) -> Notebook | None:
-    """Returns the notebook that a kernel belongs to, None where nothing tells which.
+    """Returns the notebook that a kernel belongs to, None where nothing shows which.
 
-    Its exercises among the kernel's variables tell; before there are any, the name of the file or its folder.
+    Its exercises among the kernel's variables show it; before there are any, the name of the file or its folder.
     """
     shares = {
         name: sum(exercise in variables for exercise in notebook.exercises) for name, notebook in notebooks().items()

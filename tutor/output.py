@@ -32,11 +32,11 @@ class OutputLimit:
     ) -> Any:
         """Does what `jupyter_client.session.Session.send` does, with an output shortened or left out."""
         if isinstance(msg_or_type, dict):
-            kind, told, request = (msg_or_type[part] for part in ("msg_type", "content", "parent_header"))
+            kind, body, request = (msg_or_type[part] for part in ("msg_type", "content", "parent_header"))
         else:
-            kind, told, request = msg_or_type, content, parent
+            kind, body, request = msg_or_type, content, parent
         request = request or {}
-        if not self._passes(kind, told, str(request.get("header", request).get("msg_id", ""))):
+        if not self._passes(kind, body, str(request.get("header", request).get("msg_id", ""))):
             return None
         return self._send(stream, msg_or_type, content, parent, *rest, **more)
 

@@ -1,6 +1,6 @@
 """How far a student is: `progress()` in a notebook, `python -m tutor progress` over all of them.
 
-Nothing is sent or stored for it. In a notebook it tells what the checks have said since the kernel started; over all
+Nothing is sent or stored for it. In a notebook it shows what the checks reported since the kernel started; over all
 notebooks, what the checks say in the saved files. Marks are given elsewhere, on other questions.
 """
 
@@ -21,28 +21,28 @@ if TYPE_CHECKING:
 
 WIDTH = 20  # signs of a bar
 ESSAY_STUB = "*Your answer here: double-click, and replace this line.*"
-SAID = re.compile(r"(\w+): ([^\n]*?)(?: - ([\d.]+) of [\d.]+ points(?: so far)?)?(?:\n|$)")
+RESULT = re.compile(r"(\w+): ([^\n]*?)(?: - ([\d.]+) of [\d.]+ points(?: so far)?)?(?:\n|$)")
 NOT_CHECKED = "not checked yet"
 
-_said: dict[str, tuple[str, float]] = {}  # what the last check of each exercise said, and its points
+_results: dict[str, tuple[str, float]] = {}  # what the last check of each exercise reported, and its points
 
 
 def note(verdict: Verdict) -> None:
-    """Keeps what a check has said."""
-    _said[verdict.name] = (verdict.state, verdict.earned)
+    """Keeps what a check has reported."""
+    _results[verdict.name] = (verdict.state, verdict.earned)
 
 
 @dataclass(frozen=True)
 class Progress:
-    """The table of one notebook: for each exercise what its last check said, and its points."""
+    """The table of one notebook: for each exercise what its last check reported, and its points."""
 
     notebook: Notebook
-    said: Mapping[str, tuple[str, float]]
+    results: Mapping[str, tuple[str, float]]
 
     @property
     def earned(self) -> float:
         """The points of all exercises so far; essays are not among them."""
-        return round(sum(points for name, (_, points) in self.said.items() if name in self.notebook.exercises), 4)
+        return round(sum(points for name, (_, points) in self.results.items() if name in self.notebook.exercises), 4)
 
     @property
     def points(self) -> float:
@@ -58,15 +58,15 @@ class Progress:
     def rows(self) -> Iterator[tuple[str, str, str]]:
         """Yields for each exercise and each essay its name, its points, and what there is to say."""
         for name, points in self.notebook.exercises.items():
-            told, earned = self.said.get(name, (NOT_CHECKED, 0.0))
-            yield name, f"{earned:g} of {points:g}", told
+            state, earned = self.results.get(name, (NOT_CHECKED, 0.0))
+            yield name, f"{earned:g} of {points:g}", state
         for name, points in self.notebook.essays.items():
             yield name, f"{points:g}", "essay, for a person to mark"
 
     def __str__(self) -> str:
         rows = list(self.rows())
         wide = [max(len(row[column]) for row in rows) for column in (0, 1)]
-        lines = [f"  {name:<{wide[0]}}  {points:>{wide[1]}}  {told}" for name, points, told in rows]
+        lines = [f"  {name:<{wide[0]}}  {points:>{wide[1]}}  {state}" for name, points, state in rows]
         return "\n".join([self.headline, f"  {bar(self.earned, self.points)}", *lines])
 
     __repr__ = __str__
@@ -78,8 +78,8 @@ class Progress:
         rows = "".join(
             f'<tr style="background:none"><td style="text-align:left;padding:1px 14px 1px 0">{html.escape(name)}</td>'
             f'<td style="text-align:right;padding:1px 14px 1px 0">{points}</td>'
-            f'<td style="text-align:left;padding:1px 0">{html.escape(told)}</td></tr>'
-            for name, points, told in self.rows()
+            f'<td style="text-align:left;padding:1px 0">{html.escape(state)}</td></tr>'
+            for name, points, state in self.rows()
         )
         return (
             f'{BOXES}<div role="status" class="course-box" style="border-left:6px solid {colour("open")};'
@@ -92,12 +92,12 @@ class Progress:
 
 
 def progress() -> None:
-    """Shows for each exercise of this notebook what its check has said since the kernel started."""
+    """Shows for each exercise of this notebook what its check has reported since the kernel started."""
     notebook = opened(_variables())
     if notebook is None:
         print("There is nothing to tell yet: run the cells above first (menu Run, Run All Above Selected Cell).")
     else:
-        show(Progress(notebook, _said))
+        show(Progress(notebook, _results))
 
 
 def _variables() -> Mapping[str, Any]:
@@ -129,14 +129,14 @@ def bar(earned: float, points: float) -> str:
 
 @dataclass(frozen=True)
 class Saved:
-    """What a saved notebook tells: what its checks said, and which of its essays are written."""
+    """What a saved notebook holds: what its checks reported, and which of its essays are written."""
 
-    said: Mapping[str, tuple[str, float]]
+    results: Mapping[str, tuple[str, float]]
     written: frozenset[str]
 
 
 def read(path: Path) -> tuple[Notebook, Saved] | None:
-    """Returns which notebook a file is, and what it tells; None for a file that is no notebook of the course."""
+    """Returns which notebook a file is, and what it holds; None for a file that is no notebook of the course."""
     try:
         return _read(json.loads(path.read_text("utf-8"))["cells"])
     except (OSError, ValueError, KeyError, TypeError, AttributeError):  # not of the form of a notebook
@@ -150,16 +150,16 @@ def _read(cells: list[Any]) -> tuple[Notebook, Saved] | None:
     if not shares[notebook.name]:
         return None
     checks = {name: named[f"{name}_check"] for name in notebook.exercises if f"{name}_check" in named}
-    found = {name: _said_in(cell, name, notebook.exercises[name]) for name, cell in checks.items()}
+    found = {name: _result_in(cell, name, notebook.exercises[name]) for name, cell in checks.items()}
     essays = {name: "".join(named[name].get("source", "")).strip() for name in notebook.essays if name in named}
     written = frozenset(name for name, text in essays.items() if text not in ("", ESSAY_STUB))
-    return notebook, Saved({name: told for name, told in found.items() if told}, written)
+    return notebook, Saved({name: result for name, result in found.items() if result}, written)
 
 
-def _said_in(cell: Mapping[str, Any], exercise: str, points: float) -> tuple[str, float] | None:
+def _result_in(cell: Mapping[str, Any], exercise: str, points: float) -> tuple[str, float] | None:
     """Returns what the stored output of a check cell says and its points, None when it says nothing."""
     for output in cell.get("outputs", ()):
-        match = SAID.match("".join(output.get("data", {}).get("text/plain", "")))
+        match = RESULT.match("".join(output.get("data", {}).get("text/plain", "")))
         if match and match[1] == exercise:
             earned = points if match[2] == "all checks passed" else float(match[3] or 0)
             return match[2], min(earned, points)
@@ -170,10 +170,10 @@ def table(folder: Path) -> list[str]:
     """Returns the lines of a table over all notebooks of the course, from the newest file of each below a folder."""
     found: dict[str, tuple[float, Notebook, Saved]] = {}
     for path in sorted(folder.rglob("*.ipynb")):
-        told = None if any(part.startswith(".") for part in path.relative_to(folder).parts) else read(path)
-        time = path.stat().st_mtime if told else 0.0
-        if told and time >= found.get(told[0].name, (0.0,))[0]:
-            found[told[0].name] = (time, *told)
+        contents = None if any(part.startswith(".") for part in path.relative_to(folder).parts) else read(path)
+        time = path.stat().st_mtime if contents else 0.0
+        if contents and time >= found.get(contents[0].name, (0.0,))[0]:
+            found[contents[0].name] = (time, *contents)
     rows, earned, points = [], 0.0, 0.0
     for name, notebook in notebooks().items():
         whole = sum(notebook.exercises.values())
@@ -182,18 +182,18 @@ def table(folder: Path) -> list[str]:
             rows.append((name, bar(0, whole), f"- of {whole:g}", "no file here"))
             continue
         saved = found[name][2]
-        mine = Progress(notebook, saved.said).earned
+        mine = Progress(notebook, saved.results).earned
         earned += mine
         essays = (
             f"essays {len(saved.written)} of {len(notebook.essays)} written in their cells" if notebook.essays else ""
         )
-        state = f"{len(saved.said)} of {len(notebook.exercises)} checked"
+        state = f"{len(saved.results)} of {len(notebook.exercises)} checked"
         rows.append((name, bar(mine, whole), f"{mine:g} of {whole:g}", f"{state}, {essays}" if essays else state))
     rows.append(
         ("all", bar(earned, points), f"{earned:g} of {points:g}", "points of the checks; a person marks essays")
     )
     wide = max(len(row[0]) for row in rows), max(len(row[2]) for row in rows)
-    return [f"{name:<{wide[0]}}  {drawn}  {told:>{wide[1]}}  {state}" for name, drawn, told, state in rows]
+    return [f"{name:<{wide[0]}}  {drawn}  {score:>{wide[1]}}  {state}" for name, drawn, score, state in rows]
 
 
 def command(folders: list[str]) -> int:

@@ -30,7 +30,7 @@ def configure(settings: Any) -> None:
     """Puts into nbgrader's settings (its `c`) what Validate needs."""
     Validator.preprocessors.tag(config=True)  # of autograding nbgrader lets the steps be set, of this it forgot to
     settings.Validator.preprocessors = [KeepWholeCells, ClearOutput, Execute, NameMissing]
-    settings.Execute.timeout = 360  # seconds on the wall, a last resort: the kernel ends a cell after 60 s of CPU time
+    settings.Execute.timeout = 360  # wall-clock seconds, a last resort: the kernel ends a cell after 60 s of CPU time
     settings.Execute.iopub_timeout = 60  # seconds for what a cell has printed to arrive
     settings.Execute.skip_cells_with_tag = "experiment"  # no mark depends on these
 

@@ -125,10 +125,10 @@ class Work:
                 self._say(path.stem, f"it cannot be read or written ({problem}), so it stays as it is.")
         if self.made:
             copied = "is a copy" if self.made == 1 else "are copies"
-            told = (
+            message = (
                 f"{self.made} of {len(released)} notebooks in {places.work} {copied} of what {places.released} holds."
             )
-            self.lines.insert(0, f"{told} They are yours: no command writes over what you write there.")
+            self.lines.insert(0, f"{message} They are yours: no command writes over what you write there.")
         if self.merged:
             self.lines.append(f"What {places.work} held before is kept in {places.work / BESIDE / 'before'}.")
         if not self.lines:
@@ -219,12 +219,12 @@ class Work:
         aside = _keep(target.with_name(f"{name}_damaged.ipynb"), data)
         checkpoint = target.parent / ".ipynb_checkpoints" / f"{name}-checkpoint.ipynb"
         saved = checkpoint.read_bytes() if checkpoint.is_file() else b""
-        told = f"your file was damaged (no whole notebook). It is kept as {aside.name};"
+        message = f"your file was damaged (no whole notebook). It is kept as {aside.name};"
         if read(saved) is None:
-            self._say(name, f"{told} a fresh copy is in its place. Ask your instructor what can be saved from it.")
+            self._say(name, f"{message} a fresh copy is in its place. Ask your instructor what can be saved from it.")
             return b""
         write_whole(target, saved, durable=True)
-        self._say(name, f"{told} what you had saved by hand last is in its place again.")
+        self._say(name, f"{message} what you had saved by hand last is in its place again.")
         return saved
 
 

@@ -1,4 +1,4 @@
-"""A file of the bank is read as it is meant; what cannot be read is said with file and line."""
+"""A file of the bank is read as it is meant; what cannot be read is reported with file and line."""
 
 import re
 from pathlib import Path
@@ -79,7 +79,7 @@ def test_the_base_may_be_wrong_and_the_difference_right(tmp_path: Path) -> None:
 
 
 @pytest.mark.parametrize(
-    ("text", "line", "said"),
+    ("text", "line", "message"),
     [
         ("def table(n):\n", 1, "text before the first marker"),
         ("# %% right\n", 1, "expected '# %% right: title' or"),
@@ -105,6 +105,6 @@ def test_the_base_may_be_wrong_and_the_difference_right(tmp_path: Path) -> None:
         (WRONG + "# of: loops\n# -    rows = []\n\n# +    rows = ()\n", 17, "got ''"),
     ],
 )
-def test_what_cannot_be_read(tmp_path: Path, text: str, line: int, said: str) -> None:
-    with pytest.raises(BankError, match=f"^table.py:{line}: .*{re.escape(said)}"):
+def test_what_cannot_be_read(tmp_path: Path, text: str, line: int, message: str) -> None:
+    with pytest.raises(BankError, match=f"^table.py:{line}: .*{re.escape(message)}"):
         read(tmp_path, text if line == 1 else BASE + text)

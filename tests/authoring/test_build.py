@@ -269,8 +269,8 @@ def test_a_drift_is_named(copy: Path, capsys: pytest.CaptureFixture[str]) -> Non
 def test_a_check_that_shows_the_stages_of_before_is_named(copy: Path, sign: str) -> None:
     solved = copy / "solutions/01_causal_mask/01_causal_mask.ipynb"
     solved.write_text(solved.read_text("utf-8").replace(f"{sign}one token alone", f"{sign}the name of before"))
-    (told,) = build.check(["01"])
-    assert told.endswith("01_causal_mask.ipynb: stale, causal_mask's check shows stages that are no longer its own")
+    (sentence,) = build.check(["01"])
+    assert sentence.endswith("01_causal_mask.ipynb: stale, causal_mask's check shows stages that are no longer its own")
 
 
 def test_the_build_writes_what_differs_and_nothing_else(copy: Path, monkeypatch: pytest.MonkeyPatch) -> None:
@@ -279,10 +279,10 @@ def test_the_build_writes_what_differs_and_nothing_else(copy: Path, monkeypatch:
     changed = copy / "tutor/check_examples/01_causal_mask/causal_mask.json"
     changed.write_text("{}")
     before = {path: path.stat().st_mtime_ns for path in copy.rglob("*.json")}
-    told: list[str] = []
-    build.build(["01"], log=told.append)
+    printed: list[str] = []
+    build.build(["01"], log=printed.append)
     assert [path for path, time in before.items() if path.stat().st_mtime_ns != time] == [changed]
-    assert told == [
+    assert printed == [
         "tutor/check_examples/01_causal_mask/causal_mask.json: made",
         "solutions/01_causal_mask/01_causal_mask.ipynb: made",  # without outputs, as no kernel ran here
         "notebooks/01_causal_mask/01_causal_mask.ipynb: unchanged",
@@ -322,7 +322,7 @@ def test_examples_are_made_without_running_a_notebook(
 
 
 @pytest.mark.parametrize(
-    ("old", "new", "said"),
+    ("old", "new", "message"),
     [
         ("#   course:", "#   curse:", "its head has no place in the course; expected below `course:`"),
         ("#     part: attention\n", "", "its head has no place in the course"),
@@ -338,13 +338,13 @@ def test_examples_are_made_without_running_a_notebook(
         ("about 1 h 30 min", "about 20 min", "its head says '20 min', but at a student's pace"),
     ],
 )
-def test_a_head_that_says_too_little_is_refused(copy: Path, old: str, new: str, said: str) -> None:
+def test_a_head_that_says_too_little_is_refused(copy: Path, old: str, new: str, message: str) -> None:
     path = copy / "solutions/01_causal_mask.py"
     assert old in path.read_text(encoding="utf-8")
     path.write_text(path.read_text(encoding="utf-8").replace(old, new, 1), encoding="utf-8")
     with pytest.raises(BuildError) as raised:
         build.common_products()
-    assert said in str(raised.value)
+    assert message in str(raised.value)
     assert "01_causal_mask.py" in str(raised.value)
 
 
@@ -398,8 +398,8 @@ def test_code_needs_no_horizontal_scroll_bar(stem: str) -> None:
 
 @pytest.mark.parametrize("stem", STEMS)
 def test_no_released_byte_holds_a_solution(stem: str) -> None:
-    told = nbformat.read(build.ROOT / "notebooks" / stem / f"{stem}.ipynb", as_version=4)
-    released = "\n".join(cell.source for cell in told.cells)
+    notebook = nbformat.read(build.ROOT / "notebooks" / stem / f"{stem}.ipynb", as_version=4)
+    released = "\n".join(cell.source for cell in notebook.cells)
     raw = (build.ROOT / "notebooks" / stem / f"{stem}.ipynb").read_text(encoding="utf-8")
     for word in (
         "BEGIN SOLUTION",
@@ -413,9 +413,9 @@ def test_no_released_byte_holds_a_solution(stem: str) -> None:
     text = (build.ROOT / "solutions" / f"{stem}.py").read_text(encoding="utf-8")
     for region in regions(text, source.BEGIN, source.END):
         lines = [line.strip() for line in region.splitlines() if len(line.strip()) > 25]
-        told_elsewhere = [line for line in lines if line in released]
-        assert not told_elsewhere, told_elsewhere
-    assert not any(cell.get("outputs") for cell in told.cells)
+        leaked = [line for line in lines if line in released]
+        assert not leaked, leaked
+    assert not any(cell.get("outputs") for cell in notebook.cells)
 
 
 @pytest.mark.parametrize("stem", STEMS)
@@ -428,8 +428,8 @@ def test_canaries_planted_in_the_solution_do_not_come_out(stem: str) -> None:
             if mark in cell.source:
                 cell.source = cell.source.replace(mark, f"{mark}\n    # canary-{planted}")
                 planted += 1
-        told = cell.metadata.get("nbgrader", {})
-        if told.get("grade") and told.get("solution"):
+        settings = cell.metadata.get("nbgrader", {})
+        if settings.get("grade") and settings.get("solution"):
             cell.source += f" canary-{planted}"
             planted += 1
     assert planted >= 2
@@ -437,18 +437,18 @@ def test_canaries_planted_in_the_solution_do_not_come_out(stem: str) -> None:
     assert "canary" not in build.text(build.release(notebook))
 
 
-def test_the_public_examples_do_not_tell_a_sealed_answer() -> None:
+def test_the_public_examples_do_not_reveal_a_sealed_answer() -> None:
     for stem in STEMS:
         folder = build.ROOT / "tutor" / "check_examples" / stem
         assert {file.stem for file in folder.iterdir()} == exercise.load(stem).keys()
         for name, defined in exercise.load(stem).items():
-            told = json.loads((folder / f"{name}.json").read_text(encoding="utf-8"))
-            own = [entry for entry in told["stages"] if not entry.get("cost")]
+            stored = json.loads((folder / f"{name}.json").read_text(encoding="utf-8"))
+            own = [entry for entry in stored["stages"] if not entry.get("cost")]
             for stage, entry in zip(defined.stages, own, strict=True):
                 for case in entry["cases"]:
                     assert ("sealed" in json.dumps(case["wanted"])) == stage.sealed, (name, stage.name)
-            kept = [case["ask"] for entry in told["stages"] if entry.get("cost") for case in entry["cases"]]
-            if any(stage.sealed for stage in defined.stages):  # what every answer keeps tells no result
+            kept = [case["ask"] for entry in stored["stages"] if entry.get("cost") for case in entry["cases"]]
+            if any(stage.sealed for stage in defined.stages):  # what every answer keeps reveals no result
                 assert all(ask["take"] == "random numbers" for ask in kept), name
 
 

@@ -20,9 +20,9 @@ ANSWER = re.compile(
 
 def answers(text: str) -> list[re.Match[str]]:
     """Returns the sample answers of a rubric in their order, with its lines put together."""
-    _, head, told = text.partition(HEAD)
+    _, head, listed = text.partition(HEAD)
     assert head, "the rubric has no part **Answers as students write them**"
-    bullets = [" ".join(bullet.split()) for bullet in re.split(r"(?m)^(?=- )", told) if bullet]
+    bullets = [" ".join(bullet.split()) for bullet in re.split(r"(?m)^(?=- )", listed) if bullet]
     found = [ANSWER.fullmatch(bullet) for bullet in bullets]
     assert all(found), bullets
     return [one for one in found if one]
@@ -45,14 +45,14 @@ def test_there_are_essays() -> None:
 
 @pytest.mark.parametrize(("path", "cell"), ESSAYS, ids=NAMES)
 def test_a_rubric_has_answers_at_full_half_and_no_marks(path: Path, cell: Cell) -> None:
-    told = answers(cell.source)
-    assert tuple(one["word"] for one in told) == WORDS
-    assert [float(one["points"]) for one in told] == [cell.points] * 3
-    assert [float(one["mark"]) for one in told] == [cell.points, cell.points / 2, 0]
-    for one in told:
+    samples = answers(cell.source)
+    assert tuple(one["word"] for one in samples) == WORDS
+    assert [float(one["points"]) for one in samples] == [cell.points] * 3
+    assert [float(one["mark"]) for one in samples] == [cell.points, cell.points / 2, 0]
+    for one in samples:
         sentences = re.findall(r"[.?!](?=\W*(?:\s[A-Z*(`]|$))", one["text"])
         assert 2 <= len(sentences) <= 6, one["text"]
-    assert "misconception" in " ".join(one["why"] for one in told[1:]).lower()
+    assert "misconception" in " ".join(one["why"] for one in samples[1:]).lower()
 
 
 @pytest.mark.parametrize("path", sorted({path for path, _ in ESSAYS}), ids=lambda path: path.stem)
@@ -73,14 +73,14 @@ def test_nothing_of_a_rubric_is_in_what_students_install_or_read() -> None:
         *build.ROOT.glob("docs/**/*.md"),
         build.ROOT / "README.md",
     ]
-    told = [
+    texts = [
         (place, place.read_text(encoding="utf-8"))
         for place in places
         if place.suffix in {".py", ".json", ".md", ".csv", ".txt"}
     ]
-    assert told
+    assert texts
     lines = [line for _, cell in ESSAYS for line in pieces(cell)]
-    assert [(place, line) for place, text in told for line in lines if line in text] == []
+    assert [(place, line) for place, text in texts for line in lines if line in text] == []
 
 
 @pytest.mark.parametrize(

@@ -91,9 +91,9 @@ def test_the_readme_of_the_zip_can_be_followed(made: tuple[Path, Path], installe
     ]
     assert ("jupyter", "lab work") in commands
     assert f'install "{made[0].name}[lab]"' in dict(commands)["pip"]
-    said = [alone(installed, folder, RUN, words) for _, words in commands if words.startswith("-m tutor ")]
-    assert said[0].startswith(f"{len(STEMS)} of {len(STEMS)} notebooks in {folder / 'work'} are copies of what ")
-    assert said[1].startswith(f"What the checks say in the saved notebooks of {folder / 'work'}:")
+    outputs = [alone(installed, folder, RUN, words) for _, words in commands if words.startswith("-m tutor ")]
+    assert outputs[0].startswith(f"{len(STEMS)} of {len(STEMS)} notebooks in {folder / 'work'} are copies of what ")
+    assert outputs[1].startswith(f"What the checks say in the saved notebooks of {folder / 'work'}:")
     newer = tmp_path / "newer"
     shutil.copytree(folder / "notebooks", newer / "notebooks")
     released = newer / "notebooks" / STEMS[0] / f"{STEMS[0]}.ipynb"
@@ -123,13 +123,13 @@ def test_no_solution_no_reference_and_no_hidden_question_is_in_them(made: tuple[
         "grading.definitions.examiner",
         "Rubric",
     ]
-    told = {name: content.decode("utf-8") for name, content in files(made[1]) if not name.endswith(BINARY)}
-    assert any(name.endswith(".whl/tutor/checks.py") for name in told)
-    for name, text in told.items():
+    texts = {name: content.decode("utf-8") for name, content in files(made[1]) if not name.endswith(BINARY)}
+    assert any(name.endswith(".whl/tutor/checks.py") for name in texts)
+    for name, text in texts.items():
         assert not [word for word in words if word in text], name
     for stem in STEMS:
-        # Modules of helpers are there to be read, and a notebook may give what an earlier one has asked for.
-        [notebook] = [text.replace('\\"', '"') for name, text in told.items() if name.endswith(f"/{stem}.ipynb")]
+        # Modules of helpers are there to be read, and a notebook may give the answer to an earlier one.
+        [notebook] = [text.replace('\\"', '"') for name, text in texts.items() if name.endswith(f"/{stem}.ipynb")]
         for cell in source.read(ROOT / "solutions" / f"{stem}.py"):
             for region in re.findall(rf"{source.BEGIN}\n(.*?)\n[ \t]*{source.END}", cell.source, re.DOTALL):
                 lines = [line.strip() for line in region.splitlines() if len(line.strip()) > 40]
@@ -137,7 +137,7 @@ def test_no_solution_no_reference_and_no_hidden_question_is_in_them(made: tuple[
         for name in catalogue.names(stem):
             defined = (ROOT / "grading" / "exercises" / stem / f"{name}.py").read_text("utf-8")
             drawn = [line.strip() for line in defined.splitlines() if "rng." in line and len(line.strip()) > 40]
-            assert not [line for line in drawn if any(line in text for text in told.values())], (stem, name)
+            assert not [line for line in drawn if any(line in text for text in texts.values())], (stem, name)
 
 
 def test_no_model_that_was_fetched_is_in_them(made: tuple[Path, Path]) -> None:
@@ -216,10 +216,10 @@ def test_the_wheel_alone_has_what_every_set_up_cell_imports(
     assert alone(installed, tmp_path, SET_UP, str(installed), "cells").endswith("done\n")
 
 
-def alone(installed: Path, folder: Path, program: str, *told: str) -> str:
+def alone(installed: Path, folder: Path, program: str, *arguments: str) -> str:
     """Returns what a program prints in an empty folder, with the installed helpers and nothing of the repository."""
     variables = {"PYTHONPATH": str(installed), "PATH": "/usr/bin:/bin", "HOME": str(folder), "OMP_NUM_THREADS": "1"}
-    command = [sys.executable, "-c", program, *told]
+    command = [sys.executable, "-c", program, *arguments]
     done = subprocess.run(command, cwd=folder, env=variables, capture_output=True, text=True, timeout=1800)
     assert done.returncode == 0, done.stderr[-2000:]
     return done.stdout
@@ -265,11 +265,11 @@ def test_no_address_is_refused_in_one_sentence(monkeypatch: pytest.MonkeyPatch, 
 
 @pytest.mark.parametrize("repository", ["https://github.com/school/course", "https://github.com/school/course.git/"])
 def test_a_repository_gives_links_to_every_notebook(repository: str) -> None:
-    told = release.online(STEMS, repository)
+    page = release.online(STEMS, repository)
     for stem in STEMS:
         address = f"https://colab.research.google.com/github/school/course/blob/main/notebooks/{stem}/{stem}.ipynb"
-        assert told.count(address) == 1
-    assert told.count("https://mybinder.org/v2/gh/school/course/main?urlpath=lab/tree/notebooks") == 1
+        assert page.count(address) == 1
+    assert page.count("https://mybinder.org/v2/gh/school/course/main?urlpath=lab/tree/notebooks") == 1
 
 
 def test_without_a_repository_nothing_is_linked(made: tuple[Path, Path]) -> None:

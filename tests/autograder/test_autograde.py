@@ -121,7 +121,7 @@ def test_honest_oddities_keep_full_marks(outcomes: dict[str, Outcome], student: 
     assert (outcomes[student].state, outcomes[student].score) == ("graded", AUTOMATIC)
 
 
-def test_what_was_put_right_is_told(outcomes: dict[str, Outcome], course: Path) -> None:
+def test_what_was_put_right_is_reported(outcomes: dict[str, Outcome], course: Path) -> None:
     assert outcomes["other_name"].repairs == [
         "the file is called 'my homework (1).ipynb' in place of '01_causal_mask.ipynb'"
     ]
@@ -151,9 +151,9 @@ def test_feedback_has_verdicts_and_no_hidden_value(outcomes: dict[str, Outcome],
     done = nbgrader(course, "generate_feedback", ASSIGNMENT, "--student", "denis_mistaken")
     assert done.returncode == 0, done.stderr
     page = course / "gradebook" / "feedback" / "denis_mistaken" / ASSIGNMENT / f"{ASSIGNMENT}.html"
-    told = page.read_text(encoding="utf-8")
-    assert "This looks like: the diagonal is blocked too" in told
-    assert "causal_mask: not yet right - 0.25 of 3 points" in told
+    text = page.read_text(encoding="utf-8")
+    assert "This looks like: the diagonal is blocked too" in text
+    assert "causal_mask: not yet right - 0.25 of 3 points" in text
 
 
 def test_manual_marks_survive_a_second_grading(outcomes: dict[str, Outcome], course: Path) -> None:
@@ -248,9 +248,9 @@ def test_the_command_line_prints_json(
 
     monkeypatch.setattr(fingerprint, "environment_key", lambda name: "fixed")
     main(["autograde", ASSIGNMENT, "--student", "chloe_empty", "--json", "--course", str(course)])
-    (told,) = json.loads(capsys.readouterr().out)
-    assert told["student"] == "chloe_empty"
-    assert told["score"] == 0
+    (report,) = json.loads(capsys.readouterr().out)
+    assert report["student"] == "chloe_empty"
+    assert report["score"] == 0
 
 
 def test_the_fingerprint_holds_what_decides_marks_and_nothing_else() -> None:

@@ -78,7 +78,7 @@ def judged(asked: Exercise, answer: Any) -> Verdict:
     return examine(asked, InProcess(answer, kept.CLOCK), SEED, kept.PATIENCE)
 
 
-def told(verdict: Verdict) -> tuple[str, float, str]:
+def essentials(verdict: Verdict) -> tuple[str, float, str]:
     """Returns what must be the same."""
     return verdict.outcome, verdict.earned, verdict.mistake
 
@@ -94,12 +94,12 @@ def test_the_whole_bank_gets_the_same_verdicts(
         work = work_of(notebook, answers, tmp_path_factory.mktemp("work") / "submitted")
         graded = grade(students, master, work, exercises, SEED, patience)
         verdicts = {name: kept.verdict(answer, OTHER) for name, answer in answers.items()}
-        others = [name for name in answers if told(verdicts[name]) != told(graded.verdicts[name])]
+        others = [name for name in answers if essentials(verdicts[name]) != essentials(graded.verdicts[name])]
         alone = {name: judged(exercises[name], bank.run(answers[name])) for name in others}
         lucky += [
             f"{answers[name].label}: {verdicts[name]} | {alone[name]}"
             for name in others
-            if told(verdicts[name]) != told(alone[name])
+            if essentials(verdicts[name]) != essentials(alone[name])
         ]
         if others:  # an answer may use another exercise's answer, which is not the reference's, and may keep something
             variables = run(plan(master, work, everything=False))
@@ -108,7 +108,7 @@ def test_the_whole_bank_gets_the_same_verdicts(
         different += [
             f"{answers[name].label}: {verdicts[name]} | {graded.verdicts[name]}"
             for name in others
-            if told(verdicts[name]) != told(graded.verdicts[name])
+            if essentials(verdicts[name]) != essentials(graded.verdicts[name])
         ]
     assert not lucky, "\n".join(["the mark hangs on what is drawn:", *lucky])
     assert not different, "\n".join(different)

@@ -62,8 +62,8 @@ def processes(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Processes]:
 
     def start(*words: str) -> subprocess.Popen[bytes]:
         command = [sys.executable, "-m", "dask", *words, "--no-dashboard"]
-        told = (folder / f"{len(list(folder.iterdir()))}.log").open("wb")
-        return subprocess.Popen(command, cwd=ROOT, stdout=told, stderr=told)
+        log = (folder / f"{len(list(folder.iterdir()))}.log").open("wb")
+        return subprocess.Popen(command, cwd=ROOT, stdout=log, stderr=log)
 
     worker = ("worker", address, "--nthreads", "1", "--no-nanny", "--local-directory", str(folder / "space"))
     started = [start("scheduler", "--host", "127.0.0.1", "--port", str(port)), start(*worker), start(*worker)]
@@ -100,8 +100,8 @@ def gradebook(course: Course) -> dict[str, Any]:
             points = {grade.name: grade.auto_score for part in one.notebooks for grade in part.grades}
             graded = nbformat.read(course.autograded(one.student_id, ASSIGNMENT), as_version=4)
             verdicts = graded.metadata["grading"]["verdicts"]
-            told = {name: {**verdict, "seconds": 0} for name, verdict in verdicts.items()}
-            held[one.student_id] = one.score, points, told, graded.metadata["grading"]["key"]
+            timeless = {name: {**verdict, "seconds": 0} for name, verdict in verdicts.items()}
+            held[one.student_id] = one.score, points, timeless, graded.metadata["grading"]["key"]
     return held
 
 
@@ -128,34 +128,34 @@ def test_other_exercises_are_refused_in_one_sentence(
 def test_a_killed_worker_costs_nothing_but_time(
     processes: Processes, courses: list[Course], wanted: dict[str, Any]
 ) -> None:
-    heard = list[str]()
+    finished = list[str]()
 
     def kill(one: Outcome) -> None:
-        if not heard:
+        if not finished:
             processes.kill(processes.workers[0])
-        heard.append(one.student)
+        finished.append(one.student)
 
     outcomes = run(courses[1], kill, cluster=processes.address)
     assert [one.state for one in outcomes] == [GRADED] * len(STUDENTS)
-    assert sorted(heard) == STUDENTS  # each once
+    assert sorted(finished) == STUDENTS  # each once
     assert gradebook(courses[1]) == wanted
 
 
 def test_a_lost_scheduler_ends_the_run_and_the_next_goes_on(
     processes: Processes, courses: list[Course], wanted: dict[str, Any]
 ) -> None:
-    heard = list[str]()
+    finished = list[str]()
 
     def kill(one: Outcome) -> None:
-        if not heard:
+        if not finished:
             processes.kill(processes.scheduler)
-        heard.append(one.student)
+        finished.append(one.student)
 
     with pytest.raises(CourseError, match=r"was lost\. What was graded is kept; start it, and run"):
         run(courses[2], kill, cluster=processes.address)
-    assert heard
+    assert finished
     outcomes = {one.student: one.state for one in run(courses[2], workers=1)}
-    assert {student for student, state in outcomes.items() if state == UNCHANGED} == set(heard)
+    assert {student for student, state in outcomes.items() if state == UNCHANGED} == set(finished)
     assert gradebook(courses[2]) == wanted
 
 
@@ -171,13 +171,13 @@ def test_names_secret_and_solutions_do_not_travel(courses: list[Course]) -> None
     work = read(courses[0].submitted("denis_mistaken", ASSIGNMENT), master)
     flying: Any = cluster._Flying(Client(), "run")
     flying.send(pool.Job(ASSIGNMENT, "denis_mistaken", work, "fingerprint-of-all", "seed-of-one"))
-    told = pickle.dumps(sent) + pickle.dumps(cluster.definitions({ASSIGNMENT: master}, Budget()))
+    payload = pickle.dumps(sent) + pickle.dumps(cluster.definitions({ASSIGNMENT: master}, Budget()))
     source = nbformat.read(courses[0].solution(ASSIGNMENT), as_version=4)
     solutions = [cell.source for cell in source.cells if kind(cell) == "solution"]
     assert len(solutions) > 3
     for secret in (os.environ[VARIABLE], "denis_mistaken", "fingerprint-of-all", *solutions):
-        assert secret.encode() not in told
-    assert b"seed-of-one" in told
+        assert secret.encode() not in payload
+    assert b"seed-of-one" in payload
 
 
 # --- without a cluster ------------------------------------------------------------------------------------------------
@@ -233,10 +233,10 @@ def fake(monkeypatch: pytest.MonkeyPatch, flying: type[FakeFlying] = FakeFlying)
 
 def test_what_kills_worker_after_worker_is_given_up_and_nothing_else(monkeypatch: pytest.MonkeyPatch) -> None:
     jobs = [pool.Job(ASSIGNMENT, name, Work(), "", "") for name in ("a", "deadly", "b", "c", "d", "e", "f", "g")]
-    told = {job.student: result for done in fake(monkeypatch).grade_all(jobs) for job, result in done}
-    assert told.pop("deadly") == "its worker died 8 times; look at the submission, and grade it by itself"
-    assert len(told) == 7
-    assert all(isinstance(result, Graded) for result in told.values())
+    results = {job.student: result for done in fake(monkeypatch).grade_all(jobs) for job, result in done}
+    assert results.pop("deadly") == "its worker died 8 times; look at the submission, and grade it by itself"
+    assert len(results) == 7
+    assert all(isinstance(result, Graded) for result in results.values())
 
 
 def test_a_large_class_is_sent_a_few_at_a_time(monkeypatch: pytest.MonkeyPatch) -> None:
@@ -279,7 +279,7 @@ def test_no_scheduler_is_one_sentence(monkeypatch: pytest.MonkeyPatch) -> None:
             cluster.Cluster(address, plugin)
 
 
-def test_what_a_cluster_needs_is_said_before_anything_starts(monkeypatch: pytest.MonkeyPatch) -> None:
+def test_what_a_cluster_needs_is_reported_before_anything_starts(monkeypatch: pytest.MonkeyPatch) -> None:
     with pytest.raises(CourseError, match="grade in sandboxes or not at all"):
         lock_in(unsafe=True, cluster="tcp://none")
     monkeypatch.setattr("grading.autograder.preparation.find_spec", lambda name: None)

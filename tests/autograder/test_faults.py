@@ -59,10 +59,10 @@ class Driver:
             env=os.environ | {"OMP_NUM_THREADS": "1", "PYTHONPATH": str(ROOT)},
         )
 
-    def _say(self, told: dict[str, Any]) -> int:
+    def _say(self, request: dict[str, Any]) -> int:
         assert self.process.stdin
         assert self.process.stdout
-        self.process.stdin.write(json.dumps(told) + "\n")
+        self.process.stdin.write(json.dumps(request) + "\n")
         self.process.stdin.flush()
         return int(self.process.stdout.readline())
 
@@ -114,8 +114,8 @@ def marks(course: Path) -> dict[str, tuple[Any, ...]]:
         path = course / "gradebook" / "autograded" / student / ASSIGNMENT / f"{ASSIGNMENT}.ipynb"
         verdicts = None
         if path.exists():
-            told = nbformat.read(path, as_version=4).metadata.grading
-            verdicts = {name: (one["earned"], one["outcome"], one["mistake"]) for name, one in told.verdicts.items()}
+            grading = nbformat.read(path, as_version=4).metadata.grading
+            verdicts = {name: (one["earned"], one["outcome"], one["mistake"]) for name, one in grading.verdicts.items()}
         found[student] = (tuple(row[1:] for row in rows if row[0] == student), verdicts)
     return found
 
@@ -313,7 +313,7 @@ def test_killed_at_any_moment_and_resumed(driver: Driver, killed: Killed, batch:
 @pytest.mark.all
 def test_the_kills_fell_on_all_parts_of_a_run(killed: Killed) -> None:
     if sum(killed.kinds.values()) < KILLS - KILLS // BATCHES:  # the first ones may have fallen in another run
-        pytest.skip("not all kills were asked for")
+        pytest.skip("not all kills were requested")
     assert killed.seen[0]  # at the start, or while the first were graded
     assert any(killed.seen[number] for number in range(1, len(STUDENTS)))
 
@@ -371,9 +371,9 @@ def test_a_half_made_gradebook_is_made_anew_or_refused(
     if kind == "empty":
         assert status == 0, Path(f"{out}.error").read_text()
     else:
-        told = Path(f"{out}.error").read_text()
-        assert "CourseError" in told
-        assert "move it away" in told or "delete it" in told
+        error = Path(f"{out}.error").read_text()
+        assert "CourseError" in error
+        assert "move it away" in error or "delete it" in error
         assert path.read_bytes() == before  # what may be the only copy of marks is left alone
         path.unlink()
         driver.run(course)
@@ -421,19 +421,19 @@ def test_a_full_disk_loses_nothing(
     undisturbed: tuple[dict[str, tuple[Any, ...]], float], template: Path, tmp_path: Path, room: int
 ) -> None:
     (tmp_path / "place").mkdir()
-    told = {"place": str(tmp_path / "place"), "template": str(template), "room": room, "root": str(ROOT)}
-    told["copy"] = str(tmp_path / "copy")
+    settings = {"place": str(tmp_path / "place"), "template": str(template), "room": room, "root": str(ROOT)}
+    settings["copy"] = str(tmp_path / "copy")
     done = subprocess.run(
-        [sys.executable, str(PROGRAMS / "full_disk.py"), json.dumps(told)],
+        [sys.executable, str(PROGRAMS / "full_disk.py"), json.dumps(settings)],
         capture_output=True,
         text=True,
         env=os.environ | {"OMP_NUM_THREADS": "1"},
     )
     assert done.returncode == 0, done.stderr[-2000:]
-    first, said, second, log = json.loads(done.stdout.splitlines()[-1])
-    assert first == 2, said
-    assert "Traceback" not in said
-    assert "No space left" in said or "full" in said or "cannot be written" in said
+    first, message, second, log = json.loads(done.stdout.splitlines()[-1])
+    assert first == 2, message
+    assert "Traceback" not in message
+    assert "No space left" in message or "full" in message or "cannot be written" in message
     assert second == 3, log  # one submission is damaged and has no mark
     assert marks(tmp_path / "copy") == undisturbed[0]
 

@@ -268,12 +268,12 @@ def put(folder: Path, name: str) -> Path:
 
 
 @pytest.fixture(scope="module")
-def said(
+def outputs(
     request: pytest.FixtureRequest, tmp_path_factory: pytest.TempPathFactory
 ) -> dict[str, dict[str, dict[str, str]]]:
     """What `check` says in each notebook of this run where its student works, and the errors of its cells."""
     tests = [item for item in request.session.items if isinstance(item, pytest.Function) and item.path == request.path]
-    asked = {test.callspec.params["name"] for test in tests if "said" in test.fixturenames}
+    asked = {test.callspec.params["name"] for test in tests if "outputs" in test.fixturenames}
     names = [name for name in HABITS if name in asked]
     folders = [put(tmp_path_factory.mktemp("work") / name, name) for name in names]
     environment = {name: value for name, value in os.environ.items() if name != "NBGRADER_EXECUTION"}
@@ -313,14 +313,14 @@ def graded(students: ForkServerClient, folder: Path) -> Graded:
 
 @pytest.mark.parametrize("name", [*SAMPLE, *all_only(*(one for one in HABITS if one not in SAMPLE))])
 def test_what_check_calls_right_is_right_in_grading(
-    students: ForkServerClient, said: dict[str, dict[str, dict[str, str]]], tmp_path: Path, name: str
+    students: ForkServerClient, outputs: dict[str, dict[str, dict[str, str]]], tmp_path: Path, name: str
 ) -> None:
     result = graded(students, put(tmp_path / "ada" / ASSIGNMENT, name))
-    told = {one: str(verdict) for one, verdict in result.verdicts.items()}
+    verdicts = {one: str(verdict) for one, verdict in result.verdicts.items()}
     lost = [one for one in RIGHT if result.verdicts[one].outcome != "right"]
-    assert not lost, (told, result.errors, result.repairs)
-    right = {one for one, text in said[name]["said"].items() if "all checks passed" in text}
-    assert right >= set(RIGHT) or name in RED_BY_RUN_ALL, (said[name], right)
+    assert not lost, (verdicts, result.errors, result.repairs)
+    right = {one for one, text in outputs[name]["said"].items() if "all checks passed" in text}
+    assert right >= set(RIGHT) or name in RED_BY_RUN_ALL, (outputs[name], right)
 
 
 def changed(folder: Path, change: Habit) -> Path:
@@ -344,7 +344,7 @@ TOLD = {
 
 
 @pytest.mark.parametrize("name", TOLD)
-def test_what_grading_cannot_do_is_told(students: ForkServerClient, tmp_path: Path, name: str) -> None:
+def test_what_grading_cannot_do_is_reported(students: ForkServerClient, tmp_path: Path, name: str) -> None:
     change, sentence = TOLD[name]
     result = graded(students, changed(tmp_path / "ada" / ASSIGNMENT, change))
     assert result.verdicts["causal_mask"].earned == 0
@@ -355,9 +355,9 @@ def test_what_grading_cannot_do_is_told(students: ForkServerClient, tmp_path: Pa
 def test_a_check_of_something_else_says_what_grading_asks(capsys: pytest.CaptureFixture[str]) -> None:
     world: dict[str, Any] = {"__name__": "__main__", "torch": torch, "check": check}
     exec(f"{MASK}\nmy_mask = lambda size: causal_mask(size)\ncheck(my_mask, 'causal_mask')", world)
-    said = capsys.readouterr().out
-    assert "all checks passed" in said
-    assert "Grading asks what your notebook calls `causal_mask`, which is not what was checked here" in said
+    output = capsys.readouterr().out
+    assert "all checks passed" in output
+    assert "Grading asks what your notebook calls `causal_mask`, which is not what was checked here" in output
     exec("check(causal_mask)", world)
     assert "Grading asks" not in capsys.readouterr().out
 

@@ -66,7 +66,7 @@ def test_a_fork_server_that_is_killed_costs_nobody(tmp_path: Path) -> None:
 
 
 def works(share: float, *, ready: bool = False, blocked: bool = False) -> Callable[[int], Work]:
-    """Returns what a process has done after so many seconds that uses this share of a processor."""
+    """Returns what a process has done after so many seconds that uses this share of a CPU."""
     return lambda now: Work(share * now, ready, blocked)
 
 
@@ -105,15 +105,15 @@ def test_who_waits_is_waited_for_a_while(
 
 
 def test_others_may_work_in_the_place_of_who_hardly_works(monkeypatch: pytest.MonkeyPatch) -> None:
-    said: list[Pace] = []
-    patience = Patience(idle=20.0, on_pace=said.append)
+    paces: list[Pace] = []
+    patience = Patience(idle=20.0, on_pace=paces.append)
     assert waited_for(monkeypatch, works(0.06), STANDSTILL, patience) < 30
-    assert said == [Pace.IDLE]
+    assert paces == [Pace.IDLE]
     assert patience.has_waited
-    waited_for(monkeypatch, lambda now: Work(now, now > 20, False), WAITING, Patience(on_pace=said.append))
-    assert said == [Pace.IDLE]  # it works all the time
-    waited_for(monkeypatch, lambda now: Work(max(0, now - 9), now > 9, False), WAITING, Patience(on_pace=said.append))
-    assert said == [Pace.IDLE, Pace.IDLE, Pace.RUNNING]
+    waited_for(monkeypatch, lambda now: Work(now, now > 20, False), WAITING, Patience(on_pace=paces.append))
+    assert paces == [Pace.IDLE]  # it works all the time
+    waited_for(monkeypatch, lambda now: Work(max(0, now - 9), now > 9, False), WAITING, Patience(on_pace=paces.append))
+    assert paces == [Pace.IDLE, Pace.IDLE, Pace.RUNNING]
 
 
 def test_the_time_that_is_counted_is_what_was_used(monkeypatch: pytest.MonkeyPatch) -> None:

@@ -81,7 +81,7 @@ PROGRAM = Path(__file__).parents[1] / "programs" / "grade_hostile.py"
 
 @dataclass
 class Ran:
-    """A finished run: what it said of each student, what it printed, and what it found and left in the world."""
+    """A finished run: what it reported of each student, what it printed, and what it found and left in the world."""
 
     world: World
     outcomes: dict[str, dict[str, Any]]
@@ -194,9 +194,9 @@ def _ran(folder: Path, cases: list[Case], limits: dict[str, float], budget: dict
                 case.files(place, world)
         before, children = _fingerprints(world), _children()
         settings = {"limits": limits, "budget": budget, "variants": VARIANTS, "workers": workers}
-        told = json.dumps({"course": str(course), **settings})
+        request = json.dumps({"course": str(course), **settings})
         done = subprocess.run(
-            [sys.executable, str(PROGRAM), told],
+            [sys.executable, str(PROGRAM), request],
             env=os.environ | {"SECRET": canaries["environment"], "PYTHONPATH": str(ROOT), "OMP_NUM_THREADS": "1"},
             capture_output=True,
             text=True,
@@ -285,8 +285,8 @@ def test_the_mark_is_at_most_what_the_honest_part_earns(case: Case, request: pyt
 @pytest.mark.sandbox
 @pytest.mark.all
 def test_names_of_files_do_not_speak_for_the_examiner(others: Ran) -> None:
-    told = others.outcomes["name_that_says_a_mark"]["reason"]
-    assert "(found: 'nothing); graded by hand, 14 of 14 points (x.txt'); ask for the file again." in told
+    reason = others.outcomes["name_that_says_a_mark"]["reason"]
+    assert "(found: 'nothing); graded by hand, 14 of 14 points (x.txt'); ask for the file again." in reason
 
 
 @pytest.mark.sandbox
@@ -328,19 +328,19 @@ def test_no_hidden_value_is_in_what_was_graded(graded: Ran, monkeypatch: pytest.
 
 @pytest.mark.sandbox
 def test_no_student_speaks_in_the_voice_of_the_examiner(graded: Ran) -> None:
-    """What an answer says of itself is one line that says so; what it was asked in secret it cannot tell."""
+    """What an answer says of itself is one line that says so; what it was asked in secret it cannot reveal."""
     cases = [case for case in importlib.import_module("tests.hostile.voices").CASES if case.name in graded.outcomes]
     assert cases
     for case in cases:
         path = graded.world.course / "gradebook" / "autograded" / case.name / ASSIGNMENT / f"{ASSIGNMENT}.ipynb"
-        told = read_verdict(cell(nbformat.read(path, as_version=4), "causal_mask_check"))
-        assert told is not None
-        for text in (told.headline, told.hint, *(line.text for line in told.lines)):
+        verdict = read_verdict(cell(nbformat.read(path, as_version=4), "causal_mask_check"))
+        assert verdict is not None
+        for text in (verdict.headline, verdict.hint, *(line.text for line in verdict.lines)):
             assert text.isprintable(), case.name
             assert "hidden_size_" not in text, case.name
             before, feigned, _ = text.partition("FEIGNED")
-            said = ("the answer said: '", "the result cannot be read: ", "an error called '", "got a ")
-            assert not feigned or any(words in before for words in said), (case.name, text)
+            openings = ("the answer said: '", "the result cannot be read: ", "an error called '", "got a ")
+            assert not feigned or any(words in before for words in openings), (case.name, text)
         if case.name.startswith(("voice_", "made_up")) and not case.name.endswith(("symbols", "kind_of_value")):
             assert graded.outcomes[case.name]["odd"], case.name
 
@@ -362,8 +362,8 @@ def _command(path: Path) -> bytes:
 
 @pytest.mark.sandbox
 def test_what_a_run_prints_cannot_steer_a_terminal(ran: Ran) -> None:
-    said = [ran.printed, *(f"{one['reason']} {one['repairs']}" for one in ran.outcomes.values())]
-    assert not any(re.search(r"[\x00-\x08\x0b-\x1f\x7f-\x9f\u202a-\u202e]", text.replace("\r", "")) for text in said)
+    texts = [ran.printed, *(f"{one['reason']} {one['repairs']}" for one in ran.outcomes.values())]
+    assert not any(re.search(r"[\x00-\x08\x0b-\x1f\x7f-\x9f\u202a-\u202e]", text.replace("\r", "")) for text in texts)
 
 
 # --- the feedback pages -----------------------------------------------------------------------------------------------

@@ -148,11 +148,11 @@ def test_an_extension_as_the_page_says(course: Path, tmp_path: Path) -> None:
     assert names["ByTheHour"]().late_submission_penalty("late", AUTOMATIC, 8 * 3600) == 4.0
 
 
-def test_late_work_is_told(course: Path, capsys: pytest.CaptureFixture[str]) -> None:
+def test_late_work_is_reported(course: Path, capsys: pytest.CaptureFixture[str]) -> None:
     assert regrade.run(Course(course), ASSIGNMENT, ["late"]) == 0
-    told = capsys.readouterr().out
-    assert "late         10      10  handed in late: 4 points taken off" in told
-    assert "0 of 1 marks changed" in told
+    output = capsys.readouterr().out
+    assert "late         10      10  handed in late: 4 points taken off" in output
+    assert "0 of 1 marks changed" in output
     assert main(["autograde", "--student", "late", "--force", "--json", "--course", str(course)]) == 0
     (one,) = json.loads(capsys.readouterr().out)
     assert (one["state"], one["score"], one["penalty"]) == (GRADED, 10.0, 4.0)

@@ -73,10 +73,10 @@ def odd_class(course: Path) -> None:
 
 @dataclass
 class Row:
-    """What nbgrader's commands made of a submission: its mark, None without one, and what each check said."""
+    """What nbgrader's commands made of a submission: its mark, None without one, and what each check reported."""
 
     mark: float | None = None
-    said: dict[str, str] = field(default_factory=dict)
+    sentences: dict[str, str] = field(default_factory=dict)
 
 
 def grade(course: Course, *options: str) -> tuple[dict[str, Row], str]:
@@ -90,11 +90,11 @@ def grade(course: Course, *options: str) -> tuple[dict[str, Row], str]:
         if (path := course.autograded(student, ASSIGNMENT)).exists():
             row.mark = recorded_mark(course, student)
             checks = [cell for cell in nbformat.read(path, as_version=4).cells if kind(cell) == "check"]
-            row.said = {exercise_of(check): _said(check) for check in checks}
+            row.sentences = {exercise_of(check): _sentence(check) for check in checks}
     return made, printed
 
 
-def _said(check: NotebookNode) -> str:
+def _sentence(check: NotebookNode) -> str:
     if verdict := read_verdict(check):
         return verdict.mistake or verdict.headline
     return next(output["ename"] for output in check.outputs if output["output_type"] == "error")
@@ -120,19 +120,19 @@ def rows(graded: tuple[Course, dict[str, Row], str]) -> dict[str, Row]:
 
 def test_a_perfect_submission_gets_every_automatic_point(rows: dict[str, Row]) -> None:
     assert rows["ada_perfect"].mark == AUTOMATIC
-    assert all(": all checks passed - " in said for said in rows["ada_perfect"].said.values())
+    assert all(": all checks passed - " in text for text in rows["ada_perfect"].sentences.values())
 
 
 def test_half_done_and_empty(rows: dict[str, Row]) -> None:
     assert rows["blaise_half_done"].mark == 6
-    assert rows["blaise_half_done"].said["padding_mask"].startswith("padding_mask: not attempted yet")
+    assert rows["blaise_half_done"].sentences["padding_mask"].startswith("padding_mask: not attempted yet")
     assert rows["chloe_empty"].mark == 0
 
 
 def test_mistakes_are_named_and_marks_are_partial(rows: dict[str, Row]) -> None:
     assert rows["denis_mistaken"].mark is not None
     assert 0 < rows["denis_mistaken"].mark < AUTOMATIC / 2
-    assert rows["denis_mistaken"].said["causal_mask"] == "the diagonal is blocked too"
+    assert rows["denis_mistaken"].sentences["causal_mask"] == "the diagonal is blocked too"
 
 
 def test_a_broken_file_costs_that_student_only(rows: dict[str, Row]) -> None:
@@ -155,7 +155,7 @@ def test_a_missing_notebook_has_no_mark(rows: dict[str, Row]) -> None:
 
 def test_an_endless_loop_costs_its_exercise_only(rows: dict[str, Row]) -> None:
     assert rows["fatou_endless_loop"].mark == AUTOMATIC - 3
-    assert rows["fatou_endless_loop"].said["causal_mask"].startswith("causal_mask: took too long")
+    assert rows["fatou_endless_loop"].sentences["causal_mask"].startswith("causal_mask: took too long")
     assert rows["looping"].mark == AUTOMATIC - 3
 
 
@@ -193,8 +193,8 @@ def test_a_check_tagged_to_be_skipped_is_run_all_the_same(rows: dict[str, Row]) 
     assert rows["tagged"].mark == AUTOMATIC - 3
 
 
-def test_an_answer_under_another_name_is_told(rows: dict[str, Row]) -> None:
-    assert rows["undefined"].said["causal_mask"].startswith("causal_mask: stopped with an error")
+def test_an_answer_under_another_name_is_reported(rows: dict[str, Row]) -> None:
+    assert rows["undefined"].sentences["causal_mask"].startswith("causal_mask: stopped with an error")
 
 
 def test_hostile_submissions_win_nothing_and_stop_nobody(rows: dict[str, Row]) -> None:
@@ -243,10 +243,10 @@ def test_what_nbgrader_has_graded_is_not_graded_again(course: Course) -> None:
 
 
 def test_feedback_shows_check_points_and_hint_and_no_hidden_value(course: Course) -> None:
-    told = course.feedback("denis_mistaken", ASSIGNMENT).read_text(encoding="utf-8")
-    assert "causal_mask: not yet right - 0.25 of 3 points" in told
-    assert "This looks like: the diagonal is blocked too" in told
-    assert "Score: 0.5 / 3" in told.replace("&nbsp;", " ") or "0.5" in told
+    text = course.feedback("denis_mistaken", ASSIGNMENT).read_text(encoding="utf-8")
+    assert "causal_mask: not yet right - 0.25 of 3 points" in text
+    assert "This looks like: the diagonal is blocked too" in text
+    assert "Score: 0.5 / 3" in text.replace("&nbsp;", " ") or "0.5" in text
 
 
 def test_a_class_graded_by_plain_nbgrader_gets_a_report(rows: dict[str, Row], course: Course) -> None:
@@ -263,8 +263,8 @@ def test_a_class_graded_by_plain_nbgrader_gets_a_report(rows: dict[str, Row], co
 def test_the_gradebook_is_nbgraders_own(course: Course) -> None:
     done = nbgrader(course.root, "export", "--to", "grades.csv")
     assert done.returncode == 0, done.stderr
-    told = (course.root / "grades.csv").read_text(encoding="utf-8")
-    line = next(line for line in told.splitlines() if "ada_perfect" in line)
+    table = (course.root / "grades.csv").read_text(encoding="utf-8")
+    line = next(line for line in table.splitlines() if "ada_perfect" in line)
     assert "14.0" in line
 
 
@@ -366,13 +366,13 @@ def test_plain_kernels_give_honest_work_the_same_marks(unprotected: dict[str, Ro
     honest = ("ada_perfect", "denis_mistaken", "copied", "tagged", "essay_below")
     assert {name: unprotected[name].mark for name in honest} == {name: rows[name].mark for name in honest}
     for name in ("denis_mistaken", "essay_below"):
-        assert unprotected[name].said == rows[name].said
+        assert unprotected[name].sentences == rows[name].sentences
 
 
 def test_plain_kernels_say_what_stopped(unprotected: dict[str, Row]) -> None:
     assert unprotected["20260112"].mark is None
-    told = unprotected["undefined"].said["causal_mask"]
-    assert told == "The check stopped with NameError: name 'causal_mask' is not defined"
+    sentence = unprotected["undefined"].sentences["causal_mask"]
+    assert sentence == "The check stopped with NameError: name 'causal_mask' is not defined"
 
 
 def test_a_notebook_of_an_older_release_is_graded_by_the_present_checks() -> None:

@@ -67,7 +67,7 @@ def test_a_process_is_kept_and_replaced_when_it_must_be(course: Path, monkeypatc
 
 
 @pytest.mark.sandbox
-def test_what_cannot_be_read_or_fits_no_gradebook_is_told(course: Path) -> None:
+def test_what_cannot_be_read_or_fits_no_gradebook_is_reported(course: Path) -> None:
     with pytest.raises(CourseError, match=r"damaged: it is not a notebook \(not valid JSON\)"):
         nbgrader_engine.engine_process(course).ask("rebuild", ASSIGNMENT, "emile_broken_file")
     path = Course(course).solution(ASSIGNMENT)

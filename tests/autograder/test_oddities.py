@@ -104,13 +104,13 @@ def _older_release(notebook: NotebookNode) -> None:
     notebook.cells = [one for one in notebook.cells if one.cell_type == "code" or "nbgrader" in one.metadata]
     for one in notebook.cells:
         one.pop("id", None)
-        told = one.metadata.get("nbgrader")
-        if told:
-            told.update(schema_version=1, checksum="0" * 32)
-            told.pop("cell_type", None)
-            if told["grade"]:
+        settings = one.metadata.get("nbgrader")
+        if settings:
+            settings.update(schema_version=1, checksum="0" * 32)
+            settings.pop("cell_type", None)
+            if settings["grade"]:
                 one.source = "# the check of an earlier year\nassert True"
-                told["points"] = 1
+                settings["points"] = 1
 
 
 def _other_tools(notebook: NotebookNode) -> None:
@@ -187,8 +187,8 @@ def _graded(students: ForkServerClient, master: Master, folder: Path) -> Graded:
 
 
 def _full(graded: Graded) -> bool:
-    told = {name: (one.earned, one.sentence) for name, one in graded.verdicts.items()}
-    assert sum(one.earned for one in graded.verdicts.values()) == AUTOMATIC, (told, graded.errors)
+    details = {name: (one.earned, one.sentence) for name, one in graded.verdicts.items()}
+    assert sum(one.earned for one in graded.verdicts.values()) == AUTOMATIC, (details, graded.errors)
     return True
 
 

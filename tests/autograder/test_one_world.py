@@ -137,16 +137,16 @@ def test_a_check_says_what_only_an_experiment_makes(capsys: pytest.CaptureFixtur
     variables: dict[str, object] = {}
     exec("import torch\n" + right("01_causal_mask")["causal_mask"], variables)
     plain = variables["causal_mask"]
-    for names, told in (("sentence", "all checks passed"), ("sentence, losses", "not yet right")):
+    for names, expected in (("sentence", "all checks passed"), ("sentence, losses", "not yet right")):
         world = {"plain": plain, "sentence": [], "losses": [], "__name__": "__main__"}
         exec(f"def causal_mask(size):\n    {names}\n    return plain(size)\n", world)
         check(world["causal_mask"])
-        said = capsys.readouterr().out
-        assert told in said
-        assert names.rsplit(", ", maxsplit=1)[-1] in said.split("experiment", maxsplit=1)[0]
+        output = capsys.readouterr().out
+        assert expected in output
+        assert names.rsplit(", ", maxsplit=1)[-1] in output.split("experiment", maxsplit=1)[0]
 
 
-def said_of(cells: list[str], monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]) -> str:
+def output_of(cells: list[str], monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]) -> str:
     """Returns what a check says of `causal_mask` after these cells of notebook 01, run in a kernel."""
     shell = SimpleNamespace(user_ns={"__name__": "__main__", "In": [*cells, "check(causal_mask)"]})
     monkeypatch.setattr("tutor.checks.get_ipython", lambda: shell)
@@ -162,7 +162,7 @@ def test_a_name_that_an_own_cell_binds_is_the_students_whatever_an_experiment_bi
     own: str, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
 ) -> None:
     answer = "import torch\ndef causal_mask(size):\n    return torch.full((losses(size),) * 2, -torch.inf).triu(1)"
-    assert "all checks passed" in said_of([own, answer], monkeypatch, capsys)
+    assert "all checks passed" in output_of([own, answer], monkeypatch, capsys)
     experiment = next(
         cell.source
         for cell in load_master(Course(), "01_causal_mask").notebook.cells
@@ -171,10 +171,10 @@ def test_a_name_that_an_own_cell_binds_is_the_students_whatever_an_experiment_bi
     changed = f"{experiment}\nprint('with something else tried')"
     for cell in (experiment, changed):
         not_run = f"if False:\n{cell}".replace("\n", "\n    ")
-        told = said_of([own, not_run, answer], monkeypatch, capsys)
-        assert "bound by an experiment, too, which ran last" in told
-        assert "all checks passed" in told
-        theirs = said_of([f"losses = int\n{not_run}", answer], monkeypatch, capsys)
+        output = output_of([own, not_run, answer], monkeypatch, capsys)
+        assert "bound by an experiment, too, which ran last" in output
+        assert "all checks passed" in output
+        theirs = output_of([f"losses = int\n{not_run}", answer], monkeypatch, capsys)
         assert "made in an experiment that trains a model" in theirs
         assert "0 of 3 points so far" in theirs
 

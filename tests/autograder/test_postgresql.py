@@ -66,10 +66,10 @@ def run() -> Iterator[Runs]:
         pytest.skip(why_no_sandbox())
     with start_fork_server(unsafe=False) as fork_server:
 
-        def run(course: Course, told: list[str] | None = None, **settings: Any) -> dict[str, Outcome]:
-            heard, tell = settings.pop("heard", lambda outcome: None), (list[str]() if told is None else told).append
+        def run(course: Course, log: list[str] | None = None, **settings: Any) -> dict[str, Outcome]:
+            on_outcome, on_message = settings.pop("heard", lambda _: None), (list[str]() if log is None else log).append
             wanted = autograde.Settings(course, workers=1, progress=False, **settings)
-            return {one.student: one for one in autograde.run(wanted, fork_server, heard, tell)}
+            return {one.student: one for one in autograde.run(wanted, fork_server, on_outcome, on_message)}
 
         yield run
 
@@ -115,15 +115,15 @@ def copy(course: Course, folder: Path, address: str) -> Course:
     return made
 
 
-def said(capsys: pytest.CaptureFixture[str], *command: str) -> tuple[int, str]:
+def command_output(capsys: pytest.CaptureFixture[str], *command: str) -> tuple[int, str]:
     """Runs a command; returns its status, and all that it has printed, in which there is never a password."""
     capsys.readouterr()  # what was printed before
     status = main([*command])
     captured = capsys.readouterr()
-    told = captured.out + captured.err
-    assert PASSWORD not in told
-    assert "Traceback" not in told
-    return status, told
+    output = captured.out + captured.err
+    assert PASSWORD not in output
+    assert "Traceback" not in output
+    return status, output
 
 
 def test_lateness_is_counted_anew(course: Course, run: Runs) -> None:
@@ -158,8 +158,8 @@ def test_the_rows_are_those_of_nbgraders_own_api(
     by_the_api(theirs, ASSIGNMENT, students)
     with closing(Writer(ours, LatePenalties(ours))) as writer:
         for _ in range(2):  # the second time the rows are there
-            told = writer.write([Marked(ASSIGNMENT, name, notebook, None) for name, notebook in students.items()])
-            assert [one.score for one in told if isinstance(one, Written)] == [AUTOMATIC, 1.25]
+            results = writer.write([Marked(ASSIGNMENT, name, notebook, None) for name, notebook in students.items()])
+            assert [one.score for one in results if isinstance(one, Written)] == [AUTOMATIC, 1.25]
     assert rows(ours) == rows(theirs)
 
 
@@ -169,9 +169,9 @@ def test_what_the_database_refuses_costs_its_own_submission_only(
     made = copy(course, tmp_path / "course", server.database("refused"))
     names = ["before", "x" * 129, "behind"]  # nbgrader's column has 128 signs
     with closing(Writer(made, LatePenalties(made))) as writer:
-        told = writer.write([Marked(ASSIGNMENT, name, notebooks[0], None) for name in names])
-    assert isinstance(told[1], UnwritableError)
-    assert "too long" in str(told[1])
+        results = writer.write([Marked(ASSIGNMENT, name, notebooks[0], None) for name in names])
+    assert isinstance(results[1], UnwritableError)
+    assert "too long" in str(results[1])
     assert {*rows(made)} == {"before", "behind"}
     assert not made.autograded(names[1], ASSIGNMENT).exists()
     assert not list(made.class_folder.rglob("*.half"))
@@ -194,7 +194,7 @@ def test_two_writers_and_a_reader_of_essays_at_once(
         except BaseException as problem:  # noqa: BLE001 - for the test, in its own thread
             problems.append(problem)
 
-    threads = [threading.Thread(target=write, args=told) for told in zip(folders, (1, -1), (7, 5), strict=True)]
+    threads = [threading.Thread(target=write, args=args) for args in zip(folders, (1, -1), (7, 5), strict=True)]
     with folders[0].gradebook() as book:
         book.update_or_create_student("s000")
         book.update_or_create_submission(ASSIGNMENT, "s000")
@@ -219,20 +219,20 @@ def test_two_writers_and_a_reader_of_essays_at_once(
 
 
 def test_a_server_killed_in_the_middle_of_a_run_and_started_again(course: Course, server: Server, run: Runs) -> None:
-    before, told, heard = rows(course), list[str](), list[Outcome]()
+    before, messages, finished = rows(course), list[str](), list[Outcome]()
     again = threading.Timer(1.0, server.start)
 
     def kill(outcome: Outcome) -> None:
-        heard.append(outcome)
-        if len(heard) == 1:
+        finished.append(outcome)
+        if len(finished) == 1:
             server.kill()
             again.start()
 
-    outcomes = run(course, told, force=True, heard=kill)
+    outcomes = run(course, messages, force=True, heard=kill)
     again.join()
     assert {student: one.state for student, one in outcomes.items()} == dict.fromkeys(MARKS, GRADED)
     assert rows(course) == before
-    (sentence,) = told
+    (sentence,) = messages
     assert re.search(
         r"did not answer for [\d.]+ s, and does again: no mark is lost, and none is written twice", sentence
     )
@@ -253,9 +253,9 @@ def test_a_server_that_stays_away_ends_the_run_and_the_next_goes_on(
     try:
         hand_back = ("hand-back", ASSIGNMENT, "--format", "moodle")
         for command in (("report", ASSIGNMENT), ("feedback", ASSIGNMENT), ("export",), hand_back):
-            status, told = said(capsys, *command, "--course", str(course.root))
+            status, output = command_output(capsys, *command, "--course", str(course.root))
             assert status == 2
-            assert re.fullmatch(r"the gradebook \(PostgreSQL.*\) cannot be reached: .* same command again\.\n", told)
+            assert re.fullmatch(r"the gradebook \(PostgreSQL.*\) cannot be reached: .* same command again\.\n", output)
         with pytest.raises(CourseError, match="cannot be reached"):
             run(course)
     finally:
@@ -265,14 +265,14 @@ def test_a_server_that_stays_away_ends_the_run_and_the_next_goes_on(
     assert rows(course) == before
 
 
-def test_a_wrong_password_is_told_without_it(
+def test_a_wrong_password_is_reported_without_it(
     course: Course, server: Server, tmp_path: Path, capsys: pytest.CaptureFixture[str]
 ) -> None:
     shutil.copytree(course.root, tmp_path / "course", ignore=shutil.ignore_patterns("gradebook"))
     use(tmp_path / "course", server.address("class", password=f"{PASSWORD}-wrong"))
-    status, told = said(capsys, "export", "--course", str(tmp_path / "course"))
+    status, output = command_output(capsys, "export", "--course", str(tmp_path / "course"))
     assert status == 2
-    assert "password authentication failed" in told
+    assert "password authentication failed" in output
 
 
 def test_a_database_of_something_else_and_one_that_cannot_hold_names(server: Server) -> None:

@@ -1,4 +1,4 @@
-"""Grading again: one student, one exercise; what a run tells, and what a person has written stays."""
+"""Grading again: one student, one exercise; what a run reports, and what a person has written stays."""
 
 import json
 from pathlib import Path
@@ -54,7 +54,7 @@ def course(tmp_path_factory: pytest.TempPathFactory) -> Path:
 def test_a_name_cannot_steer_a_terminal(
     course: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
 ) -> None:
-    monkeypatch.setattr(autograde, "run", lambda *told: [Outcome("eve\x1b[2J\u202e", ASSIGNMENT, FAILED)])
+    monkeypatch.setattr(autograde, "run", lambda *_: [Outcome("eve\x1b[2J\u202e", ASSIGNMENT, FAILED)])
     regrade.run(Course(course), ASSIGNMENT)
     assert "eve\\x1b[2J\\u202e" in capsys.readouterr().out
 
@@ -67,9 +67,9 @@ def test_one_exercise_changes_its_own_mark_only(course: Path, capsys: pytest.Cap
     key = nbformat.read(path, as_version=4).metadata["grading"]["key"]
     submitted(course, "ada_perfect").write_text(nbformat.writes(released()), encoding="utf-8")  # nothing is right now
     assert regrade.run(Course(course), ASSIGNMENT, ["ada_perfect"], "causal_mask") == 0
-    told = capsys.readouterr().out
-    assert f"ada_perfect    {AUTOMATIC + 1.5:g}    12.5" in told
-    assert "1 of 1 marks changed" in told
+    output = capsys.readouterr().out
+    assert f"ada_perfect    {AUTOMATIC + 1.5:g}    12.5" in output
+    assert "1 of 1 marks changed" in output
     assert marks(course, "ada_perfect") == before | {"causal_mask_check": 0.0}
     assert marks(course, "denis_mistaken") == others
     notebook = nbformat.read(path, as_version=4)
@@ -168,7 +168,7 @@ def test_without_an_older_grading_there_is_nothing_to_keep(tmp_path: Path) -> No
     assert merge_exercise(tmp_path / "other.ipynb", new, "causal_mask") is None
 
 
-# --- what a run tells -------------------------------------------------------------------------------------------------
+# --- what a run reports -----------------------------------------------------------------------------------------------
 
 
 OUTCOMES = [
@@ -205,10 +205,10 @@ def test_the_table_says_mark_time_and_what_was_put_right() -> None:
 
 
 def test_the_summary_says_what_has_no_mark_and_why() -> None:
-    told = reporting.summary(OUTCOMES, 2.0)
-    assert "1 graded (1 put right), 1 unchanged, 1 could not be graded, in 2.0 s, 30 a minute." in told
-    assert "no mark: zoe 01_causal_mask: it is damaged" in told
-    assert "Without a mark: 1 of 3 submissions; every other one is done." in told
+    summary = reporting.summary(OUTCOMES, 2.0)
+    assert "1 graded (1 put right), 1 unchanged, 1 could not be graded, in 2.0 s, 30 a minute." in summary
+    assert "no mark: zoe 01_causal_mask: it is damaged" in summary
+    assert "Without a mark: 1 of 3 submissions; every other one is done." in summary
     assert "every other one" not in reporting.summary(OUTCOMES[2:], 2.0)
     assert "no mark" not in reporting.summary(OUTCOMES[:2], 2.0)
 
@@ -268,10 +268,10 @@ def test_json_goes_alone_to_standard_output(course: Path, capsys: pytest.Capture
 
     at = ["--course", str(course)]
     assert main(["autograde", *at, "--json", "--student", "emile_broken_file", "--student", "ada_perfect"]) == 3
-    told = capsys.readouterr()
-    found = {one["student"]: one["state"] for one in json.loads(told.out)}
+    captured = capsys.readouterr()
+    found = {one["student"]: one["state"] for one in json.loads(captured.out)}
     assert found == {"ada_perfect": "unchanged", "emile_broken_file": "could not be graded"}
-    assert "log: " in told.err
+    assert "log: " in captured.err
     stray = course / "gradebook" / "submitted" / "gael_no_notebook" / "wrong_name"
     stray.mkdir()
     assert main(["autograde", *at, "--json"]) == 3

@@ -56,7 +56,7 @@ def browser() -> Iterator[Browser]:
 
 @pytest.fixture
 def witness() -> Witness:
-    """What the browser tells beside the page."""
+    """What the browser reports beside the page."""
     return Witness()
 
 
@@ -90,10 +90,10 @@ def pytest_runtest_makereport(
         picture = folder / (re.sub(r"\W+", "_", f"{item.name}_{name}") + ".png")
         try:
             tab.screenshot(path=picture)
-            said = f"{picture}, of {tab.url}"
+            remark = f"{picture}, of {tab.url}"
         except Error as problem:
-            said = f"none could be taken: {problem}"
-        report.sections.append(("Screenshot", said))
+            remark = f"none could be taken: {problem}"
+        report.sections.append(("Screenshot", remark))
     witnesses = [seen for seen in used.values() if isinstance(seen, Witness)]
     if report.failed and call.when == "call":
         if "hub" in used:

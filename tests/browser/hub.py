@@ -52,7 +52,7 @@ def why_no_hub() -> str:
 
 
 def ask(account: str, *command: str | Path, folder: Path = Path("/")) -> subprocess.CompletedProcess[str]:
-    """Runs a command as an account of this machine, with its groups, and returns what it said."""
+    """Runs a command as an account of this machine, with its groups, and returns what it printed."""
     user = pwd.getpwnam(account)
     return subprocess.run(
         [str(word) for word in command],
@@ -66,8 +66,8 @@ def ask(account: str, *command: str | Path, folder: Path = Path("/")) -> subproc
     )
 
 
-def _run(*command: str | Path, told: str | None = None) -> None:
-    done = subprocess.run([str(word) for word in command], input=told, capture_output=True, text=True)
+def _run(*command: str | Path, stdin: str | None = None) -> None:
+    done = subprocess.run([str(word) for word in command], input=stdin, capture_output=True, text=True)
     assert done.returncode == 0, f"{command}: {done.stdout}{done.stderr}"
 
 
@@ -127,7 +127,7 @@ def accounts(homes: Path) -> Iterator[None]:
                 group = INSTRUCTORS if account == TEACHER else STUDENTS
                 _run("useradd", "--create-home", "--home-dir", homes / account, "--groups", group, account)
                 (homes / account).chmod(0o755)  # as on systems that are careless with homes
-            _run("chpasswd", told="".join(f"{account}:{PASSWORD}\n" for account in ACCOUNTS))
+            _run("chpasswd", stdin="".join(f"{account}:{PASSWORD}\n" for account in ACCOUNTS))
             yield
         finally:
             _remove_accounts()
@@ -139,8 +139,8 @@ def accounts(homes: Path) -> Iterator[None]:
 
 
 def _everybody_reads(path: str | Path) -> bool:
-    told = ["test", "-r", str(path)]
-    return subprocess.run(told, user=NOBODY, group=NOBODY, extra_groups=[], cwd="/").returncode == 0
+    command = ["test", "-r", str(path)]
+    return subprocess.run(command, user=NOBODY, group=NOBODY, extra_groups=[], cwd="/").returncode == 0
 
 
 def _python_for_all(folder: Path) -> Path:
@@ -234,7 +234,7 @@ class Hub:
         _run("chown", "-R", f"{TEACHER}:", self.course)
 
     def log(self) -> str:
-        """Returns what hub, proxy and servers have said."""
+        """Returns what hub, proxy and servers have printed."""
         return (self.folder / "log").read_text(encoding="utf-8", errors="replace")
 
     @contextlib.contextmanager

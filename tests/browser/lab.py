@@ -134,7 +134,7 @@ def _wait_for_answer(server: Server, process: subprocess.Popen[bytes]) -> None:
         time.sleep(0.2)
 
 
-# --- what the browser tells beside the page ---------------------------------------------------
+# --- what the browser reports beside the page -------------------------------------------------
 
 
 @dataclass
@@ -252,8 +252,8 @@ def run_all_cells(page: Page) -> None:
     failure = page.locator(".jp-OutputArea-output[data-mime-type='application/vnd.jupyter.stderr']")
     last.or_(failure).first.wait_for(state="attached", timeout=RUN_SECONDS * 1000)
     wait_until_idle(page)
-    said = failure.all_inner_texts()
-    assert not said, "\n".join(said)
+    messages = failure.all_inner_texts()
+    assert not messages, "\n".join(messages)
 
 
 def outputs(cell: Locator) -> Locator:

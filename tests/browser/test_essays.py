@@ -23,7 +23,7 @@ from tests.pages.test_essay_page import (
 TELEPHONE = 390  # CSS pixels
 
 
-def told(answer: Locator) -> Locator:
+def status_of(answer: Locator) -> Locator:
     return answer.get_by_role("status")
 
 
@@ -46,12 +46,12 @@ def test_two_essays_are_read_by_keyboard(
 
         page.keyboard.type("1,5")
         page.keyboard.press("Enter")
-        expect(told(first)).to_have_text("saved: 1.5 points")
+        expect(status_of(first)).to_have_text("saved: 1.5 points")
         expect(first).to_be_focused()
         page.keyboard.press("c")
         page.keyboard.type("Say more on j and k.")
         page.keyboard.press("Escape")
-        expect(told(first)).to_have_text("saved: 1.5 points")
+        expect(status_of(first)).to_have_text("saved: 1.5 points")
         assert in_gradebook(course, order[0]) == (1.5, False, "Say more on j and k.")
         expect(page.locator("#read")).to_have_text("1")
 
@@ -61,14 +61,14 @@ def test_two_essays_are_read_by_keyboard(
         page.keyboard.type("2")
         page.keyboard.press("j")  # saves, and goes on
         expect(third).to_be_focused()
-        expect(told(second)).to_contain_text(
+        expect(status_of(second)).to_contain_text(
             'somebody else gave 0 points meanwhile, with the comment "Read before you."'
         )
         assert in_gradebook(course, order[1]) == (0, False, "Read before you.")
         page.keyboard.press("k")
         page.keyboard.type("2")
         page.keyboard.press("Enter")
-        expect(told(second)).to_have_text("saved: 2 points")
+        expect(status_of(second)).to_have_text("saved: 2 points")
         assert in_gradebook(course, order[1]) == (2, False, None)
 
         page.keyboard.press("j")
@@ -78,7 +78,7 @@ def test_two_essays_are_read_by_keyboard(
         expect(third).to_be_focused()
         page.keyboard.type("9")
         page.keyboard.press("Enter")
-        expect(told(third)).to_have_text("expected points from 0 to 2, got '9'; nothing was saved.")
+        expect(status_of(third)).to_have_text("expected points from 0 to 2, got '9'; nothing was saved.")
         page.keyboard.press("r")
         expect(page.get_by_role("region", name="question and rubric")).to_be_focused()
         page.keyboard.press("r")
@@ -97,7 +97,7 @@ def test_two_essays_are_read_by_keyboard(
         for scheme in ("light", "dark"):
             page.emulate_media(color_scheme=scheme)  # type: ignore[arg-type]
             assert hard_to_read(page.get_by_role("main")) == []
-        witness.errors = [text for text in witness.errors if "409" not in text]  # Chromium tells each refused save
+        witness.errors = [text for text in witness.errors if "409" not in text]  # Chromium reports each refused save
         page.set_viewport_size({"width": TELEPHONE, "height": 800})
         page.reload()
         expect(page.get_by_role("article").first).to_have_attribute("data-state", "read")
@@ -118,22 +118,22 @@ def test_equal_answers_are_marked_at_once_and_taken_back(page: Page, witness: Wi
         group.focus()
         page.keyboard.type("2")
         page.keyboard.press("Enter")
-        expect(told(group)).to_have_text("saved: 2 points, for 3 equal answers")
+        expect(status_of(group)).to_have_text("saved: 2 points, for 3 equal answers")
         expect(page.locator("#read")).to_have_text("3")
         assert [in_gradebook(course, one)[0] for one in students] == [2.0] * 3
         page.keyboard.press("z")
-        expect(told(group)).to_have_text("taken back, for 3 equal answers")
+        expect(status_of(group)).to_have_text("taken back, for 3 equal answers")
         expect(page.locator("#read")).to_have_text("0")
         expect(group.locator(".points")).to_have_value("")
         assert [in_gradebook(course, one)[:2] for one in students] == [(None, True)] * 3
         write_answer(course, "eve", "It hides the future.")  # graded anew, meanwhile
         page.keyboard.type("1")
         page.keyboard.press("Enter")
-        expect(told(group)).to_contain_text("1 of these 3 answers were graded anew meanwhile")
+        expect(status_of(group)).to_contain_text("1 of these 3 answers were graded anew meanwhile")
         page.keyboard.press("1")
         page.keyboard.press("Enter")
-        expect(told(group)).to_have_text("saved: 1 points, for 2 equal answers")
+        expect(status_of(group)).to_have_text("saved: 1 points, for 2 equal answers")
         assert [in_gradebook(course, one)[0] for one in students] == [1.0, None, 1.0]
         group.get_by_role("button", name="Take back").click()
-        expect(told(group)).to_have_text("taken back, for 2 equal answers")
+        expect(status_of(group)).to_have_text("taken back, for 2 equal answers")
     assert [text for text in witness.errors if "409" not in text] == []

@@ -53,7 +53,7 @@ def hub() -> Iterator[Hub]:
 
 @pytest.fixture(scope="module")
 def seen() -> Iterator[Witness]:
-    """What the browser has told beside the pages: nothing but MathJax was asked for elsewhere, and nothing failed."""
+    """What the browser has reported beside the pages: nothing but MathJax was fetched elsewhere, and nothing failed."""
     witness = Witness()
     yield witness
     assert {urlparse(address).hostname for address in witness.outside} <= {MATHJAX}
@@ -274,16 +274,16 @@ def test_an_essay_is_marked_and_feedback_comes_back(
 
 
 def in_terminal(hub: Hub, account: str, *words: str) -> str:
-    """Runs a Python module in a terminal of somebody's JupyterLab, and returns what it said."""
+    """Runs a Python module in a terminal of somebody's JupyterLab, and returns what it printed."""
     python = hub.folder / "environment" / "bin" / "python"
-    told = [f"PATH={python.parent}:/usr/bin:/bin", f"COURSE_EXCHANGE={hub.folder / 'exchange'}"]
+    settings = [f"PATH={python.parent}:/usr/bin:/bin", f"COURSE_EXCHANGE={hub.folder / 'exchange'}"]
     if account == TEACHER:
         place = hub.course
-        told += [f"PYTHONPATH={place}"]
+        settings += [f"PYTHONPATH={place}"]
     else:
         place = hub.homes / account
-        told += [f"JUPYTER_CONFIG_PATH={hub.folder / 'settings' / 'student'}"]
-    done = ask(account, "env", *told, python, "-m", *words, folder=place)
+        settings += [f"JUPYTER_CONFIG_PATH={hub.folder / 'settings' / 'student'}"]
+    done = ask(account, "env", *settings, python, "-m", *words, folder=place)
     assert done.returncode == 0, done.stdout + done.stderr
     return done.stdout + done.stderr
 

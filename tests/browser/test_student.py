@@ -75,11 +75,11 @@ def _nothing_else_happens(witness: Witness) -> Any:
 
 def test_validate_says_that_nothing_is_written_yet(page: Page, lab: Server, notebook: Path) -> None:
     open_notebook(page, lab, PATH)
-    said = validate(page)
-    assert "Success" not in said
+    message = validate(page)
+    assert "Success" not in message
     for exercise in right_answers():
-        assert f"{exercise}: not attempted yet" in said
-    assert "this cell is still to be written" in said
+        assert f"{exercise}: not attempted yet" in message
+    assert "this cell is still to be written" in message
 
 
 def test_the_instructors_parts_of_nbgrader_are_not_there(page: Page, lab: Server, notebook: Path) -> None:
@@ -265,9 +265,9 @@ def test_run_all_of_an_unfinished_notebook_goes_through(page: Page, lab: Server,
     run_all_cells(page)
     last = outputs(cell(page, len(cells_of(notebook)) - 1))
     expect(last).to_contain_text("01_causal_mask: 0 of 14 points so far")
-    said = page.locator(".jp-OutputArea-output", has_text="Not yet: this cell needs your `causal_mask`")
+    output = page.locator(".jp-OutputArea-output", has_text="Not yet: this cell needs your `causal_mask`")
     cell(page, place(notebook, "causal_mask_check") + 2).scroll_into_view_if_needed()
-    expect(said.first).to_be_visible()
+    expect(output.first).to_be_visible()
     expect(page.locator("[data-mime-type='application/vnd.jupyter.error']")).to_have_count(0)
 
 

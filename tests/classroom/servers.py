@@ -73,8 +73,8 @@ class Server:
         self.kill()
         shutil.rmtree(self.folder)
 
-    def _run(self, program: str, *told: str) -> None:
-        done = subprocess.run([self._programs / program, *told], **self._as, capture_output=True, text=True)
+    def _run(self, program: str, *arguments: str) -> None:
+        done = subprocess.run([self._programs / program, *arguments], **self._as, capture_output=True, text=True)
         assert done.returncode == 0, done.stderr
 
     def start(self) -> None:

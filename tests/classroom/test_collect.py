@@ -72,7 +72,7 @@ def test_moodle_without_folders_and_within_the_courses_folder(course: Path, tmp_
     assert found.unknown == []
 
 
-def test_blind_marking_is_told_by_the_participants_number(course: Path, tmp_path: Path) -> None:
+def test_blind_marking_is_recognised_by_the_participants_number(course: Path, tmp_path: Path) -> None:
     write_roster(course, "Identifier,Full name,ID number,Email address\nParticipant 42,Ada Lovelace,s42,ada@x.org\n")
     files = {f"Participant 42_42_assignsubmission_file_/{A}.ipynb": content()}
     collect.collect(Course(course), make_zip(tmp_path / "m.zip", files))
@@ -114,7 +114,7 @@ def test_plain_names(course: Path, tmp_path: Path) -> None:
     assert named.placed == [("émile", A, "2026-01-12 12:00:00 UTC", "new")]
 
 
-def test_the_assignment_is_told_by_the_cells_too(course: Path, tmp_path: Path, repository: Path) -> None:
+def test_the_assignment_is_recognised_by_the_cells_too(course: Path, tmp_path: Path, repository: Path) -> None:
     released = (repository / "notebooks" / A / f"{A}.ipynb").read_bytes()
     found = collect.collect(
         Course(course), make_folder(tmp_path / "p", {"ada/homework.ipynb": released, "bob/x.ipynb": content()})
@@ -147,11 +147,11 @@ def test_newer_replaces_older_and_older_is_kept_aside(course: Path, tmp_path: Pa
 
 
 @pytest.mark.parametrize(
-    "told", ["2026-01-12 12:00:00.123456 UTC", "2026-01-12T13:00:00+01:00", "12 January 2026 12:00"]
+    "time", ["2026-01-12 12:00:00.123456 UTC", "2026-01-12T13:00:00+01:00", "12 January 2026 12:00"]
 )
-def test_the_time_there_is_read_as_nbgrader_reads_it(course: Path, tmp_path: Path, told: str) -> None:
+def test_the_time_there_is_read_as_nbgrader_reads_it(course: Path, tmp_path: Path, time: str) -> None:
     folder = course / "gradebook" / "submitted" / "ada" / A
-    make_folder(folder, {f"{A}.ipynb": content("old"), "timestamp.txt": told.encode()}, NOON + datetime.timedelta(9))
+    make_folder(folder, {f"{A}.ipynb": content("old"), "timestamp.txt": time.encode()}, NOON + datetime.timedelta(9))
     newer = make_zip(tmp_path / "x.zip", {f"ada_{A}.ipynb": content("new")}, NOON + datetime.timedelta(1))
     assert collect.collect(Course(course), newer).placed[0][3] == "replaces an older one"
     assert there(course) == {f"ada/{A}": content("new")}
@@ -168,8 +168,8 @@ def test_the_time_is_the_collectors(course: Path, tmp_path: Path) -> None:
 def test_times_in_the_future_become_now_and_missing_ones_those_of_the_zip(course: Path, tmp_path: Path) -> None:
     late = datetime.datetime(2035, 1, 1, tzinfo=UTC)
     collect.collect(Course(course), make_zip(tmp_path / "x.zip", {f"ada_{A}.ipynb": content()}, late))
-    told = datetime.datetime.strptime(times(course).pop(), "%Y-%m-%d %H:%M:%S UTC").replace(tzinfo=UTC)
-    assert abs(datetime.datetime.now(UTC) - told) < datetime.timedelta(minutes=5)
+    time = datetime.datetime.strptime(times(course).pop(), "%Y-%m-%d %H:%M:%S UTC").replace(tzinfo=UTC)
+    assert abs(datetime.datetime.now(UTC) - time) < datetime.timedelta(minutes=5)
     path = tmp_path / "none.zip"
     with zipfile.ZipFile(path, "w") as archive:
         archive.writestr(zipfile.ZipInfo(f"bob_{A}.ipynb"), content())  # 1980, which means: no time
@@ -285,7 +285,7 @@ def test_damage_and_passwords_cost_their_own_file_only(course: Path, tmp_path: P
     assert reasons[f"bob_{A}.ipynb"] == "is encrypted; ask for it without a password"
 
 
-def test_what_is_no_delivery_is_told(course: Path, tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+def test_what_is_no_delivery_is_reported(course: Path, tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
     with pytest.raises(CourseError, match="there is no"):
         collect.collect(Course(course), tmp_path / "none")
     (tmp_path / "x.txt").write_text("x")
@@ -350,7 +350,7 @@ def test_rosters(tmp_path: Path, text: str, person: tuple[str, str, str]) -> Non
 
 
 @pytest.mark.parametrize(
-    ("text", "said"),
+    ("text", "message"),
     [
         ("", "no column of ids"),
         ("first,last\nAda,Lovelace\n", "no column of ids"),
@@ -359,10 +359,10 @@ def test_rosters(tmp_path: Path, text: str, person: tuple[str, str, str]) -> Non
         ('id\n"ada\n', "is not a CSV file"),
     ],
 )
-def test_rosters_that_are_none(tmp_path: Path, text: str, said: str) -> None:
+def test_rosters_that_are_none(tmp_path: Path, text: str, message: str) -> None:
     path = tmp_path / "students.csv"
     path.write_text(text, encoding="utf-8")
-    with pytest.raises(CourseError, match=said):
+    with pytest.raises(CourseError, match=message):
         roster.load(path)
 
 
@@ -391,14 +391,14 @@ def test_rosters_as_excel_saves_them(tmp_path: Path, encoding: str, separator: s
         "id\tname\rada\tAda Lovelace\r",
     ],
 )
-def test_separators_are_told_by_the_titles(tmp_path: Path, text: str) -> None:
+def test_separators_are_recognised_by_the_titles(tmp_path: Path, text: str) -> None:
     path = tmp_path / "students.csv"
     path.write_text(text, encoding="utf-8", newline="")
     assert [(one.id, one.first, one.last) for one in roster.load(path)] == [("ada", "Ada", "Lovelace")]
 
 
 @pytest.mark.parametrize(
-    ("data", "said"),
+    ("data", "message"),
     [
         (b"PK\3\4 a workbook", "is an Excel workbook.*CSV UTF-8"),
         (b"\xd0\xcf\x11\xe0\xa1\xb1\x1a\xe1", "is an Excel workbook.*CSV UTF-8"),
@@ -410,15 +410,15 @@ def test_separators_are_told_by_the_titles(tmp_path: Path, text: str) -> None:
         (b"id;name\n1,23457E+11;Ada\n", "line 2: the id '1,23457E.11' is what Excel makes of a long number.*Text"),
     ],
 )
-def test_rosters_that_cannot_be_read_are_told_with_the_way_out(tmp_path: Path, data: bytes, said: str) -> None:
+def test_rosters_that_cannot_be_read_are_reported_with_the_way_out(tmp_path: Path, data: bytes, message: str) -> None:
     path = tmp_path / "students.csv"
     path.write_bytes(data)
-    with pytest.raises(CourseError, match=said) as told:
+    with pytest.raises(CourseError, match=message) as error:
         roster.load(path)
-    assert "codec" not in str(told.value)
+    assert "codec" not in str(error.value)
 
 
-def test_a_guessed_alphabet_is_told_with_a_name_to_look_at(
+def test_a_guessed_alphabet_is_reported_with_a_name_to_look_at(
     course: Path, tmp_path: Path, capsys: pytest.CaptureFixture[str]
 ) -> None:
     (course / "gradebook").mkdir()
@@ -442,7 +442,7 @@ def test_names_stand_beside_ids(course: Path, tmp_path: Path, capsys: pytest.Cap
     assert "nothing yet from: u18 (René\\x1b[2J Descartes)" in rest
 
 
-def test_who_has_not_handed_in_is_told(course: Path, tmp_path: Path) -> None:
+def test_who_has_not_handed_in_is_reported(course: Path, tmp_path: Path) -> None:
     write_roster(course, "id\nada\nbob\n")
     found = collect.collect(Course(course), make_zip(tmp_path / "x.zip", {f"ada_{A}.ipynb": content()}))
     assert found.missing == ["bob"]
@@ -532,7 +532,7 @@ def test_the_number_of_a_student_is_remembered_with_a_roster_too(course: Path, t
     assert there(course) == {f"rene/{A}": content("his")}
 
 
-def test_a_damaged_file_of_numbers_is_told(course: Path, tmp_path: Path) -> None:
+def test_a_damaged_file_of_numbers_is_reported(course: Path, tmp_path: Path) -> None:
     path = make_zip(tmp_path / "x.zip", {moodle("Honest Zoe", 101): content()})
     collect.collect(Course(course), path)
     (course / "gradebook" / "site_numbers.json").write_text("{ half")
@@ -554,11 +554,11 @@ def test_two_collectors_do_not_meet(course: Path, tmp_path: Path) -> None:
 def test_the_command_line(course: Path, tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
     path = make_zip(tmp_path / "x.zip", {f"ada_{A}.ipynb": content(), "bob\x1b[31m.txt": b"x"})
     assert main(["collect", str(path), "--course", str(course)]) == 1
-    told = capsys.readouterr().out
-    assert f"ada      {A}  2026-01-12 12:00:00 UTC  new" in told
-    assert r"bob\x1b[31m.txt: is no notebook" in told
-    assert "\x1b" not in told
-    assert "1 collected, 0 unchanged, 1 not known, 0 refused." in told
+    output = capsys.readouterr().out
+    assert f"ada      {A}  2026-01-12 12:00:00 UTC  new" in output
+    assert r"bob\x1b[31m.txt: is no notebook" in output
+    assert "\x1b" not in output
+    assert "1 collected, 0 unchanged, 1 not known, 0 refused." in output
     good = make_zip(tmp_path / "y.zip", {f"ada_{A}.ipynb": content()})
     assert main(["collect", str(good), "--course", str(course), "--json"]) == 0
     assert Collected(**json.loads(capsys.readouterr().out)).placed[0][3] == "unchanged"
@@ -568,9 +568,9 @@ def test_the_command_line(course: Path, tmp_path: Path, capsys: pytest.CaptureFi
 
 def test_the_list_of_unknown_files_is_no_formula(course: Path, tmp_path: Path) -> None:
     found = collect.collect(Course(course), make_zip(tmp_path / "x.zip", {"=cmd()|x.txt": b"x"}))
-    told = (Path(found.unknown_folder) / "list.csv").read_text()
-    assert "'=cmd()|x.txt" in told
-    assert io.StringIO(told).readline() == '"student","copy","file","received","reason"\n'
+    table = (Path(found.unknown_folder) / "list.csv").read_text()
+    assert "'=cmd()|x.txt" in table
+    assert io.StringIO(table).readline() == '"student","copy","file","received","reason"\n'
 
 
 def test_the_rosters_names_are_in_nbgraders_gradebook(course: Path, tmp_path: Path) -> None:

@@ -1,4 +1,4 @@
-"""The doctor: each kind of damage is told in a sentence, and the mended copy keeps every answer."""
+"""The doctor: each kind of damage is reported in a sentence, and the mended copy keeps every answer."""
 
 import copy
 import json
@@ -152,7 +152,7 @@ def test_an_answer_below_the_untouched_cell_is_put_into_it(tmp_path: Path) -> No
     assert kept(work)
 
 
-def test_an_id_that_was_changed_is_put_back_and_told(tmp_path: Path) -> None:
+def test_an_id_that_was_changed_is_put_back_and_reported(tmp_path: Path) -> None:
     notebook = perfect()
     cell(notebook, "causal_mask").metadata.nbgrader.grade_id = "my_mask"
     found, work = examined(tmp_path, nbformat.writes(notebook))
@@ -269,8 +269,8 @@ def test_what_editors_do_to_files(tmp_path: Path, how: str) -> None:
         "latin": text.encode("cp1252", errors="replace"),
     }[how]
     found, work = examined(tmp_path, content)
-    said = {"crlf": "CRLF", "bom": "byte order mark", "utf16": "UTF-16", "latin": "not UTF-8"}[how]
-    assert said in found.problems[0]
+    finding = {"crlf": "CRLF", "bom": "byte order mark", "utf16": "UTF-16", "latin": "not UTF-8"}[how]
+    assert finding in found.problems[0]
     assert kept(work)
 
 
@@ -293,7 +293,7 @@ def test_names(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
     assert "its cells are those of 01_causal_mask" in capsys.readouterr().out
 
 
-def test_answers_that_cannot_run_are_told(tmp_path: Path) -> None:
+def test_answers_that_cannot_run_are_reported(tmp_path: Path) -> None:
     notebook = perfect()
     cell(notebook, "causal_mask").source = "%matplotlib inline\ndef causal_mask(size:\n    return 1"
     cell(notebook, "padding_mask").source = "def another(tokens):\n    return 1"
@@ -303,7 +303,7 @@ def test_answers_that_cannot_run_are_told(tmp_path: Path) -> None:
 
 
 @pytest.mark.parametrize(
-    ("content", "said"),
+    ("content", "message"),
     [
         ("", "is empty"),
         ("<!DOCTYPE html><html>a page</html>", "is a web page"),
@@ -314,13 +314,13 @@ def test_answers_that_cannot_run_are_told(tmp_path: Path) -> None:
         (json.dumps({"cells": []}), "neither the name nor the cells"),
     ],
 )
-def test_what_is_beyond_mending_is_told(
-    tmp_path: Path, content: str, said: str, capsys: pytest.CaptureFixture[str]
+def test_what_is_beyond_mending_is_reported(
+    tmp_path: Path, content: str, message: str, capsys: pytest.CaptureFixture[str]
 ) -> None:
     path = tmp_path / "x.ipynb"
     path.write_text(content, encoding="utf-8")
     assert main(["doctor", str(path)]) == 2
-    assert said in capsys.readouterr().err
+    assert message in capsys.readouterr().err
     assert [p.name for p in tmp_path.iterdir()] == ["x.ipynb"]
 
 
@@ -328,9 +328,9 @@ def test_links_and_missing_files(tmp_path: Path, capsys: pytest.CaptureFixture[s
     assert main(["doctor", str(tmp_path / "none.ipynb")]) == 2
     os.symlink("/etc/hostname", tmp_path / "link.ipynb")
     assert main(["doctor", str(tmp_path / "link.ipynb")]) == 2
-    told = capsys.readouterr().err
-    assert "there is no file" in told
-    assert "is a link" in told
+    output = capsys.readouterr().err
+    assert "there is no file" in output
+    assert "is a link" in output
 
 
 def test_copies_never_replace_a_file(tmp_path: Path) -> None:

@@ -16,7 +16,7 @@ from grading.classroom.demo_class import MARKER
 from grading.classroom.essays import Given, Mark
 from grading.folder.course import Course
 from grading.pages import essays as pages
-from tests.autograder.test_postgresql import ADA, DENIS, MARKS, said, use
+from tests.autograder.test_postgresql import ADA, DENIS, MARKS, command_output, use
 from tests.classroom.servers import Server, why_no_server
 from tests.classroom.submissions import ASSIGNMENT, AUTOMATIC
 
@@ -92,9 +92,9 @@ def test_every_command(
     assert {*steps} | WITHOUT_A_CLASS == commands()
     for words in (["build"], ["release"], ["new", ASSIGNMENT, "token_count"]):
         assert not hasattr(command_line.parse(words), "course")
-    for name, (told, status, expected) in steps.items():
+    for name, (arguments, status, expected) in steps.items():
         here = [] if name in ("doctor", "demo") else ["--course", str(course.root)]
-        found = said(capsys, name, *told, *here)
+        found = command_output(capsys, name, *arguments, *here)
         assert (found[0], expected in found[1]) == (status, True), (name, *found)
         assert not [*course.root.rglob("*.db")], name
     with course.gradebook() as book:

@@ -119,8 +119,8 @@ def test_canvas_own_title_of_an_assignment_is_used_again(course: Path, capsys: p
     assert points[5:] == ["5", "5"]
     assert ada[5:] == ["3.75", "3"]
     assert main(["export", "--format", "canvas", "--course", str(course)]) == 0
-    told = capsys.readouterr().err
-    assert "Canvas looks for these by their bare title, and makes a new assignment where it has none: 02_x" in told
+    message = capsys.readouterr().err
+    assert "Canvas looks for these by their bare title, and makes a new assignment where it has none: 02_x" in message
 
 
 @pytest.mark.parametrize(
@@ -170,12 +170,12 @@ def test_what_moodle_knows_of_nobody_stays_empty(course: Path, capsys: pytest.Ca
 
 def test_moodles_warning_is_passed_on(course: Path, capsys: pytest.CaptureFixture[str]) -> None:
     assert main(["export", "--format", "moodle", "--course", str(course)]) == 0
-    told = capsys.readouterr().err
-    assert "an imported mark can no longer be changed in the assignment" in told
-    assert 'by name only: ada (Ada Lovelace), bob (Bob =cmd|"/c calc"!A1), yan, zoe (Zoë); save Moodle' in told
+    message = capsys.readouterr().err
+    assert "an imported mark can no longer be changed in the assignment" in message
+    assert 'by name only: ada (Ada Lovelace), bob (Bob =cmd|"/c calc"!A1), yan, zoe (Zoë); save Moodle' in message
     assert main(["export", "--format", "canvas", "--course", str(course)]) == 0
-    told = capsys.readouterr().err
-    assert "Moodle" not in told
+    message = capsys.readouterr().err
+    assert "Moodle" not in message
     (course / "gradebook" / "students.csv").write_text("id,email\n" + "".join(f"{n},{n}@x\n" for n in ("ada", "bob")))
     assert main(["export", "--format", "moodle", "--course", str(course)]) == 0
     assert "by name only: yan, zoe (Zoë); save" in capsys.readouterr().err
@@ -227,17 +227,17 @@ def test_every_format_can_be_asked_for(kind: str) -> None:
 
 def test_the_file_and_what_is_not_final(course: Path, capsys: pytest.CaptureFixture[str], tmp_path: Path) -> None:
     assert main(["export", A, "--course", str(course)]) == 0
-    told = capsys.readouterr().err
+    message = capsys.readouterr().err
     path = course / "gradebook" / "marks_csv.csv"
-    assert f"4 marks of 4 students: {path}" in told
-    assert '(python -m grading essays): 1: bob (Bob =cmd|"/c calc"!A1) 01_causal_mask' in told
-    assert "without a mark (their places are empty): 2: yan 01_causal_mask, zoe (Zoë) 01_causal_mask" in told
+    assert f"4 marks of 4 students: {path}" in message
+    assert '(python -m grading essays): 1: bob (Bob =cmd|"/c calc"!A1) 01_causal_mask' in message
+    assert "without a mark (their places are empty): 2: yan 01_causal_mask, zoe (Zoë) 01_causal_mask" in message
     assert path.read_bytes().startswith('\ufeff"student",'.encode())
     assert main(["export", "--format", "moodle", "--out", str(tmp_path / "m.csv"), "--course", str(course)]) == 0
     assert (tmp_path / "m.csv").read_bytes().startswith(b'"First name",')
 
 
-def test_what_cannot_be_exported_is_told(course: Path, tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+def test_what_cannot_be_exported_is_reported(course: Path, tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
     with pytest.raises(CourseError, match=r"there is no .*grade first"):
         export.marks(Course(tmp_path / "other"))
     assert main(["export", "99_none", "--course", str(course)]) == 2

@@ -1,4 +1,4 @@
-"""Handing back: each student gets the own page, as Moodle, Canvas and nbgrader's exchange read names; others are told.
+"""Handing back: each student gets the own page, as Moodle, Canvas and nbgrader's exchange read names; others are named.
 
 How Moodle and Canvas read names is written down here a second time, from their sources.
 """
@@ -42,10 +42,10 @@ NAMES = {
 }
 
 
-def line(student: str, *, grade: str = "", told: str = "", number: int | None = None) -> str:
+def line(student: str, *, grade: str = "", comment: str = "", number: int | None = None) -> str:
     name, own = NAMES[student]
     fields = f'"{name}",{student},{student}@x.org,"Submitted for grading - ",{grade},16.00,Yes'
-    return f'"Participant {number or own}",{fields},"Monday, 12 January 2026, 6:00 PM",-,"{told}"'
+    return f'"Participant {number or own}",{fields},"Monday, 12 January 2026, 6:00 PM",-,"{comment}"'
 
 
 def worksheet(*lines: str) -> str:
@@ -115,10 +115,10 @@ def as_moodle_reads(path: Path) -> dict[int, str]:
     for name, text in unpacked(path).items():
         parts = name.split("/")
         assert not parts[-1].startswith((".", "~"))
-        told = [info for part in parts if len(info := part.split("_", 4)) >= 4 and info[1].isdigit()]
-        assert told[0][2:] == ["assignsubmission", "file", ""], name
-        assert int(told[0][1]) not in found
-        found[int(told[0][1])] = text
+        infos = [info for part in parts if len(info := part.split("_", 4)) >= 4 and info[1].isdigit()]
+        assert infos[0][2:] == ["assignsubmission", "file", ""], name
+        assert int(infos[0][1]) not in found
+        found[int(infos[0][1])] = text
         assert len(parts) == 2
     return found
 
@@ -173,7 +173,7 @@ def test_without_a_roster_the_delivery_has_the_numbers(course: Path) -> None:
 
 @pytest.mark.parametrize("old", [False, True])
 def test_a_page_is_stale_when_its_mark_is_another(course: Path, old: bool) -> None:
-    """Pages that were written before they had the mark in `<meta>` tell it in their first sentence."""
+    """Pages that were written before they had the mark in `<meta>` state it in their first sentence."""
     write_roster(course, "id,first_name,last_name\nada,Ada,Lovelace\nbob,Bob,Brown\n")
     collected(course, {moodle("Ada Lovelace", 1): content("a"), moodle("Bob Brown", 2): content("b")})
     mark(course, {"ada": 9.25, "bob": 8.0})
@@ -187,7 +187,7 @@ def test_a_page_is_stale_when_its_mark_is_another(course: Path, old: bool) -> No
     assert [student for student, reason in found.left_out if "older than the mark" in reason] == ["bob"]
 
 
-def test_who_has_no_number_no_page_or_an_old_page_is_told_by_name(
+def test_who_has_no_number_no_page_or_an_old_page_is_reported_by_name(
     course: Path, capsys: pytest.CaptureFixture[str]
 ) -> None:
     write_roster(
@@ -202,12 +202,12 @@ def test_who_has_no_number_no_page_or_an_old_page_is_told_by_name(
     graded.write_text("{}")
     os.utime(Course(course).feedback("zo", A), (time.time() - 60,) * 2)  # and this one was graded again
     assert main(["hand-back", A, "--format", "moodle", "--course", str(course)]) == 1
-    told = capsys.readouterr().out
-    assert "1 of 5 students get their feedback page." in told
-    assert "Bob Brown (bob): the site's number is not known; collect the zip file of the site again" in told
-    assert "Cy Crow (cy): no mark, and so no feedback page" in told
+    output = capsys.readouterr().out
+    assert "1 of 5 students get their feedback page." in output
+    assert "Bob Brown (bob): the site's number is not known; collect the zip file of the site again" in output
+    assert "Cy Crow (cy): no mark, and so no feedback page" in output
     for name in ("Eve Elm (eve)", "Zo Zu (zo)"):
-        assert f"{name}: the feedback page is older than the mark; python -m grading feedback {A}" in told
+        assert f"{name}: the feedback page is older than the mark; python -m grading feedback {A}" in output
     assert as_moodle_reads(course / "gradebook" / "hand_back" / f"{A}_moodle.zip") == {1: page("ada", 9.0)}
 
 
@@ -247,7 +247,7 @@ def test_another_assignments_worksheet_is_not_used(course: Path, tmp_path: Path)
 @pytest.mark.parametrize("separator", [",", ";", "\t"])
 def test_all_other_bytes_of_the_worksheet_stay(course: Path, tmp_path: Path, encoding: str, separator: str) -> None:
     odd = '"Participant 9","Nobody ""N."" Else",n9,"",  ,"-",16.00,No,"a\r\nb",-,\r\n\n'
-    text = worksheet(line("nusta", grade="2"), line("zoe", told="Well done, <b>Zoë</b>")) + odd + line("darcy")
+    text = worksheet(line("nusta", grade="2"), line("zoe", comment="Well done, <b>Zoë</b>")) + odd + line("darcy")
     text = text.replace(",", separator) if separator != "," else text
     data = text.removeprefix("\ufeff").encode(encoding)
     path = tmp_path / "sheet.csv"
@@ -294,7 +294,7 @@ def test_a_decimal_comma_stays_one(course: Path, tmp_path: Path) -> None:
 
 
 @pytest.mark.parametrize(
-    ("text", "said"),
+    ("text", "message"),
     [
         ("id,name\n1,x\n", "no column 'identifier'"),
         (TITLES + '\n"Participant 1"x,y\n', "line 2: the quotation marks are damaged"),
@@ -302,10 +302,10 @@ def test_a_decimal_comma_stays_one(course: Path, tmp_path: Path) -> None:
         ("", "no column 'identifier'"),
     ],
 )
-def test_what_is_no_worksheet_is_told(tmp_path: Path, text: str, said: str) -> None:
+def test_what_is_no_worksheet_is_reported(tmp_path: Path, text: str, message: str) -> None:
     path = tmp_path / "sheet.csv"
     path.write_text(text, encoding="utf-8")
-    with pytest.raises(CourseError, match=said):
+    with pytest.raises(CourseError, match=message):
         Worksheet(path)
 
 
@@ -384,7 +384,7 @@ def test_the_exchange_gets_the_pages_of_its_submissions(course: Path, repository
 
 
 @pytest.mark.all
-def test_an_exchange_that_is_not_there_is_told(course: Path, repository: Path) -> None:
+def test_an_exchange_that_is_not_there_is_reported(course: Path, repository: Path) -> None:
     shutil.copy(repository / "nbgrader_config.py", course)
     mark(course, {"ada": 9.0})
     for place in (Course(course).autograded, Course(course).feedback):
@@ -452,7 +452,7 @@ def test_pages_go_back_into_the_folders_of_other_sites(course: Path) -> None:
     assert [student for student, _ in given.left_out] == ["eve"]
 
 
-def test_what_cannot_be_done_is_told(course: Path, tmp_path: Path) -> None:
+def test_what_cannot_be_done_is_reported(course: Path, tmp_path: Path) -> None:
     with pytest.raises(CourseError, match="collect and grade first"):
         handed(course, "moodle")
     collected(course, {moodle("Ada", 1): content("a")})

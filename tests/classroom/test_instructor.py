@@ -132,9 +132,9 @@ def test_a_term(tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.
             subprocess.run(shlex.split(line), cwd=course, check=True)
         done.append(line)
     assert done == commands()
-    told = capsys.readouterr().out
-    assert "2 of 2 students get their feedback page." in told
-    assert "Bob Brown (bob): the site's number is not known" in told  # for Canvas
+    output = capsys.readouterr().out
+    assert "2 of 2 students get their feedback page." in output
+    assert "Bob Brown (bob): the site's number is not known" in output  # for Canvas
     kept = tmp_path / "class_2026"
     assert (kept / seeds.FILE).is_file()
     assert not (course / "gradebook").exists()

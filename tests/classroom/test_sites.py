@@ -144,7 +144,7 @@ def test_sakai_writes_times_into_files_and_keeps_what_was_given_back(course: Pat
     assert there(course)[f"honest_zoe/{A}"] == content("hers")
 
 
-def test_of_several_notebooks_of_one_time_the_last_by_number_counts_and_is_told(course: Path, tmp_path: Path) -> None:
+def test_of_several_notebooks_of_one_time_the_last_by_number_counts_and_is_named(course: Path, tmp_path: Path) -> None:
     files = {f"Submitted files/Kurt Gödel/01/Version {number}/x.ipynb": content(str(number)) for number in (2, 9, 10)}
     for run in range(3):
         found = collected(course, tmp_path, files)
@@ -421,7 +421,7 @@ def test_a_zip_in_canvas_is_handed_back_by_its_name(course: Path, tmp_path: Path
 
 
 @pytest.mark.parametrize(
-    ("data", "said"),
+    ("data", "message"),
     [
         (zipped({"a.ipynb": b" " * (8 << 20)}), "'a.ipynb', which unpacks to more than 200 times its size"),
         (zipped({f"{n}.ipynb": content() for n in range(60)}), "a zip with 60 notebooks"),
@@ -431,14 +431,14 @@ def test_a_zip_in_canvas_is_handed_back_by_its_name(course: Path, tmp_path: Path
     ],
 )
 def test_a_zip_that_cannot_be_taken_costs_its_own_student_only(
-    course: Path, tmp_path: Path, data: bytes, said: str
+    course: Path, tmp_path: Path, data: bytes, message: str
 ) -> None:
     files = {"Ada Lovelace_5_assignsubmission_file_/x.zip": data, f"kg06/{A}.ipynb": content("kurt")}
     found = collected(course, tmp_path, files)
     assert set(there(course)) == {f"kg06/{A}"}
     ((student, reason),) = found.ungradable
     assert student == "ada1815"
-    assert said in reason
+    assert message in reason
     assert "ada1815" not in found.missing
 
 
@@ -456,15 +456,15 @@ def test_one_list_joins_what_nobody_can_grade(course: Path, tmp_path: Path, caps
     }
     path = make_zip(tmp_path / "x.zip", files)
     assert main(["collect", str(path), A, "--course", str(course)]) == 1
-    told = capsys.readouterr().out
-    assert "not known" not in told.split("collected,")[0]
-    assert "handed in, but nothing that can be graded:\n" in told
-    assert "u15 (Hedy Lamarr): an .html\n" in told
-    assert "kg06 (Kurt Gödel): it is a web page, not a notebook: in the browser, download the file" in told
-    assert f"u9 (Jürgen Müller): {A}.ipynb is empty" in told
-    assert f"honest_zoe (Honest Zoe): {A}.ipynb: it is damaged (not valid JSON); 1 cells were saved" in told
-    assert "nothing yet from: u10 (Siobhán O'Connor), u13" in told
-    assert "2 further files of these students left out." in told
+    output = capsys.readouterr().out
+    assert "not known" not in output.split("collected,")[0]
+    assert "handed in, but nothing that can be graded:\n" in output
+    assert "u15 (Hedy Lamarr): an .html\n" in output
+    assert "kg06 (Kurt Gödel): it is a web page, not a notebook: in the browser, download the file" in output
+    assert f"u9 (Jürgen Müller): {A}.ipynb is empty" in output
+    assert f"honest_zoe (Honest Zoe): {A}.ipynb: it is damaged (not valid JSON); 1 cells were saved" in output
+    assert "nothing yet from: u10 (Siobhán O'Connor), u13" in output
+    assert "2 further files of these students left out." in output
     assert set(there(course)) == {f"ada1815/{A}"}
     kept = {path.read_bytes() for path in (course / "gradebook" / "unknown").glob("*/0*")}
     assert kept == {files[name] for name in files if "Ada" not in name}
@@ -518,8 +518,8 @@ def test_the_list_of_unknown_files_is_filled_in_and_taken_back(course: Path, tmp
     whose = {"Kurtchen G.": "kg06", "Team 7_8_assi": "ada1815 u9", "'=cmd()|x/q2": ""}
     lines = [table.titles]
     for _, row in table.rows:
-        told = next(name for start, name in whose.items() if row["file"].startswith(start))
-        lines.append([told, *list(row.values())[1:]])
+        students = next(name for start, name in whose.items() if row["file"].startswith(start))
+        lines.append([students, *list(row.values())[1:]])
     path.write_text("\ufeff" + "\n".join(separator.join(line) for line in lines), encoding="utf-8")
     again = collect.collect(Course(course), path, A)
     assert again.unknown == []
@@ -534,11 +534,13 @@ def test_the_list_of_unknown_files_is_filled_in_and_taken_back(course: Path, tmp
     assert origin.number == "7"
     daily = collected(course, tmp_path, files)  # tomorrow, the same files again
     assert [name for name, _ in daily.unknown] == ["=cmd()|x/q2.ipynb"]
-    newer = {"Kurt Gödel_7_assignsubmission_file_/q1.ipynb": content("newer")}  # from the number that was told
+    newer = {"Kurt Gödel_7_assignsubmission_file_/q1.ipynb": content("newer")}  # from the number that was given
     assert collect.collect(Course(course), make_zip(tmp_path / "y.zip", newer, LATER), A).unknown == []
 
 
-def test_a_list_that_cannot_be_taken_is_told(course: Path, tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+def test_a_list_that_cannot_be_taken_is_refused(
+    course: Path, tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
     path = tmp_path / "list.csv"
     path.write_text("student,copy,file,received,reason\nkg06,0001_gone.ipynb,x,,\n")
     assert main(["collect", str(path), A, "--course", str(course)]) == 2
@@ -586,11 +588,11 @@ def test_who_is_late_stands_in_the_table(course: Path, tmp_path: Path, capsys: p
         book.grant_extension(A, "u9", days=2)
     files = {f"kg06/{A}.ipynb": content(), f"u9/{A}.ipynb": content()}
     assert main(["collect", str(make_zip(tmp_path / "x.zip", files)), "--course", str(course)]) == 0
-    told = capsys.readouterr().out
-    kurt, mueller = (line for line in told.splitlines() if A in line)
+    output = capsys.readouterr().out
+    kurt, mueller = (line for line in output.splitlines() if A in line)
     assert kurt.endswith("new; late by 2 h 20 min")
     assert mueller.endswith("new")
-    assert "1 late, 0 not known" in told
+    assert "1 late, 0 not known" in output
 
 
 def test_equal_files_of_several_people_are_each_in_the_list(course: Path, tmp_path: Path) -> None:

@@ -312,14 +312,14 @@ def test_files_beside_a_notebook_are_copied_as_nbgrader_does_and_links_are_not(c
     (folder / "secret.txt").symlink_to(course / "nbgrader_config.py")
     (folder / STAMP).write_text("as soon as possible")
     (folder / SECRET).symlink_to(course / "nbgrader_config.py")
-    told = list[str]()
+    messages = list[str]()
     settings = autograde.Settings(Course(course), progress=False)
-    [outcome] = autograde.run(settings, report=told.append)
+    [outcome] = autograde.run(settings, report=messages.append)
     assert outcome.state == GRADED
     graded = Course(course).autograded("ada", A)
     found = sorted(str(path.relative_to(graded.parent)) for path in graded.parent.rglob("*") if path.is_file())
     assert found == [f"{A}.ipynb", "data/table.csv", "picture.png"]
-    assert sorted(sentence.partition(" ")[0][:10] for sentence in told) == ["aaaaaaaaaa", "secret.txt"]
+    assert sorted(sentence.partition(" ")[0][:10] for sentence in messages) == ["aaaaaaaaaa", "secret.txt"]
 
 
 def test_a_folder_that_is_called_like_one_of_the_two_files_stops_nothing(tmp_path: Path) -> None:

@@ -39,7 +39,7 @@ from tutor.files import write_whole
 
 FOLDER = ROOT / ".cache" / "tests"
 DAYS = 14  # what has not been used for so long belongs to a state of the course that is gone
-PATIENCE, CLOCK = 60.0, "cpu"  # seconds for one answer, of a processor: on a busy machine none may lose to the clock
+PATIENCE, CLOCK = 60.0, "cpu"  # CPU seconds for one answer: on a busy machine none may lose to the clock
 STUDENT = "a student"  # whose questions the bank is asked; `--students` adds others
 IN_SANDBOX = "another student"  # whose questions are asked where submissions are graded: one draw more for each answer
 Made = TypeVar("Made")
@@ -189,7 +189,7 @@ def marked(answer: BankAnswer, seed: str, student: InProcess) -> Verdict:
 def verdict(answer: BankAnswer, seed: str, student: InProcess | None = None) -> Verdict:
     """Returns the verdict on an answer of the bank in this process.
 
-    With `student`, the answer to be asked, it is judged now; else what an earlier judgement said is good enough.
+    With `student`, the answer to be asked, it is judged now; else an earlier judgement is good enough.
     """
 
     def judged() -> Verdict:

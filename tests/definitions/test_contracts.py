@@ -151,7 +151,7 @@ def by_numbers(x: Tensor, factor: float = 2.0) -> Tensor:
 
 
 @pytest.mark.parametrize(
-    ("answer", "said"),
+    ("answer", "sentence"),
     [
         (on_the_processor, "`torch.full` makes a tensor on the CPU, and inputs stand elsewhere"),
         (gathered_there, "the result is on the CPU, by `torch.zeros`; the inputs stand elsewhere"),
@@ -159,10 +159,10 @@ def by_numbers(x: Tensor, factor: float = 2.0) -> Tensor:
         (by_numbers, ""),
     ],
 )
-def test_what_is_made_on_another_device_costs_a_tenth_and_is_named(answer: Any, said: str) -> None:
+def test_what_is_made_on_another_device_costs_a_tenth_and_is_named(answer: Any, sentence: str) -> None:
     defined = function_exercise(trains=True)
-    assert lost(defined, answer) == [DEVICE] * bool(said)
-    assert judge(defined.public_examples(), InProcess(answer)).sentence == said
+    assert lost(defined, answer) == [DEVICE] * bool(sentence)
+    assert judge(defined.public_examples(), InProcess(answer)).sentence == sentence
     assert lost(function_exercise(), answer) == []  # what neither trains nor gets a model is not asked
 
 
@@ -240,13 +240,13 @@ def test_an_input_that_is_overwritten_costs_a_tenth_where_autograd_refuses_it_to
     ]
     defined = Exercise(Residual, [Stage("all", 2, "look", asks, lambda rng: asks)], [])
     assert lost(defined, ResidualInPlace) == [INPUTS_STAY]
-    said = judge(defined.public_examples(), InProcess(ResidualInPlace))
-    assert "`x[0, 0]` was 1 and is 1.9999" in said.sentence  # and not that it asks for a gradient now, which follows
-    assert "x = x + 1" in said.look
+    verdict = judge(defined.public_examples(), InProcess(ResidualInPlace))
+    assert "`x[0, 0]` was 1 and is 1.9999" in verdict.sentence  # and not that it asks for a gradient now, which follows
+    assert "x = x + 1" in verdict.look
 
 
 def spoiled(change: Any) -> Verdict:
-    """Returns what is said of an answer that changes a dictionary, a list, a tensor and a model."""
+    """Returns the verdict on an answer that changes a dictionary, a list, a tensor and a model."""
     shape = {"vocab_size": 5, "d_model": 4, "n_layers": 1, "n_heads": 2}
     model = Model("TransformerBase", shape, training=True)
 
@@ -300,11 +300,11 @@ def spoiled(change: Any) -> Verdict:
         ),
     ],
 )
-def test_what_has_changed_is_said_with_what_it_was_and_fitting_advice(change: Any, sentence: str, advice: str) -> None:
-    said = spoiled(change)
-    assert sentence in said.sentence
-    assert advice in said.look
-    assert said.earned == pytest.approx(1.8)
+def test_what_has_changed_is_named_with_what_it_was_and_fitting_advice(change: Any, sentence: str, advice: str) -> None:
+    verdict = spoiled(change)
+    assert sentence in verdict.sentence
+    assert advice in verdict.look
+    assert verdict.earned == pytest.approx(1.8)
 
 
 def powers(count: int, base: int = 2) -> Tensor:
@@ -424,7 +424,7 @@ def test_what_becomes_of_a_model_that_is_returned_costs_a_tenth(answer: Any, nam
     assert lost(defined, answer) == names
 
 
-def test_what_is_kept_on_a_model_is_said_of_it() -> None:
+def test_what_is_kept_on_a_model_is_reported() -> None:
     def keeps(model: Any) -> int:
         model.known = {"size": size_of(model)}
         return int(model.known["size"])
@@ -436,12 +436,12 @@ def test_what_is_kept_on_a_model_is_said_of_it() -> None:
     asks = [Question((Model("TransformerBase", SMALL),))]
     defined = Exercise(size_of, [Stage("all", 2, "look", asks, lambda rng: asks)], [])
     assert lost(defined, keeps) == [INPUTS_STAY]
-    said = judge(defined.public_examples(), InProcess(keeps))
-    assert "`model.known` was not there before and is dict now" in said.sentence
+    verdict = judge(defined.public_examples(), InProcess(keeps))
+    assert "`model.known` was not there before and is dict now" in verdict.sentence
     assert lost(defined, thaws) == [AGAIN]
 
 
-def test_dropout_that_is_set_to_0_for_good_is_said_of_the_model() -> None:
+def test_dropout_that_is_set_to_0_for_good_is_reported_of_the_model() -> None:
     def without(model: Any) -> int:
         model.layers[0].dropout.p = 0.0
         return size_of(model)
@@ -449,8 +449,8 @@ def test_dropout_that_is_set_to_0_for_good_is_said_of_the_model() -> None:
     asks = [Question((Model("TransformerBase", SMALL | {"dropout": 0.5}),))]
     defined = Exercise(size_of, [Stage("all", 2, "look", asks, lambda rng: asks)], [])
     assert lost(defined, without) == [INPUTS_STAY]
-    said = judge(defined.public_examples(), InProcess(without))
-    assert "`model.layers.0.dropout.p` was 0.5 and is 0.0 now" in said.sentence
+    verdict = judge(defined.public_examples(), InProcess(without))
+    assert "`model.layers.0.dropout.p` was 0.5 and is 0.0 now" in verdict.sentence
 
 
 class Halved(Scale):
@@ -657,8 +657,8 @@ def test_a_list_is_not_handed_out_twice() -> None:
 
 
 def test_what_is_kept_is_asked_of_answers_that_are_right_in_all_else() -> None:
-    said: Verdict = judge(function_exercise().public_examples(), InProcess(lambda x, factor: seeded(x) + 1))
-    assert (said.earned, said.stages) == (0.0, (("all", False),))
+    verdict: Verdict = judge(function_exercise().public_examples(), InProcess(lambda x, factor: seeded(x) + 1))
+    assert (verdict.earned, verdict.stages) == (0.0, (("all", False),))
     assert judge(function_exercise().public_examples(), InProcess(doubled)).stages[-1] == (KEEPS, True)
 
 
@@ -696,8 +696,8 @@ def test_without_the_stage_that_decides_there_is_half_of_the_points() -> None:
     often = Stage(
         "often", 1, "look", [Question((X, 2.0))], lambda rng: [Question((X, rng.random() + 2))], decisive=True
     )
-    said = judge(
+    verdict = judge(
         Exercise(doubled, [once, often], []).drawn_examples("ada"), InProcess(lambda x, factor: x), hidden=True
     )
-    assert said.stages[:2] == (("once", True), ("often", False))
-    assert said.earned == 2
+    assert verdict.stages[:2] == (("once", True), ("often", False))
+    assert verdict.earned == 2

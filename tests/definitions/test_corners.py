@@ -124,14 +124,14 @@ def test_a_corner_fails_its_stage_in_the_check_and_for_every_student(
     defined = capped_exercise()
     for number in range(8):
         assert judge(defined.drawn_examples(f"student {number}"), InProcess(answer), hidden=True).earned == earned
-    said = judge(defined.check_examples(), InProcess(answer))
-    assert said.earned == earned
-    assert said.look == ("" if earned == 2 else "There is no limit to the numbers.")
+    verdict = judge(defined.check_examples(), InProcess(answer))
+    assert verdict.earned == earned
+    assert verdict.look == ("" if earned == 2 else "There is no limit to the numbers.")
 
 
-def test_of_a_hidden_corner_nothing_is_told() -> None:
-    said = str(judge(capped_exercise().drawn_examples("ada"), InProcess(lambda count, step: 0 * count), hidden=True))
-    assert "There is no limit" not in said  # the small numbers fail first
+def test_of_a_hidden_corner_nothing_is_revealed() -> None:
+    text = str(judge(capped_exercise().drawn_examples("ada"), InProcess(lambda count, step: 0 * count), hidden=True))
+    assert "There is no limit" not in text  # the small numbers fail first
     capped = judge(capped_exercise().drawn_examples("ada"), InProcess(lambda n, step: min(n, 64) * step), hidden=True)
     assert capped.call == ""
     assert capped.question is None
@@ -140,7 +140,7 @@ def test_of_a_hidden_corner_nothing_is_told() -> None:
 
 def test_a_known_mistake_is_named_whatever_it_does_in_corners() -> None:
     defined = capped_exercise()
-    assert judge(defined.check_examples(), InProcess(lambda count, step: 3 * count)).mistake == ""  # no question tells
+    assert judge(defined.check_examples(), InProcess(lambda count, step: 3 * count)).mistake == ""  # no question shows
 
 
 def test_corners_of_a_stage_that_there_is_not_are_refused() -> None:

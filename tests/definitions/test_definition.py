@@ -1,4 +1,4 @@
-"""A definition part by part: reference, stages and mistakes beside what is said of them."""
+"""A definition part by part: reference, stages and mistakes beside what is stated of them."""
 
 import random
 from collections.abc import Sequence
@@ -104,7 +104,7 @@ def test_a_part_without_its_sentence_is_refused() -> None:
 
 
 @pytest.mark.parametrize("questions", [{}, {"public": [], "seed": 1}])
-def test_public_questions_are_said_once(questions: dict[str, object]) -> None:
+def test_public_questions_are_stated_once(questions: dict[str, object]) -> None:
     with pytest.raises(ExerciseError, match=r"stage 'small': expected either public questions or the seed"):
         defined().stage("small", points=1, **questions)  # type: ignore[call-overload]
 

@@ -54,10 +54,10 @@ def test_every_exercise_has_its_file_of_the_bank(repository: Path) -> None:
     assert banks == set(ALL)
 
 
-def test_the_files_that_define_a_notebook_are_told() -> None:
-    told = {path.relative_to(catalogue.FOLDER).as_posix() for path in catalogue.definitions("01_causal_mask")}
-    assert {"01_causal_mask/causal_mask.py", "01_causal_mask/_common.py", "__init__.py"} <= told
-    assert not any(path.startswith("02") for path in told)
+def test_the_files_that_define_a_notebook_are_known() -> None:
+    files = {path.relative_to(catalogue.FOLDER).as_posix() for path in catalogue.definitions("01_causal_mask")}
+    assert {"01_causal_mask/causal_mask.py", "01_causal_mask/_common.py", "__init__.py"} <= files
+    assert not any(path.startswith("02") for path in files)
 
 
 @pytest.mark.parametrize("name", ["77_nothing", "../solutions", "", "01_causal_mask/causal_mask"])
@@ -119,7 +119,7 @@ def _(b, n):
 
 
 @pytest.mark.parametrize(
-    ("old", "new", "said"),
+    ("old", "new", "message"),
     [
         ("exercise", "other", "token_count.py: expected `exercise = Definition()`, found none"),
         ("token_count", "count_tokens", "expected the reference token_count, found count_tokens"),
@@ -137,7 +137,7 @@ def _(b, n):
     ],
 )
 def test_a_definition_that_contradicts_itself_is_named(
-    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, old: str, new: str, said: str
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, old: str, new: str, message: str
 ) -> None:
     folder = tmp_path / "20_trial"
     folder.mkdir()
@@ -145,7 +145,7 @@ def test_a_definition_that_contradicts_itself_is_named(
     monkeypatch.setattr(catalogue, "FOLDER", tmp_path)
     monkeypatch.setattr(exercises, "__path__", [str(tmp_path)])
     try:
-        with pytest.raises(ExerciseError, match=re.escape(said)):
+        with pytest.raises(ExerciseError, match=re.escape(message)):
             exercise.load_one("20_trial", "token_count")
     finally:
         for module in [name for name in sys.modules if name.startswith("grading.exercises.20")]:
@@ -185,8 +185,8 @@ print(*exercise.load("00_start_here"))
 print(json.loads(made["token_count.json"])["signature"], "token_count_check" in made["00_start_here.ipynb"])
 for answer in bank.answers("00_start_here"):
     if answer.exercise == "token_count":
-        told = examiner.examine(exercise.load_one(answer.notebook, answer.exercise), InProcess(bank.run(answer)), "ada")
-        print(answer.label, f"{told.earned:g}", told.mistake)
+        mark = examiner.examine(exercise.load_one(answer.notebook, answer.exercise), InProcess(bank.run(answer)), "ada")
+        print(answer.label, f"{mark.earned:g}", mark.mistake)
 """
 
 

@@ -14,7 +14,7 @@ NAME = "token_count"
 
 
 @pytest.mark.parametrize(
-    ("words", "said"),
+    ("words", "message"),
     [
         (
             "77_nothing token_count",
@@ -27,31 +27,31 @@ NAME = "token_count"
     ],
 )
 def test_what_cannot_be_made_is_refused_in_one_sentence(
-    words: str, said: str, capsys: pytest.CaptureFixture[str]
+    words: str, message: str, capsys: pytest.CaptureFixture[str]
 ) -> None:
     before = {notebook: catalogue.names(notebook) for notebook in catalogue.notebooks()}
     assert main(["new", *words.split()]) == 1
-    assert said in capsys.readouterr().err
+    assert message in capsys.readouterr().err
     assert {notebook: catalogue.names(notebook) for notebook in catalogue.notebooks()} == before
 
 
 @pytest.mark.all
 def test_a_new_exercise_passes_its_own_tests(repository: Path, tmp_path: Path) -> None:
     course = clone(repository, tmp_path / "course")
-    told = python(course, ["-m", "grading", "new", "00_start_here", NAME])
-    assert told.returncode == 0, told.stderr
-    written = [course / path for path in re.findall(r"^wrote (\S+)$", told.stdout, re.MULTILINE)]
+    done = python(course, ["-m", "grading", "new", "00_start_here", NAME])
+    assert done.returncode == 0, done.stderr
+    written = [course / path for path in re.findall(r"^wrote (\S+)$", done.stdout, re.MULTILINE)]
     assert sorted(path.name for path in written) == [f"{NAME}.hints.md", f"{NAME}.py", f"{NAME}.py"]
     assert all(path.is_file() for path in written)
 
     source = course / "solutions" / "00_start_here.py"
-    (row,) = re.findall(r"^# \| .*\n", told.stdout, re.MULTILINE)
-    (cells,) = re.findall(r"^# %% exercise.*?^    ### END SOLUTION\n", told.stdout, re.MULTILINE | re.DOTALL)
+    (row,) = re.findall(r"^# \| .*\n", done.stdout, re.MULTILINE)
+    (cells,) = re.findall(r"^# %% exercise.*?^    ### END SOLUTION\n", done.stdout, re.MULTILINE | re.DOTALL)
     total = "# | **total** | | **1** |"
     text = source.read_text(encoding="utf-8").replace(total, f"{row}{total.replace('1', '2')}")
     source.write_text(text.replace('# %% exercise="batch', f'{cells}\n\n# %% exercise="batch', 1), encoding="utf-8")
 
-    commands = re.findall(r"^\.venv/bin/python (.*)$", told.stdout, re.MULTILINE)
+    commands = re.findall(r"^\.venv/bin/python (.*)$", done.stdout, re.MULTILINE)
     assert len(commands) == 2
     for command in commands:
         ended = python(course, command.split())

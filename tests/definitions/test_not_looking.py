@@ -26,7 +26,7 @@ Strategy = Callable[[Known, Question, int], Any]
 
 
 def shapes(ask: Question) -> str:
-    """Returns what may be told of a question at a glance: kinds and sizes of its inputs."""
+    """Returns what may be known of a question at a glance: kinds and sizes of its inputs."""
     return str([tuple(v.shape) if isinstance(v, Tensor) else type(v).__name__ for v in ask.inputs]) + ask.probe
 
 

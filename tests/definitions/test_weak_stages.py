@@ -109,11 +109,11 @@ class Heard:
 
 def order(seed: str) -> list[int]:
     """Returns the places of the questions of the stages, in the order in which they are asked."""
-    heard = Heard()
+    recorder = Heard()
     examples = columns().drawn_examples(seed)
-    assert judge(examples, heard, hidden=True).outcome == "right"
+    assert judge(examples, recorder, hidden=True).outcome == "right"
     main = [case.sent for one in examples.stages if not one.cost for case in one.cases]
-    return [next(n for n, ask in enumerate(main) if ask is one) for one in heard.asked[: len(main)]]
+    return [next(n for n, ask in enumerate(main) if ask is one) for one in recorder.asked[: len(main)]]
 
 
 def test_questions_are_asked_in_an_order_that_the_seed_draws() -> None:
@@ -124,21 +124,21 @@ def test_questions_are_asked_in_an_order_that_the_seed_draws() -> None:
 
 
 def test_a_check_asks_stage_by_stage() -> None:
-    heard = Heard()
+    recorder = Heard()
     examples = columns().check_examples()
-    judge(examples, heard)
+    judge(examples, recorder)
     main = [case.sent for one in examples.stages if not one.cost for case in one.cases]
-    assert all(one is other for one, other in zip(heard.asked, main, strict=False))
+    assert all(one is other for one, other in zip(recorder.asked, main, strict=False))
 
 
-def test_the_stage_that_fails_first_is_told_whatever_is_asked_first() -> None:
+def test_the_stage_that_fails_first_is_reported_whatever_is_asked_first() -> None:
     def fails_from_the_second_stage_on(size: int) -> Tensor:
         return table(size) if size > 1 else torch.zeros(2)
 
     for seed in map(str, range(6)):
-        said = judge(columns().drawn_examples(seed), InProcess(fails_from_the_second_stage_on), hidden=True)
-        assert [name for name, passed in said.stages if not passed] == ["one row"]
-        assert "stage 'one row'" in said.sentence
+        verdict = judge(columns().drawn_examples(seed), InProcess(fails_from_the_second_stage_on), hidden=True)
+        assert [name for name, passed in verdict.stages if not passed] == ["one row"]
+        assert "stage 'one row'" in verdict.sentence
 
 
 class Slow:

@@ -121,7 +121,7 @@ def test_everything_that_is_installed_for_the_course_is_pinned(
     assert installed <= pinned, f"not in constraints.txt: {sorted(installed - pinned)}: make constraints"
 
 
-def test_the_oldest_python_is_said_once_in_each_place(repository: Path, project: dict[str, Any]) -> None:
+def test_the_oldest_python_is_stated_once_in_each_place(repository: Path, project: dict[str, Any]) -> None:
     oldest = project["requires-python"].removeprefix(">=")
     for stub in ("deploy/__main__.py", "tutor/__main__.py"):  # they say so to a Python that can import nothing of ours
         assert f"OLDEST = ({oldest.replace('.', ', ')})\n" in (repository / stub).read_text("utf-8"), stub

@@ -387,10 +387,10 @@ def test_an_index_that_cannot_be_reached_is_done_without(
         monkeypatch.setattr(Index, "handle", lambda self: self.wfile.write(b"220 mail\r\n"))
     monkeypatch.setattr(environment, "CPU_INDEX", address)
     assert environment.torch_options() == []
-    said = capsys.readouterr().out
-    assert said.startswith(f"There is no NVIDIA GPU here, but {address} cannot be reached (")
-    assert said.endswith("): the plain PyTorch is taken.\n")
-    assert said.count("\n") == 1
+    output = capsys.readouterr().out
+    assert output.startswith(f"There is no NVIDIA GPU here, but {address} cannot be reached (")
+    assert output.endswith("): the plain PyTorch is taken.\n")
+    assert output.count("\n") == 1
 
 
 @pytest.mark.usefixtures("no_gpu")

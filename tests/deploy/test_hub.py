@@ -116,12 +116,12 @@ def test_the_packages_go_into_the_hubs_environment(tmp_path: Path, monkeypatch: 
     asked: list[tuple[list[str], dict[str, str]]] = []
     monkeypatch.setattr(install, "run", lambda *words, **more: asked.append(([str(word) for word in words], more)))
     install.packages(tmp_path / "environment")
-    (made, told), (undone, _) = asked
+    (made, added), (undone, _) = asked
     assert made == [sys.executable, "-m", "deploy", "--extra", "hub"]
     assert undone[-1] == "transformers-course"  # a link to the clone, where the solutions are
     program = "from deploy import environment; print(environment.PYTHON, environment.STATE)"
-    said = subprocess.check_output([sys.executable, "-c", program], env=os.environ | told, cwd=install.ROOT, text=True)
-    assert all(word.startswith(str(tmp_path / "environment")) for word in said.split())
+    text = subprocess.check_output([sys.executable, "-c", program], env=os.environ | added, cwd=install.ROOT, text=True)
+    assert all(word.startswith(str(tmp_path / "environment")) for word in text.split())
 
 
 def test_what_git_ignores_of_people_does_not_get_into_the_image(repository: Path) -> None:

@@ -101,11 +101,11 @@ def test_jupyterlab_opens_a_copy_and_passes_over_a_port_that_is_taken(repository
         )
         try:
             assert process.stdout
-            said = ""
-            while not (address := re.search(r"http://127\.0\.0\.1:(\d+)/lab\?token=(\w+)", said)):
+            log = ""
+            while not (address := re.search(r"http://127\.0\.0\.1:(\d+)/lab\?token=(\w+)", log)):
                 line = process.stdout.readline()
-                assert line, f"JupyterLab ended:\n{said}"
-                said += line
+                assert line, f"JupyterLab ended:\n{log}"
+                log += line
             assert int(address[1]) != port
             assert "kernels" in answer_of(f"http://127.0.0.1:{address[1]}/api/status?token={address[2]}", process)
         finally:
@@ -113,7 +113,7 @@ def test_jupyterlab_opens_a_copy_and_passes_over_a_port_that_is_taken(repository
             process.wait(60)
             if process.stdout:
                 process.stdout.close()
-    first, second = said.splitlines()[:2]
+    first, second = log.splitlines()[:2]
     assert first.startswith(f"1 of 1 notebooks in {course / 'work'} is a copy of what {course / 'notebooks'} holds.")
     assert second.startswith(f"JupyterLab opens {course / 'work'}; ")
     released = course / "notebooks" / name / f"{name}.ipynb"
@@ -128,7 +128,7 @@ def test_without_notebooks_nothing_is_opened(monkeypatch: pytest.MonkeyPatch, tm
     monkeypatch.setattr(environment, "ROOT", tmp_path)
     monkeypatch.setattr(environment, "VENV", tmp_path)
     monkeypatch.setenv("PYTHONPATH", str(Path(environment.__file__).parents[1]))
-    monkeypatch.setattr(environment, "start", lambda *told: 7)
+    monkeypatch.setattr(environment, "start", lambda *_: 7)
     assert environment.main(["--lab"]) == 1
 
 
@@ -232,17 +232,17 @@ def test_a_damaged_workspace_costs_nobody_jupyterlab(tmp_path: Path, monkeypatch
     lab.WorkspacesManager(str(tmp_path)).save("default", '{"data": {}, "metadata": {"id": "default"}}')
     [kept] = tmp_path.iterdir()
     kept.write_text("{", "utf-8")
-    said: list = []
-    server = SimpleNamespace(root_dir=str(tmp_path), log=SimpleNamespace(warning=lambda *words: said.append(words)))
+    messages: list = []
+    server = SimpleNamespace(root_dir=str(tmp_path), log=SimpleNamespace(warning=lambda *words: messages.append(words)))
     lab._load_jupyter_server_extension(server)
-    assert len(said) == 1
+    assert len(messages) == 1
     assert kept.read_text("utf-8") == "{"
 
 
 def test_a_students_workspace_lies_beside_the_notebooks() -> None:
-    told = environment.lab_variables(Path("/c/work"), {"JUPYTER_CONFIG_PATH": "/mine"}, student=True)
-    assert told["JUPYTERLAB_WORKSPACES_DIR"] == os.path.join(os.sep, "c", "work", ".course", "workspaces")
-    assert told["JUPYTER_CONFIG_PATH"].endswith(f"{os.pathsep}/mine")
+    variables = environment.lab_variables(Path("/c/work"), {"JUPYTER_CONFIG_PATH": "/mine"}, student=True)
+    assert variables["JUPYTERLAB_WORKSPACES_DIR"] == os.path.join(os.sep, "c", "work", ".course", "workspaces")
+    assert variables["JUPYTER_CONFIG_PATH"].endswith(f"{os.pathsep}/mine")
     own = {"JUPYTERLAB_WORKSPACES_DIR": "/mine"}
     assert "JUPYTERLAB_WORKSPACES_DIR" not in environment.lab_variables(Path("/c/work"), own, student=True)
     assert "JUPYTERLAB_WORKSPACES_DIR" not in environment.lab_variables(Path("/c"), {}, student=False)

@@ -86,9 +86,9 @@ RUNS_CODE = {
 }
 
 
-def python(program: str, *told: str) -> subprocess.CompletedProcess[str]:
+def python(program: str, *arguments: str) -> subprocess.CompletedProcess[str]:
     done = subprocess.run(
-        [sys.executable, "-c", TAKEN_AWAY + program, *told],
+        [sys.executable, "-c", TAKEN_AWAY + program, *arguments],
         cwd=ROOT,
         capture_output=True,
         text=True,
@@ -100,7 +100,7 @@ def python(program: str, *told: str) -> subprocess.CompletedProcess[str]:
 
 @dataclass(frozen=True)
 class Done:
-    """A class with its way behind it: the statuses of the commands by name, and what they said of what went wrong.
+    """A class with its way behind it: the statuses of the commands by name, and what they printed of what went wrong.
 
     `failed` are the modules that could not be imported then.
     """
@@ -108,7 +108,7 @@ class Done:
     course: Course
     statuses: dict[str, list[int]]
     failed: list[str]
-    told: str
+    errors: str
 
 
 def mark(course: Course) -> None:
@@ -121,10 +121,10 @@ def mark(course: Course) -> None:
         book.add_assignment(ASSIGNMENT)
         book.add_notebook(ASSIGNMENT, ASSIGNMENT)
         for cell in master.notebook.cells:
-            told, where = settings(cell), (grade_id(cell), ASSIGNMENT, ASSIGNMENT)
-            if told.get("grade"):
-                book.add_grade_cell(*where, max_score=told["points"], cell_type=cell.cell_type)
-            if told.get("solution"):
+            metadata, where = settings(cell), (grade_id(cell), ASSIGNMENT, ASSIGNMENT)
+            if metadata.get("grade"):
+                book.add_grade_cell(*where, max_score=metadata["points"], cell_type=cell.cell_type)
+            if metadata.get("solution"):
                 book.add_solution_cell(*where)
         book.add_student("ada", first_name="Ada", last_name="Lovelace")
         book.add_submission(ASSIGNMENT, "ada", timestamp=datetime.datetime(2026, 1, 12, 12))
@@ -163,7 +163,7 @@ def test_only_what_runs_students_code_cannot_be_imported(done: Done) -> None:
 def test_a_class_is_collected_read_and_handed_back(done: Done) -> None:
     assert (done.course.submitted("ada", ASSIGNMENT) / f"{ASSIGNMENT}.ipynb").is_file()
     wanted = {"collect": [0], "feedback": [0, 0], "report": [0], "export": [0, 0, 0], "hand-back": [0]}
-    assert {name: done.statuses[name] for name in wanted} == wanted, done.told
+    assert {name: done.statuses[name] for name in wanted} == wanted, done.errors
     page = done.course.feedback("ada", ASSIGNMENT).read_text("utf-8")
     assert "15.5 of 16 points" in page
     assert "Well put." in page
@@ -178,7 +178,7 @@ def test_the_doctor_mends_a_file(done: Done) -> None:
 
 def test_what_needs_linux_says_so_in_one_sentence(done: Done) -> None:
     assert (done.statuses["autograde"], done.statuses["regrade"]) == ([2, 2], [2])
-    said = [line for line in done.told.splitlines() if "cannot lock students' code in" in line]
-    assert len(said) == 3
-    assert all(line.endswith("Nothing was graded; grade on Linux, or in WSL.") for line in said)
-    assert "Traceback" not in done.told
+    sentences = [line for line in done.errors.splitlines() if "cannot lock students' code in" in line]
+    assert len(sentences) == 3
+    assert all(line.endswith("Nothing was graded; grade on Linux, or in WSL.") for line in sentences)
+    assert "Traceback" not in done.errors

@@ -13,7 +13,7 @@ UTC = datetime.timezone.utc
 
 
 @pytest.mark.parametrize(
-    "told",
+    "text",
     [
         "2026-01-12 18:00:00 UTC",
         "2026-01-12 18:00:00.123456 UTC",
@@ -30,20 +30,20 @@ UTC = datetime.timezone.utc
         "\ufeff2026-01-12 18:00:00 UTC\r\n",
     ],
 )
-def test_a_timestamp_is_read_as_nbgrader_reads_it(tmp_path: Path, told: str) -> None:
+def test_a_timestamp_is_read_as_nbgrader_reads_it(tmp_path: Path, text: str) -> None:
     folder = tmp_path / "gradebook" / "submitted" / "ada" / "01_causal_mask"
     folder.mkdir(parents=True)
-    (folder / "timestamp.txt").write_bytes(told.encode())
-    wanted = parse_utc(told.strip("\ufeff\r\n")).replace(tzinfo=UTC)
+    (folder / "timestamp.txt").write_bytes(text.encode())
+    wanted = parse_utc(text.strip("\ufeff\r\n")).replace(tzinfo=UTC)
     assert read_timestamp(folder) == wanted
     assert Course(tmp_path).received("ada", "01_causal_mask") == wanted
 
 
 @pytest.mark.parametrize(
-    "told", ["", "no time", "9" * 30, "9" * 30 + "h", "2026-13-01 18:00:00 UTC", "\0", "2026-01-12 99:00:00 UTC"]
+    "text", ["", "no time", "9" * 30, "9" * 30 + "h", "2026-13-01 18:00:00 UTC", "\0", "2026-01-12 99:00:00 UTC"]
 )
-def test_what_is_no_time_gives_none(tmp_path: Path, told: str) -> None:
-    (tmp_path / "timestamp.txt").write_text(told)
+def test_what_is_no_time_gives_none(tmp_path: Path, text: str) -> None:
+    (tmp_path / "timestamp.txt").write_text(text)
     assert read_timestamp(tmp_path) is None
 
 

@@ -1,4 +1,4 @@
-"""Where the gradebook is: addresses in `db_url`, and that no password in one is ever told."""
+"""Where the gradebook is: addresses in `db_url`, and that no password in one is ever shown."""
 
 from __future__ import annotations
 
@@ -19,7 +19,7 @@ SECRET = "se:cret@word"
 
 
 @pytest.mark.parametrize(
-    ("told", "expected"),
+    ("address", "expected"),
     [
         (f"mysql://me:{SECRET}@host/grades", "of the kind 'mysql'"),
         (f"postgresql+psycopg://me:{SECRET}@host:port/grades", "is no address of a database"),
@@ -28,9 +28,9 @@ SECRET = "se:cret@word"
         ("sqlite://", "names no file"),
     ],
 )
-def test_what_is_no_address_is_refused_without_its_password(told: str, expected: str, tmp_path: Path) -> None:
+def test_what_is_no_address_is_refused_without_its_password(address: str, expected: str, tmp_path: Path) -> None:
     with pytest.raises(CourseError, match=rf"{expected}.*; expected sqlite:///FILE or postgresql\+psycopg") as refused:
-        Address(told, tmp_path)
+        Address(address, tmp_path)
     assert "cret" not in str(refused.value)
 
 
@@ -57,7 +57,7 @@ def test_without_settings_the_gradebook_is_in_the_class_folder(tmp_path: Path) -
     assert Course(tmp_path).address.file == tmp_path / "gradebook" / "gradebook.db"
 
 
-def test_no_text_tells_a_password(tmp_path: Path) -> None:
+def test_no_text_reveals_a_password(tmp_path: Path) -> None:
     address = f"postgresql+psycopg://me:{SECRET}@host/grades"
     assert without_passwords(f"no {address}, sorry") == "no postgresql+psycopg://me:***@host/grades, sorry"
     assert without_passwords("see https://host/a:b and mail a@b") == "see https://host/a:b and mail a@b"

@@ -450,7 +450,7 @@ def test_biographies():
     assert sum(town == constant for town in unseen.values()) / len(unseen) < 0.09
 
 
-def test_a_name_does_not_tell_the_town():
+def test_a_name_does_not_reveal_the_town():
     """Naive Bayes on first names and endings is near the constant answer on unseen people."""
     read, unseen = people("train") | people("dev"), people("unseen")
 

@@ -206,9 +206,9 @@ def files_in(folder: Path) -> list[str]:
 def test_book_reviews(serve: Callable[..., type[Server]], mirror: Path, capsys: pytest.CaptureFixture[str]) -> None:
     server = serve(mirror)
     corpus = load("cls_books")
-    said = capsys.readouterr().out
+    output = capsys.readouterr().out
     for words in ("Source: github.com/moussaKam", "Licence: ", "MB to", "43 of 2000", "13 of 400"):
-        assert words in said
+        assert words in output
     assert [len(part) for part in (corpus.train, corpus.valid, corpus.test)] == [1600, 400, 2000]
     assert [sum(corpus[part]["label"]) for part in ("train", "valid", "test")] == [800, 200, 1000]
     assert corpus.vocabulary is not None

@@ -145,7 +145,7 @@ def test_every_weight_counts_and_learns() -> None:
         assert all(weight.grad is not None and weight.grad.abs().sum() > 0 for weight in model.parameters())
 
 
-def test_what_is_not_said_follows_from_what_is() -> None:
+def test_what_is_not_given_follows_from_what_is() -> None:
     model = Llama(VOCAB, WIDTH, 1, HEADS)
     attention = model.layers[0].attention
     assert attention.key.weight.shape == attention.query.weight.shape == (WIDTH, WIDTH)

@@ -41,10 +41,10 @@ def test_the_same_figure_has_the_same_bytes(shown: list[dict[str, str]]) -> None
 
 def test_a_mask_with_infinities_is_drawn_and_described(shown: list[dict[str, str]], tmp_path: Any) -> None:
     mask = torch.zeros(5, 5).masked_fill(torch.ones(5, 5).triu(1).bool(), -torch.inf)
-    told = plots.describe_matrix(mask, "The mask")
-    assert "5 rows and 5 columns" in told
-    assert "minus infinity in 10 places" in told
-    plots.show(plots.matrix(mask, "mask", digits=0).figure, told)
+    text = plots.describe_matrix(mask, "The mask")
+    assert "5 rows and 5 columns" in text
+    assert "minus infinity in 10 places" in text
+    plots.show(plots.matrix(mask, "mask", digits=0).figure, text)
     data = re.search(r'base64,([^"]+)"', shown[0]["text/html"])
     assert data is not None
     (tmp_path / "mask.png").write_bytes(base64.b64decode(data.group(1)))
@@ -87,8 +87,8 @@ def test_several_runs_get_a_band_and_a_mean() -> None:
     assert len(axes.collections) == 1
     assert [text.get_text() for text in axes.get_legend().get_texts()] == ["runs", "one"]
     assert axes.lines[0].get_marker() != axes.lines[1].get_marker()
-    told = plots.describe_curves({"runs": [[0.0, 1.0], [1.0, 3.0]]}, [1, 2], "step")
-    assert told == "runs goes from 0.5 at step 1 to 2 at 2."
+    description = plots.describe_curves({"runs": [[0.0, 1.0], [1.0, 3.0]]}, [1, 2], "step")
+    assert description == "runs goes from 0.5 at step 1 to 2 at 2."
     plt.close("all")
 
 

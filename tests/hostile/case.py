@@ -13,7 +13,7 @@ VARIANTS = 4  # sets of questions, each of which is drawn in every worker
 
 @dataclass(frozen=True)
 class World:
-    """What an attack may know: it is told where everything lies.
+    """What an attack may know: it is shown where everything lies.
 
     Args:
         secret: a file outside the class with a canary in it.

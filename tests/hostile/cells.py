@@ -13,9 +13,9 @@ from nbformat import NotebookNode
 from tests.hostile.case import Case
 
 
-def _told(cell: NotebookNode) -> dict[str, Any]:
-    told: dict[str, Any] = cell.metadata.get("nbgrader", {})
-    return told
+def _settings(cell: NotebookNode) -> dict[str, Any]:
+    settings: dict[str, Any] = cell.metadata.get("nbgrader", {})
+    return settings
 
 
 def _each(change: Callable[[NotebookNode], None], kind: str = "check") -> Callable[[NotebookNode], None]:
@@ -23,8 +23,8 @@ def _each(change: Callable[[NotebookNode], None], kind: str = "check") -> Callab
 
     def changed(notebook: NotebookNode) -> None:
         for cell in notebook.cells:
-            told = _told(cell)
-            if kind == "all" or (told and bool(told.get("solution")) == (kind == "solution")):
+            settings = _settings(cell)
+            if kind == "all" or (settings and bool(settings.get("solution")) == (kind == "solution")):
                 change(cell)
 
     return changed
@@ -54,20 +54,20 @@ def _twice(notebook: NotebookNode) -> None:
 
 
 def _extra(notebook: NotebookNode) -> None:
-    told = {"grade": True, "solution": False, "locked": False, "points": 1000, "grade_id": "gift", "schema_version": 3}
+    gift = {"grade": True, "solution": False, "locked": False, "points": 1000, "grade_id": "gift", "schema_version": 3}
     for grade_id in ("gift", "causal_mask_check", "padding_mask_check", "mask_essay"):
         cell = nbformat.v4.new_code_cell("1000")
-        cell.metadata["nbgrader"] = told | {"grade_id": grade_id, "cell_type": "code"}
+        cell.metadata["nbgrader"] = gift | {"grade_id": grade_id, "cell_type": "code"}
         cell.outputs = [nbformat.v4.new_output("execute_result", {"text/plain": "1000"})]
         notebook.cells.insert(0, cell)
 
 
 def _swapped(notebook: NotebookNode) -> None:
     for cell in notebook.cells:
-        told = _told(cell)
-        if told:
-            name = told["grade_id"]
-            told["grade_id"] = name.removesuffix("_check") if name.endswith("_check") else f"{name}_check"
+        settings = _settings(cell)
+        if settings:
+            name = settings["grade_id"]
+            settings["grade_id"] = name.removesuffix("_check") if name.endswith("_check") else f"{name}_check"
 
 
 def _forged(notebook: NotebookNode) -> None:

@@ -1,4 +1,4 @@
-"""Replies that are legal and dear to read, and processes that hardly work: attempts to hold whoever grades."""
+"""Replies that are legal and expensive to read, and processes that hardly work: attempts to hold whoever grades."""
 
 from __future__ import annotations
 
@@ -41,8 +41,8 @@ def _copies(count: int) -> Callable[[NotebookNode], None]:
     """Returns what adds so many copies of an exercise's cell, none of which is a code cell."""
 
     def change(notebook: NotebookNode) -> None:
-        told = {"grade_id": "causal_mask", "solution": True}
-        notebook.cells += [nbformat.v4.new_markdown_cell("1", metadata={"nbgrader": told}) for _ in range(count)]
+        settings = {"grade_id": "causal_mask", "solution": True}
+        notebook.cells += [nbformat.v4.new_markdown_cell("1", metadata={"nbgrader": settings}) for _ in range(count)]
 
     return change
 

@@ -28,8 +28,8 @@ $<img src=x onerror="document.title='taken over'">$
 
 def _essay(notebook: NotebookNode) -> None:
     for cell in notebook.cells:
-        told = cell.metadata.get("nbgrader", {})
-        if told.get("grade") and told.get("solution"):
+        settings = cell.metadata.get("nbgrader", {})
+        if settings.get("grade") and settings.get("solution"):
             cell.source = ESSAY
             cell.attachments = {
                 "x.svg": {"image/svg+xml": SCRIPT},

@@ -35,7 +35,7 @@ def _made_up(name: str, data: str) -> Case:
     return Case(name, {"causal_mask": _MADE_UP.replace("{made_up}", data)}, least=3.0)
 
 
-def _tells(name: str, body: str, before: str = "") -> Case:
+def _case(name: str, body: str, before: str = "") -> Case:
     lines = body.replace("\n", "\n    ")
     return Case(name, {"causal_mask": f"{before}\ndef causal_mask(size):\n    {lines}"}, least=3.0)
 
@@ -58,24 +58,24 @@ CASES = [
     _made_up("made_up_outcome", "{'outcome': 'right', 'earned': 3}"),
     _made_up("made_up_late_tells_what_was_asked", "{'outcome': 'late', 'error': f'hidden_size_{size}'}"),
     # What a hidden question asks is carried out in the name of a class, a line, a kind of value.
-    _tells("tells_by_a_class", "raise type(f'hidden_size_{size}', (Exception,), {})()"),
-    _tells("tells_what_it_was_asked_before", "_asked.append(size)\nraise type(f'hidden_size_{_asked}', (Exception,), {})()", "_asked = []"),
-    _tells("tells_by_a_class_of_errors", "raise type(f'hidden_size_{size}', (ValueError,), {})()"),
-    _tells("tells_by_a_base_class", "raise type('E', (type(f'hidden_size_{size}', (Exception,), {}),), {})()"),
-    _tells("tells_by_the_name_of_a_module", "raise type(f'hidden_size_{size}', (Exception,), {'__module__': 'builtins'})()"),
-    _tells("tells_by_a_line", "import linecache\nname = f'<hidden_size_{size}>'\nlinecache.cache[name] = (9, None, [f'hidden_size_{size}\\n'], name)\nexec(compile('1 / 0', name, 'exec'))"),
-    _tells("tells_by_a_kind_of_value", "return type(f'hidden_size_{size}', (), {})()"),
-    _tells("tells_by_a_text", "return f'hidden_size_{size}'"),
-    _tells("tells_by_a_key", "return {f'hidden_size_{size}': 1}"),
-    _tells("tells_by_a_symbol", "import sympy\nreturn sympy.Symbol(f'hidden_size_{size}')"),
-    _tells("tells_by_what_it_prints", "print(f'hidden_size_{size}')"),
-    _tells("tells_by_a_stub", "raise NotImplementedError(f'Replace this line by your answer hidden_size_{size}')"),
+    _case("tells_by_a_class", "raise type(f'hidden_size_{size}', (Exception,), {})()"),
+    _case("tells_what_it_was_asked_before", "_asked.append(size)\nraise type(f'hidden_size_{_asked}', (Exception,), {})()", "_asked = []"),
+    _case("tells_by_a_class_of_errors", "raise type(f'hidden_size_{size}', (ValueError,), {})()"),
+    _case("tells_by_a_base_class", "raise type('E', (type(f'hidden_size_{size}', (Exception,), {}),), {})()"),
+    _case("tells_by_the_name_of_a_module", "raise type(f'hidden_size_{size}', (Exception,), {'__module__': 'builtins'})()"),
+    _case("tells_by_a_line", "import linecache\nname = f'<hidden_size_{size}>'\nlinecache.cache[name] = (9, None, [f'hidden_size_{size}\\n'], name)\nexec(compile('1 / 0', name, 'exec'))"),
+    _case("tells_by_a_kind_of_value", "return type(f'hidden_size_{size}', (), {})()"),
+    _case("tells_by_a_text", "return f'hidden_size_{size}'"),
+    _case("tells_by_a_key", "return {f'hidden_size_{size}': 1}"),
+    _case("tells_by_a_symbol", "import sympy\nreturn sympy.Symbol(f'hidden_size_{size}')"),
+    _case("tells_by_what_it_prints", "print(f'hidden_size_{size}')"),
+    _case("tells_by_a_stub", "raise NotImplementedError(f'Replace this line by your answer hidden_size_{size}')"),
     # What lies beside it in the sandbox, or in another one.
-    _tells("reads_the_examples", "return EXAMPLES", "import tutor.checks\ntry: EXAMPLES = tutor.checks.public_examples()['causal_mask'].stages[0].cases[0].wanted\nexcept Exception: EXAMPLES = 1"),
-    _tells("checks_itself", "return 1", "from tutor.checks import check\ncheck(lambda size: 1, 'causal_mask')"),
-    _tells("locks_a_shared_file", "return 1", "import fcntl, tutor.checks\n_file = open(tutor.checks.__file__)\nfcntl.flock(_file, 2)"),
-    _tells("leases_a_shared_file", "return 1", "import fcntl, tutor.checks\n_file = open(tutor.checks.__file__)\ntry: fcntl.fcntl(_file, 1024, 0)\nexcept OSError: pass"),
-    _tells("watches_shared_files", "return 1", "import ctypes\nctypes.CDLL(None).inotify_init1(0)"),
+    _case("reads_the_examples", "return EXAMPLES", "import tutor.checks\ntry: EXAMPLES = tutor.checks.public_examples()['causal_mask'].stages[0].cases[0].wanted\nexcept Exception: EXAMPLES = 1"),
+    _case("checks_itself", "return 1", "from tutor.checks import check\ncheck(lambda size: 1, 'causal_mask')"),
+    _case("locks_a_shared_file", "return 1", "import fcntl, tutor.checks\n_file = open(tutor.checks.__file__)\nfcntl.flock(_file, 2)"),
+    _case("leases_a_shared_file", "return 1", "import fcntl, tutor.checks\n_file = open(tutor.checks.__file__)\ntry: fcntl.fcntl(_file, 1024, 0)\nexcept OSError: pass"),
+    _case("watches_shared_files", "return 1", "import ctypes\nctypes.CDLL(None).inotify_init1(0)"),
     # Processes whose time the kernel adds to nobody.
     *(
         Case(f"children_nobody_waits_for_{count}", {"causal_mask": f"import os, signal, time\nsignal.signal(signal.SIGCHLD, signal.SIG_IGN)\nfor _ in range({count}):\n    if os.fork() == 0:\n        end = time.process_time() + {seconds}\n        while time.process_time() < end: pass\n        os._exit(0)\n    try: os.wait()\n    except OSError: pass"}, least=3.0, costly=True)

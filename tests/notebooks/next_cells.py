@@ -39,9 +39,9 @@ from tutor.checking.clock import TooSlow, time_limit
 
 ROWS = 1_000  # of each part of a corpus
 STEPS = 2  # of a training that are made; the others are counted
-SECONDS = 8.0  # of a processor, for one cell with the notebook's own solution
+SECONDS = 8.0  # CPU seconds for one cell with the notebook's own solution
 PATIENCE = 4.0  # times as long may an answer take, and a second more
-IN_ALL = 4.0  # of a processor: an answer that has used so much is asked no further cell
+IN_ALL = 4.0  # CPU seconds: an answer that has used so much is asked no further cell
 Variables = dict[str, Any]
 
 

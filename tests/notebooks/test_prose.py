@@ -1,4 +1,4 @@
-"""What the notebooks say of a run is what the run has said.
+"""What the notebooks say of a run is what the run has printed.
 
 A sentence with the words "our run" speaks of the run whose outputs are kept in the solution notebook: each of its
 numbers, and each French or English example in italics, must stand in an output above it, in the same section. A
@@ -44,14 +44,14 @@ def numbers(text: str) -> list[str]:
     return [found.replace(",", "") for found in NUMBER.findall(text)]
 
 
-def is_there(number: str, said: list[float]) -> bool:
+def is_there(number: str, numbers: list[float]) -> bool:
     """Returns whether one of the numbers, or its hundredfold as per cent, is this one when rounded as it is."""
     unit = 10.0 ** -len(number.partition(".")[2])
-    return any(abs(float(number) - factor * other) <= 0.501 * unit for other in said for factor in (1, 100))
+    return any(abs(float(number) - factor * other) <= 0.501 * unit for other in numbers for factor in (1, 100))
 
 
 def untrue(cells: list[Any]) -> list[str]:
-    """Returns what sentences with "our run" tell and no output of their section above them has."""
+    """Returns what sentences with "our run" state and no output of their section above them has."""
     found, above = [], ""
     for cell in cells:
         if cell["cell_type"] != "markdown":
@@ -59,18 +59,18 @@ def untrue(cells: list[Any]) -> list[str]:
             continue
         for part in re.split(r"(?m)^(?=## )", cell["source"]):
             above = "" if part.startswith("## ") else above
-            said = [float(number) for number in numbers(above)]
+            measured = [float(number) for number in numbers(above)]
             for sentence in sentences(part):
                 if re.search(r"\bour run\b", sentence, re.IGNORECASE):
                     words = " ".join(sentence.split())
-                    found += [f"{number}: {words}" for number in numbers(sentence) if not is_there(number, said)]
+                    found += [f"{number}: {words}" for number in numbers(sentence) if not is_there(number, measured)]
                     examples = [text for text in EXAMPLE.findall(sentence) if " " in text]  # one word is stressed
                     found += [f"{text}: {words}" for text in examples if text.lower() not in above.lower()]
     return found
 
 
 @pytest.mark.parametrize("name", catalogue.notebooks())
-def test_what_is_said_of_our_run_stands_in_its_outputs(name: str) -> None:
+def test_what_is_stated_of_our_run_stands_in_its_outputs(name: str) -> None:
     made = nbformat.read(ROOT / "solutions" / name / f"{name}.ipynb", as_version=4)
     prose = {cell.source for cell in source.read(ROOT / "solutions" / f"{name}.py") if cell.kind == "prose"}
     if not prose <= {cell.source for cell in made.cells}:
@@ -90,14 +90,14 @@ def test_no_output_shows_digits_of_what_rounding_leaves(name: str) -> None:
 
 
 def test_sentences_that_name_the_measured_results_have_their_numbers() -> None:
-    said = [float(number) for number in numbers((ROOT / "docs" / "results.md").read_text(encoding="utf-8"))]
+    measured = [float(number) for number in numbers((ROOT / "docs" / "results.md").read_text(encoding="utf-8"))]
     wrong, checked = [], 0
     for path in sorted((ROOT / "solutions").glob("*.py")):
         for cell in source.read(path):
             for sentence in sentences(cell.source) if cell.language == "markdown" else []:
                 if "docs/results.md" in sentence:
                     checked += len(numbers(sentence))
-                    wrong += [f"{path.name}: {n}: {sentence}" for n in numbers(sentence) if not is_there(n, said)]
+                    wrong += [f"{path.name}: {n}: {sentence}" for n in numbers(sentence) if not is_there(n, measured)]
     assert wrong == []
     assert checked >= 5
 
@@ -114,7 +114,7 @@ def test_notebook_12_quotes_the_published_log() -> None:
     accuracies = epochs[epochs["setting"] == 4]["training_accuracy"]
     far = ends["dev_loss"] - last["training_loss"]
     minutes = epochs.groupby("setting")["seconds"].sum() / 60
-    for said in (
+    for sentence in (
         f"training accuracy stays at {last['training_accuracy'][4]:.1f} % and its training loss at {losses[-1]:.1f}",
         f"({ends['dev_accuracy'][4]:.1f} and {last['training_accuracy'][4]:.1f} %)",
         f"({far[4]:.1f}, with {far.drop(4).min():.1f} to {far.drop(4).max():.1f} for the others)",
@@ -126,7 +126,7 @@ def test_notebook_12_quotes_the_published_log() -> None:
         f"gains {ends['bleu'][3] - ends['bleu'][1]:.4f}",
         f"({ends['dev_loss'][3]:.3f} against {ends['dev_loss'][1]:.3f})",
     ):
-        assert said in text, said
+        assert sentence in text, sentence
     assert losses[1] > losses[0]  # "Its loss *rises* in the second epoch"
     assert 7.5 < ends["decoding_seconds"][4] / ends["decoding_seconds"][3] < 8.5  # "eight times as long"
     assert ends["dev_loss"].idxmin() == 2  # "*Middle* has the lowest dev loss, *wide* the highest BLEU"

@@ -16,8 +16,8 @@ def test_every_item_names_sections_that_exist() -> None:
     parts = re.split(r"^## .* \((\d+)\)$", page, flags=re.MULTILINE)[1:]
     counted = [len(re.findall(r"^- ", items, re.MULTILINE)) for items in parts[1::2]]
     assert counted == [int(number) for number in parts[::2]]
-    (told,) = re.findall(r"Each of the (\d+) things", page)
-    assert sum(counted) == int(told)
+    (count,) = re.findall(r"Each of the (\d+) things", page)
+    assert sum(counted) == int(count)
     for item in re.findall(r"^- .+$", page, re.MULTILINE):
         named = re.findall(r"\b(\d\d) §(\d+)", item.rpartition(": ")[2])
         assert named, item

@@ -107,19 +107,19 @@ def test_a_notebook_ends_with_what_others_call_it(path: Path) -> None:
 
 
 @pytest.mark.parametrize(
-    ("sections", "said"),
+    ("sections", "message"),
     [
         (["- **a word**: what it means.\n"] * 1, "with five to ten lines .*; found 1 in 1 cells"),
         (["".join(f"- **word {n}**: what it means.\n" for n in range(6))] * 2, "found 12 in 2 cells"),
     ],
 )
-def test_a_section_that_is_not_as_it_must_be_is_refused(tmp_path: Path, sections: list[str], said: str) -> None:
+def test_a_section_that_is_not_as_it_must_be_is_refused(tmp_path: Path, sections: list[str], message: str) -> None:
     path = tmp_path / "77_mine.py"
     cells = [f"{glossary.HEADING}\n\n{lines}" for lines in sections]
     path.write_text(
         "\n".join("# %% [markdown]\n" + re.sub("^", "# ", one, flags=re.M) for one in cells), encoding="utf-8"
     )
-    with pytest.raises(source.BuildError, match=said):
+    with pytest.raises(source.BuildError, match=message):
         glossary.page([path])
 
 
@@ -127,8 +127,8 @@ def test_a_word_that_two_notebooks_explain_is_refused_and_a_notebook_without_wor
     text = f"# %% [markdown]\n# {glossary.HEADING}\n#\n" + "".join(
         f"# - **word {n}**: it means {n}.\n" for n in range(5)
     )
-    for name, told in {"77_mine.py": text, "78_yours.py": text, "79_bare.py": "# %% [markdown]\n# Text\n"}.items():
-        (tmp_path / name).write_text(told, encoding="utf-8")
+    for name, contents in {"77_mine.py": text, "78_yours.py": text, "79_bare.py": "# %% [markdown]\n# Text\n"}.items():
+        (tmp_path / name).write_text(contents, encoding="utf-8")
     with pytest.raises(source.BuildError, match="the notebooks 77 and 78 both explain 'word 0'"):
         glossary.page([tmp_path / "77_mine.py", tmp_path / "78_yours.py"])
     assert "\n- **word 4**: it means 4. (77)\n" in glossary.page([tmp_path / "77_mine.py", tmp_path / "79_bare.py"])
@@ -151,10 +151,10 @@ def test_not_much_is_read_before_the_first_exercise(path: Path) -> None:
     assert len(words) <= LONGER.get(path.stem[:2], AT_FIRST)
 
 
-def test_the_route_of_six_is_told_in_00_and_at_the_end_of_each_of_the_six() -> None:
+def test_the_route_of_six_is_described_in_00_and_at_the_end_of_each_of_the_six() -> None:
     last = {path.stem[:2]: [c for c in source.read(path) if c.kind == "prose"][-1].source for path in SOURCES}
-    told = [number for number, text in last.items() if "**The short route**" in text]
-    assert tuple(told) == syllabus.SIX
+    numbers = [number for number, text in last.items() if "**The short route**" in text]
+    assert tuple(numbers) == syllabus.SIX
     for number, following in itertools.pairwise(syllabus.SIX):
         assert re.search(rf"The short route.*\b{following}\b", last[number]), number
     assert re.findall(r"\*\*(\d\d)\*\*", SOURCES[0].read_text(encoding="utf-8")) == list(syllabus.SIX)

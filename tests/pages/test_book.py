@@ -30,10 +30,10 @@ def test_a_page_has_all_texts_and_pictures_and_no_answer(stem: str) -> None:
     assert [output for output in shown if "data" in output] == [
         output for outputs in wanted for output in outputs if "data" in output
     ]
-    told, sources = "\n".join(cell.source for cell in made.cells), build.ROOT / "solutions" / f"{stem}.py"
+    text, sources = "\n".join(cell.source for cell in made.cells), build.ROOT / "solutions" / f"{stem}.py"
     for region in regions(sources.read_text(encoding="utf-8"), source.BEGIN, source.END):
         lines = [line.strip() for line in region.splitlines() if len(line.strip()) > 25]
-        assert not [line for line in lines if line in told]
+        assert not [line for line in lines if line in text]
     for word in ("check(", "MARK SCHEME", "grading.definitions.examiner"):
         assert not [cell.source for cell in made.cells if cell.cell_type == "code" and word in cell.source], word
 

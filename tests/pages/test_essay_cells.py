@@ -243,11 +243,11 @@ def _experiments(notebook: NotebookNode) -> None:
 
 def _commented(notebook: NotebookNode) -> None:
     """Comments as people write them, on what their code does."""
-    told = "The function above takes lengths and gives back a tensor of bool. I have tried it with several sizes."
+    text = "The function above takes lengths and gives back a tensor of bool. I have tried it with several sizes."
     for one in notebook.cells:
         if one.cell_type == "code" and not is_experiment(one):
-            one.source += f"\n\n# {told}"
-    notebook.cells.insert(9, new_code_cell(f"# {told}\ncausal_mask(3)"))
+            one.source += f"\n\n# {text}"
+    notebook.cells.insert(9, new_code_cell(f"# {text}\ncausal_mask(3)"))
 
 
 def _question_merged(notebook: NotebookNode) -> None:
@@ -310,8 +310,8 @@ def test_of_several_essays_each_has_its_own(name: str) -> None:
         essay = one["metadata"].get("nbgrader", {}).get("grade_id", "")
         moved += [one, {"cell_type": "markdown", "metadata": {}, "source": texts[essay]}] if essay in essays else [one]
         lost.append({"cell_type": one["cell_type"], "metadata": {}, "source": texts.get(essay, one["source"])})
-    for told in (moved, lost):
-        assert {essay: one.text for essay, one in read_essays(told, cells).items()} == texts
+    for layout in (moved, lost):
+        assert {essay: one.text for essay, one in read_essays(layout, cells).items()} == texts
     first, second, *_ = essays[-2:]
     both = copy.deepcopy(given)
     for one in both:
@@ -321,8 +321,8 @@ def test_of_several_essays_each_has_its_own(name: str) -> None:
     assert MORE in read_essays(both, cells)[second].text  # both answers in the first one's cell
     both = [*both]
     at = next(n for n, one in enumerate(both) if grade_id(one) == first)
-    both[at]["source"], told = "", both[at]["source"]
-    both.insert(at + 1, {"cell_type": "markdown", "metadata": {}, "source": told})  # both below it
+    both[at]["source"], text = "", both[at]["source"]
+    both.insert(at + 1, {"cell_type": "markdown", "metadata": {}, "source": text})  # both below it
     assert MORE in read_essays(both, cells)[second].text
 
 
@@ -367,7 +367,7 @@ def test_pictures_stay_with_their_text() -> None:
     assert essay.notes == ["goes on in the cell below its own"]  # the old one was taken out of the text
 
 
-def test_a_picture_of_another_cell_is_shown_and_one_that_is_nowhere_is_told() -> None:
+def test_a_picture_of_another_cell_is_shown_and_one_that_is_nowhere_is_reported() -> None:
     notebook = with_picture("![](attachment:a%20b.png)")
     notebook.cells[0].attachments = {"a b.png": {"image/png": PNG}}
     essay = found(notebook)
@@ -413,7 +413,7 @@ def test_what_is_no_safe_picture_is_not_kept(held: object) -> None:
 
 
 @pytest.mark.parametrize(("data", "kind"), [(PNG, "png"), (JPEG, "jpeg"), (GIF, "gif"), (WEBP, "webp")])
-def test_the_kind_of_a_picture_is_told_by_its_first_bytes(data: str, kind: str) -> None:
+def test_the_kind_of_a_picture_is_recognised_by_its_first_bytes(data: str, kind: str) -> None:
     assert read_picture(f" {data[:8]}\n{data[8:]}") == (f"image/{kind}", data)
 
 
@@ -461,7 +461,7 @@ def test_the_graded_notebook_has_text_and_pictures_in_the_essay_s_own_cell(tmp_p
     assert len({one.digest() for one in (plain, work, other)}) == 3
 
 
-def test_a_missing_cell_is_told_and_looked_at(tmp_path: Path) -> None:
+def test_a_missing_cell_is_reported_and_looked_at(tmp_path: Path) -> None:
     from nbgrader.utils import determine_grade
 
     notebook = released()

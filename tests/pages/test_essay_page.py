@@ -1,4 +1,4 @@
-"""Essays read by keyboard: what the page shows, who gets it, and that a mark is in nbgrader's gradebook, or told."""
+"""Essays read by keyboard: what the page shows, who gets it, and that a mark is in nbgrader's gradebook, or refused."""
 
 from __future__ import annotations
 
@@ -122,7 +122,7 @@ def test_every_essay_has_its_question_rubric_and_samples(path: Path) -> None:
             ]
 
 
-def test_what_is_not_there_is_told(course: Course, tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+def test_what_is_not_there_is_reported(course: Course, tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
     with pytest.raises(CourseError, match="01_causal_mask has no essay 'other'; expected one of: mask_essay"):
         essays.question(course, ASSIGNMENT, "other")
     assert main(["essays", "--course", str(tmp_path / "empty")]) == 2
@@ -163,25 +163,25 @@ def test_what_is_no_mark_is_refused(course: Course, typed: str, comment: str) ->
         essays.read_mark(asked, typed, comment)
 
 
-def test_the_later_of_two_readers_is_told(course: Course) -> None:
+def test_the_later_of_two_readers_is_reported(course: Course) -> None:
     mine = read(course)["eve"]
     give(course, mine, 2, "Good.")
-    with pytest.raises(ChangedError, match=r'somebody else gave 2 points meanwhile, with the comment "Good\."') as told:
+    with pytest.raises(ChangedError, match=r'somebody else gave 2 points meanwhile, with the comment "Good\."') as info:
         give(course, mine, 0.5)
     assert in_gradebook(course, "eve") == (2.0, False, "Good.")
     give(course, mine, 2, "Good.")  # the same mark is no quarrel
-    give(course, told.value.answers[0], 0.5)  # who has seen the other mark may put theirs in its place
+    give(course, info.value.answers[0], 0.5)  # who has seen the other mark may put theirs in its place
     assert in_gradebook(course, "eve") == (0.5, False, None)
 
 
 def test_a_newer_submission_is_shown_before_it_gets_a_mark(course: Course) -> None:
     mine = read(course)["eve"]
     write_answer(course, "eve", "It hides the future.")
-    with pytest.raises(ChangedError, match="a newer submission was graded meanwhile") as told:
+    with pytest.raises(ChangedError, match="a newer submission was graded meanwhile") as info:
         give(course, mine, 0.5)
-    assert told.value.answers[0].text == "It hides the future."
+    assert info.value.answers[0].text == "It hides the future."
     assert in_gradebook(course, "eve") == (None, True, None)
-    give(course, told.value.answers[0], 2)
+    give(course, info.value.answers[0], 2)
     with course.gradebook() as book:  # as the autograder leaves it after a change
         book.find_grade(ESSAY, ASSIGNMENT, ASSIGNMENT, "eve").needs_manual_grade = True
         book.db.commit()
@@ -205,7 +205,7 @@ def test_a_submission_that_is_being_graded_is_left_alone(course: Course) -> None
     )
 
 
-def test_a_gradebook_that_is_being_written_is_told(course: Course, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_a_gradebook_that_is_being_written_is_reported(course: Course, monkeypatch: pytest.MonkeyPatch) -> None:
     answer = read(course)["eve"]
     usual = sqlite3.connect
     monkeypatch.setattr("sqlite3.dbapi2.connect", lambda *a, **k: usual(*a, **(k | {"timeout": 0.05})))
@@ -276,9 +276,9 @@ def test_what_is_taken_back_was_there_before(course: Course) -> None:
 def test_of_equal_answers_all_are_saved_or_none(course: Course) -> None:
     group = make_equal(course)
     write_answer(course, "eve", "Another text.")
-    with pytest.raises(ChangedError, match="1 of these 3 answers were graded anew meanwhile") as told:
+    with pytest.raises(ChangedError, match="1 of these 3 answers were graded anew meanwhile") as info:
         give_all(course, group, Mark(1))
-    assert len(told.value.answers) == 3
+    assert len(info.value.answers) == 3
     assert [in_gradebook(course, one)[0] for one in ("ada", "eve", "ivo")] == [None] * 3
     (group,) = (one for one in read_all(course) if len(one.answers) > 1)
     give(course, group.answers[1], 2)
@@ -306,14 +306,14 @@ def test_the_page_shows_pictures_and_what_grading_has_noted(course: Course) -> N
         nbformat.write(notebook, path)
     text = pages.question_page(course, essays.question(course, ASSIGNMENT, ESSAY))
     page = Page(text)
-    assert [told["src"] for tag, told in page.tags if tag == "img"] == [f"data:image/png;base64,{PNG}"]
+    assert [attributes["src"] for tag, attributes in page.tags if tag == "img"] == [f"data:image/png;base64,{PNG}"]
     assert "its file had another name (2 of 3)" in page.text
     assert "lovelace" not in text
     assert f"LOOK AT IT: a reply of its own making {EVIL}" in page.text
     assert f"{ESSAY}: below {EVIL} (2 of 3)" in page.text
     assert ", given 3 times" in page.text
     assert "0 of 4 read" in " ".join(page.text.split())
-    members = [json.loads(told["data-answers"] or "") for tag, told in page.tags if tag == "article"]
+    members = [json.loads(attributes["data-answers"] or "") for tag, attributes in page.tags if tag == "article"]
     assert sorted(map(len, members)) == [1, 3]
 
 
@@ -361,9 +361,9 @@ def test_the_page_names_nobody_and_runs_nothing(course: Course) -> None:
 @contextmanager
 def served(course: Course) -> Iterator[str]:
     """Serves the pages from a thread; gives their address."""
-    told: queue.Queue[str] = queue.Queue()
+    messages: queue.Queue[str] = queue.Queue()
     loop = asyncio.new_event_loop()
-    task = loop.create_task(pages.serve(course, show=told.put))
+    task = loop.create_task(pages.serve(course, show=messages.put))
 
     def run() -> None:
         try:
@@ -374,7 +374,7 @@ def served(course: Course) -> Iterator[str]:
     thread = threading.Thread(target=run)
     thread.start()
     try:
-        yield told.get(timeout=300)
+        yield messages.get(timeout=300)
     finally:
         loop.call_soon_threadsafe(task.cancel)
         thread.join()
@@ -404,19 +404,19 @@ def test_a_mark_goes_through_the_server(course: Course) -> None:
         assert ask(address, "GET", where)[2].startswith("<!DOCTYPE html>")
         assert "keydown" in ask(address, "GET", f"{root}essays.js")[2]
         sent = {"key": answer.key, "seen": answer.seen, "points": "1,5", "comment": "Good."}
-        status, _, said = ask(address, "POST", where, {"marks": [sent]})
-        (now,) = said["now"]
-        assert (status, said["told"], now["state"], now["points"]) == (200, "saved: 1.5 points", "read", "1.5")
-        assert said["before"] == [{"key": answer.key, "points": "", "comment": "", "again": False}]
+        status, _, reply = ask(address, "POST", where, {"marks": [sent]})
+        (now,) = reply["now"]
+        assert (status, reply["told"], now["state"], now["points"]) == (200, "saved: 1.5 points", "read", "1.5")
+        assert reply["before"] == [{"key": answer.key, "points": "", "comment": "", "again": False}]
         assert "<script" not in now["html"]
-        status, _, said = ask(address, "POST", where, {"marks": [sent | {"points": "1"}]})
+        status, _, reply = ask(address, "POST", where, {"marks": [sent | {"points": "1"}]})
         assert status == 409
-        assert said["told"].startswith("somebody else gave 1.5 points meanwhile")
+        assert reply["told"].startswith("somebody else gave 1.5 points meanwhile")
         for seen in ("", " ", "x"):  # of no page of ours: the answer that is there is shown before it gets a mark
-            status, _, said = ask(address, "POST", where, {"marks": [sent | {"seen": seen}]})
-            assert (status, said["now"][0]["points"]) == (409, "1.5")
-        status, _, said = ask(address, "POST", where, {"marks": [sent | {"points": "7"}]})
-        assert (status, said) == (409, {"told": "expected points from 0 to 2, got '7'; nothing was saved."})
+            status, _, reply = ask(address, "POST", where, {"marks": [sent | {"seen": seen}]})
+            assert (status, reply["now"][0]["points"]) == (409, "1.5")
+        status, _, reply = ask(address, "POST", where, {"marks": [sent | {"points": "7"}]})
+        assert (status, reply) == (409, {"told": "expected points from 0 to 2, got '7'; nothing was saved."})
         for wrong in (
             {"key": "none"},
             {"marks": []},
@@ -446,12 +446,12 @@ def test_who_does_not_have_the_address_gets_nothing(course: Course) -> None:
     assert in_gradebook(course, "bob") == (None, True, None)
 
 
-def test_a_port_that_is_taken_is_told(course: Course) -> None:
+def test_a_port_that_is_taken_is_reported(course: Course) -> None:
     with served(course) as address, pytest.raises(CourseError, match=r"port .* cannot be used .* choose another"):
         asyncio.run(pages.serve(course, port=urlparse(address).port or 0))
 
 
-def test_the_command_tells_the_address_and_ends_when_it_is_interrupted(
+def test_the_command_prints_the_address_and_ends_when_it_is_interrupted(
     course: Course, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
 ) -> None:
     async def interrupted(course: Course, assignments: list[str], port: int, *, show: Callable[[str], object]) -> None:

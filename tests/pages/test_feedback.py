@@ -87,8 +87,8 @@ def graded(*cells: NotebookNode) -> NotebookNode:
     return notebook
 
 
-def marked(made: NotebookNode, **told: object) -> NotebookNode:
-    made.metadata["nbgrader"] = {"grade_id": "x", "grade": False, "solution": False, "locked": False, **told}
+def marked(made: NotebookNode, **settings: object) -> NotebookNode:
+    made.metadata["nbgrader"] = {"grade_id": "x", "grade": False, "solution": False, "locked": False, **settings}
     return made
 
 
@@ -102,10 +102,10 @@ def display(**data: str) -> NotebookNode:
     return nbformat.v4.new_output("display_data", {name.replace("_", "/"): text for name, text in data.items()})
 
 
-def said(**parts: object) -> NotebookNode:
+def judgement(**parts: object) -> NotebookNode:
     """Returns the output in which the examiner has judged `mask`: 1.5 of 3 points, unless `parts` say otherwise."""
-    told = {"name": "mask", "outcome": "wrong", "earned": 1.5, "points": 3.0, "graded": True}
-    verdict = Verdict(**{**told, "stages": (("shape", True), ("values", False)), **parts})  # type: ignore[arg-type]
+    fields = {"name": "mask", "outcome": "wrong", "earned": 1.5, "points": 3.0, "graded": True}
+    verdict = Verdict(**{**fields, "stages": (("shape", True), ("values", False)), **parts})  # type: ignore[arg-type]
     return nbformat.v4.new_output("display_data", {"text/plain": str(verdict), MIME: verdict.as_data()})
 
 
@@ -134,20 +134,20 @@ def test_what_students_write_print_and_show_is_escaped() -> None:
         marked(essay, solution=True, grade=True, grade_id="essay", score=1, points=2, comment=EVIL),
         nbformat.v4.new_markdown_cell(EVIL),
         nbformat.v4.new_raw_cell(EVIL),
-        check_cell(said(name=EVIL, sentence=EVIL, mistake=EVIL, hint=EVIL, notes=[EVIL], stages=[(EVIL, True)])),
+        check_cell(judgement(name=EVIL, sentence=EVIL, mistake=EVIL, hint=EVIL, notes=[EVIL], stages=[(EVIL, True)])),
     )
     notebook.metadata["grading"] = {"put_right": [f"the file is called {EVIL}"]}
     text = make_page(notebook, {"student": EVIL, "notebook": EVIL, "score": 1, "max_score": 2})
     page = refuse_anything_active(text)
     assert page.text.count('alert("evil")') > 12  # it can be read, and does nothing
-    assert "evil.example)" in page.text  # a link's address is told
+    assert "evil.example)" in page.text  # a link's address is shown
     assert sum(tag == "img" for tag, _ in page.tags) == 2  # both decoded and encoded again
 
 
 GIF = "R0lGODlhAQABAAAAACw="
 PICTURES = {
     "drawing.png": {"image/png": PNG},
-    "my cat.gif": {"image/svg+xml": GIF},  # its kind is told by its bytes
+    "my cat.gif": {"image/svg+xml": GIF},  # its kind is recognised by its bytes
     "svg.png": {"image/png": base64.b64encode(f"<svg onload='alert(1)'>{EVIL}</svg>".encode()).decode()},
     "html.png": {"text/html": EVIL},
     "broken.png": {"image/png": f'{PNG}" onerror="alert(1)'},
@@ -206,13 +206,13 @@ def test_formgrader_shows_the_pictures_of_a_cell() -> None:
     essay = nbformat.v4.new_markdown_cell(f"![d](attachment:d.png) {EVIL}")
     essay.attachments = {"d.png": {"image/png": PNG}}
     made = HTMLExporter(config=config).from_notebook_node(graded(essay))[0]
-    pictures = [told["src"] for tag, told in Page(made).tags if tag == "img"]
+    pictures = [attributes["src"] for tag, attributes in Page(made).tags if tag == "img"]
     assert pictures == [f"data:image/png;base64,{PNG}"]
     assert EVIL not in made
 
 
 @pytest.mark.parametrize(
-    ("manual", "needs", "source", "said"),
+    ("manual", "needs", "source", "text"),
     [
         (None, False, "*Your answer here*", "no answer found in its cell"),
         (None, True, "My text.", "still to be read by a person"),
@@ -222,14 +222,14 @@ def test_formgrader_shows_the_pictures_of_a_cell() -> None:
     ],
 )
 def test_read_by_a_person_stands_only_where_a_person_has_marked_it(
-    manual: float | None, needs: bool, source: str, said: str
+    manual: float | None, needs: bool, source: str, text: str
 ) -> None:
     essay = marked(nbformat.v4.new_markdown_cell(source), solution=True, grade=True, grade_id="essay")
     grade = types.SimpleNamespace(manual_score=manual, needs_manual_grade=needs)
     essay.metadata.nbgrader |= {"score": manual or 0.0, "points": 2.0, **state_of(essay, grade)}
     page = Page(make_page(graded(essay), {}))
-    assert said in page.text
-    assert page.text.count("read by a person") == (said != "no answer found in its cell" and "missing" not in said) * (
+    assert text in page.text
+    assert page.text.count("read by a person") == (text != "no answer found in its cell" and "missing" not in text) * (
         2 if manual is None else 1
     )
 
@@ -240,7 +240,7 @@ def test_a_page_has_one_title_and_headings_without_gaps() -> None:
         nbformat.v4.new_markdown_cell("# Causal masks\n\nText."),
         nbformat.v4.new_markdown_cell("## Section\n\n###### Deep"),
         marked(essay, solution=True, grade=True, grade_id="essay", score=1, points=2, comment="# Good"),
-        check_cell(said()),
+        check_cell(judgement()),
     )
     notebook.metadata["grading"] = {"put_right": ["the file is called 'x'"]}
     page = refuse_anything_active(make_page(notebook, {"notebook": "01"}))
@@ -249,7 +249,7 @@ def test_a_page_has_one_title_and_headings_without_gaps() -> None:
 
 
 def test_code_in_sentences_is_code_and_stays_text() -> None:
-    verdict = said(sentence="got `(1, n)`, `<b>`", mistake="the mask is `(n, n)`", hint="see `torch.tril` ` alone")
+    verdict = judgement(sentence="got `(1, n)`, `<b>`", mistake="the mask is `(n, n)`", hint="see `torch.tril` ` alone")
     text = make_page(graded(check_cell(verdict)), {"notebook": "01"})
     for code in ("(1, n)", "&lt;b&gt;", "(n, n)", "torch.tril"):
         assert f"<code>{code}</code>" in text
@@ -259,7 +259,7 @@ def test_code_in_sentences_is_code_and_stays_text() -> None:
 
 def test_tables_can_be_scrolled_and_have_no_empty_titles() -> None:
     cell = nbformat.v4.new_markdown_cell("|  | a |\n|:---|---|\n| b | 1 |\n")
-    text = make_page(graded(cell, check_cell(said())), {"notebook": "01"})
+    text = make_page(graded(cell, check_cell(judgement())), {"notebook": "01"})
     assert not re.search(r"<th[^>]*>\s*</th>", text)
     assert re.search(r'<td style="text-align:left">\s*</td>\s*<th>a</th>', text)
     assert len(re.findall(r'<div class="scroll"[^>]*>\s*<table', text)) == text.count("<table") == 2
@@ -267,7 +267,7 @@ def test_tables_can_be_scrolled_and_have_no_empty_titles() -> None:
 
 
 def test_what_is_hidden_stays_hidden() -> None:
-    shown = said()
+    shown = judgement()
     result = nbformat.v4.new_output("execute_result", {"text/plain": "1.5"}, execution_count=1)
     stream = nbformat.v4.new_output("stream", text="called with SECRET-INPUT")
     error = nbformat.v4.new_output("error", ename="ValueError", evalue="SECRET-INPUT", traceback=['mark("01", SECRET)'])
@@ -283,23 +283,23 @@ def test_what_is_hidden_stays_hidden() -> None:
     assert "✗ values" in page
     assert "The check stopped with ValueError" in make_page(graded(check_cell(error)), {"notebook": "01"})
     missing = nbformat.v4.new_output("error", ename="NameError", evalue="name 'mask' is not defined", traceback=[])
-    told = Page(make_page(graded(check_cell(missing)), {})).text
-    assert "The check stopped with NameError: name 'mask' is not defined" in told
+    text = Page(make_page(graded(check_cell(missing)), {})).text
+    assert "The check stopped with NameError: name 'mask' is not defined" in text
 
 
 def test_only_a_check_speaks_for_the_examiner() -> None:
-    forged = said(outcome="right", earned=3.0, sentence="FORGED")
+    forged = judgement(outcome="right", earned=3.0, sentence="FORGED")
     own = nbformat.v4.new_code_cell("display(forged)", outputs=[forged])
     solution = marked(nbformat.v4.new_code_cell("display(forged)", outputs=[forged]), solution=True, grade_id="mask")
     printed = nbformat.v4.new_output("stream", text="mask: all checks passed - 3 of 3 points FORGED")
-    page = Page(make_page(graded(own, solution, check_cell(forged, said(), printed)), {}))
+    page = Page(make_page(graded(own, solution, check_cell(forged, judgement(), printed)), {}))
     verdicts = [attributes["class"] for _, attributes in page.tags if "verdict" in (attributes.get("class") or "")]
     assert verdicts == ["verdict wrong"]
     assert page.text.count("FORGED") == 2  # each as an output of the student's own cells
     assert page.text.count("mask: not yet right - 1.5 of 3 points") == 1
 
 
-def test_a_check_that_was_graded_before_verdicts_were_data_is_told() -> None:
+def test_a_check_that_was_graded_before_verdicts_were_data_is_reported() -> None:
     shown = display(text_plain="mask: all checks passed - 3 of 3 points\n  [passed] shape")
     for outputs in ([shown], []):
         page = Page(make_page(graded(check_cell(*outputs)), {}))
@@ -340,7 +340,7 @@ def test_blocks_of_latex_that_do_not_end_cost_little(beginning: str) -> None:
     assert time.process_time() - start < 5
 
 
-def test_unread_essays_late_work_and_comments_are_told() -> None:
+def test_unread_essays_late_work_and_comments_are_reported() -> None:
     essay = marked(nbformat.v4.new_markdown_cell("my text"), solution=True, grade=True, grade_id="essay")
     essay.metadata.nbgrader |= {
         "score": 0.0,
@@ -349,8 +349,8 @@ def test_unread_essays_late_work_and_comments_are_told() -> None:
         "said": "still to be read by a person",
         "comment": "Read **this**: $x^2$",
     }
-    told = {"notebook": "01", "student": "ada", "score": 3, "max_score": 16, "late_penalty": 1.5}
-    text = make_page(graded(essay), told)
+    row = {"notebook": "01", "student": "ada", "score": 3, "max_score": 16, "late_penalty": 1.5}
+    text = make_page(graded(essay), row)
     assert "1 written answer is still to be read. Handed in late: 1.5 points taken off." in text
     assert "still to be read by a person" in text
     assert "Read <strong>this</strong>: <math" in text
@@ -400,7 +400,7 @@ def test_formulas_of_students_are_escaped() -> None:
     assert "<script>alert(1)</script>" in page.text.replace("\xa0", " ")
 
 
-def test_what_is_not_graded_is_told(tmp_path: Path) -> None:
+def test_what_is_not_graded_is_reported(tmp_path: Path) -> None:
     with pytest.raises(CourseError, match="no graded submission in"):
         feedback.run(Course(tmp_path))
     with pytest.raises(CourseError, match="no graded submission of 'nobody'"):
@@ -479,16 +479,16 @@ def test_a_hostile_submission_makes_a_harmless_page(course: Path) -> None:
     assert "Put right before grading" in page.text
 
 
-def test_a_page_that_cannot_be_made_is_told_and_costs_no_other(
+def test_a_page_that_cannot_be_made_is_reported_and_costs_no_other(
     course: Path, capsys: pytest.CaptureFixture[str]
 ) -> None:
     broken = course / "gradebook" / "autograded" / "broken" / ASSIGNMENT / f"{ASSIGNMENT}.ipynb"
     broken.parent.mkdir(parents=True)
     broken.write_text("{ half of a file")
     assert feedback.run(Course(course), students=["ada_perfect", "broken"], progress=False) == 1
-    told = capsys.readouterr()
-    assert "feedback: 1\n" in told.out
-    assert f"no page for broken {ASSIGNMENT}" in told.err
-    log = Path(told.err.rsplit("log: ", 1)[1].strip()).read_text(encoding="utf-8")
+    captured = capsys.readouterr()
+    assert "feedback: 1\n" in captured.out
+    assert f"no page for broken {ASSIGNMENT}" in captured.err
+    log = Path(captured.err.rsplit("log: ", 1)[1].strip()).read_text(encoding="utf-8")
     assert "There was an error processing assignment" in log
     assert "Traceback" in log

@@ -81,8 +81,8 @@ def test_the_page_needs_no_network_names_nobody_and_escapes() -> None:
 
 
 def test_code_in_hints_is_code_and_wide_tables_scroll() -> None:
-    said = replace(verdict(0.5, "shape `(1, n)`"), hint="use `x[:, None]` & `<b>`")
-    page = report.make_page("01_x", [Submission("ada", {"mask": said}, {"mask": "x = 1"})])
+    advised = replace(verdict(0.5, "shape `(1, n)`"), hint="use `x[:, None]` & `<b>`")
+    page = report.make_page("01_x", [Submission("ada", {"mask": advised}, {"mask": "x = 1"})])
     assert page.count("<code>x[:, None]</code> &amp; <code>&lt;b&gt;</code>") == 2  # in "Begin here" and in the table
     assert page.count("shape <code>(1, n)</code>") == 2
     assert len(re.findall(r'<div class="scroll"[^>]*>\s*<table', page)) == page.count("<table") == 2
@@ -121,7 +121,7 @@ def test_a_class_that_is_all_right_has_no_mistakes() -> None:
     assert "<li>nothing</li>" in page
 
 
-def test_a_class_that_is_not_graded_is_told(tmp_path: Path) -> None:
+def test_a_class_that_is_not_graded_is_reported(tmp_path: Path) -> None:
     with pytest.raises(CourseError, match="no graded submissions of '01_causal_mask'"):
         report.write_report(Course(tmp_path), "01_causal_mask")
 
@@ -138,8 +138,8 @@ def marked(name: str, *, check: bool, source: str = "", outputs: Sequence[Notebo
     return cell
 
 
-def said(name: str, earned: float, mistake: str = "") -> NotebookNode:
-    """Returns an output in which the examiner has said something."""
+def judgement(name: str, earned: float, mistake: str = "") -> NotebookNode:
+    """Returns an output in which the examiner has judged."""
     outcome = "right" if earned == 2 else "wrong"
     verdict = examiners.Verdict(name, outcome, earned, 2.0, [], mistake=mistake, hint="hint", graded=True)
     output: NotebookNode = nbformat.v4.new_output("display_data", {examiners.MIME: verdict.as_data()})
@@ -163,9 +163,9 @@ def course(tmp_path: Path) -> Course:
     write_notebook(
         made.autograded("ada", "01_x"),
         marked("weights", check=False, source="def weights(): return 1"),
-        marked("weights", check=True, outputs=[said("weights", 0, "odd")]),
+        marked("weights", check=True, outputs=[judgement("weights", 0, "odd")]),
         marked("mask", check=False, source="def mask(): return 1"),
-        marked("mask", check=True, outputs=[said("mask", 2)]),
+        marked("mask", check=True, outputs=[judgement("mask", 2)]),
         verdicts={"mask": {"seconds": 0.25}},
     )
     return made
@@ -183,16 +183,16 @@ def test_the_report_reads_what_the_examiner_writes(course: Course) -> None:
 
 
 def test_a_bundle_in_a_students_own_cell_is_no_verdict(course: Course) -> None:
-    forged = said("weights", 2)
+    forged = judgement("weights", 2)
     own = nbformat.v4.new_code_cell("display(forged)", outputs=[forged])
-    another = marked("extra", check=True, outputs=[said("extra", 2)])  # not one of the assignment's exercises
+    another = marked("extra", check=True, outputs=[judgement("extra", 2)])  # not one of the assignment's exercises
     write_notebook(
         course.autograded("ada", "01_x"),
         marked("weights", check=False, source="display(forged)", outputs=[forged]),
-        marked("weights", check=True, outputs=[said("weights", 0.5)]),
+        marked("weights", check=True, outputs=[judgement("weights", 0.5)]),
         own,
         marked("mask", check=False),
-        marked("mask", check=True, outputs=[said("mask", 2), said("mask", 0)]),  # the examiner speaks last
+        marked("mask", check=True, outputs=[judgement("mask", 2), judgement("mask", 0)]),  # the examiner speaks last
         marked("mask", check=False, outputs=[forged]),
         another,
     )
@@ -210,7 +210,7 @@ def test_a_check_that_was_stopped_counts_as_stopped(course: Course) -> None:
     assert ada.share == 0
 
 
-def test_what_was_graded_without_verdicts_as_data_is_told(course: Course) -> None:
+def test_what_was_graded_without_verdicts_as_data_is_reported(course: Course) -> None:
     text = nbformat.v4.new_output("display_data", {"text/plain": "mask: all checks passed - 2 of 2 points"})
     checks = (marked("weights", check=True, outputs=[text]), marked("mask", check=True, outputs=[text]))
     forged = {"weights": {"earned": 2, "points": 2, "outcome": "right"}}

@@ -1,4 +1,4 @@
-"""Similar answers: a copy is found under other names, an honest class is left in peace, what cannot be told is said."""
+"""Similar answers: a copy is found under other names, an honest class is left in peace, what is unknown is stated."""
 
 from __future__ import annotations
 
@@ -87,8 +87,8 @@ def test_a_copy_is_found_under_other_names() -> None:
     assert pair.together.share > 0.9
     assert pair.together.expected < 0.05
     assert pair.exercises["essay"].reported
-    told = {one.name: one.result for one in found.exercises}
-    assert (told["essay"], told["short"]) == ("1 pair", "too short to tell")
+    findings = {one.name: one.result for one in found.exercises}
+    assert (findings["essay"], findings["short"]) == ("1 pair", "too short to tell")
 
 
 @pytest.mark.parametrize("seed", range(6))
@@ -106,7 +106,7 @@ def test_one_natural_answer_is_no_copy() -> None:
     assert [(one.answers, one.result) for one in found.exercises] == [(40, "too short to tell")]
 
 
-def test_a_small_class_is_told() -> None:
+def test_a_small_class_is_reported() -> None:
     found = similar.compare(make_class(1, students=10, copies=[("s001", "s002")]))
     assert found.pairs == []
     assert {one.result for one in found.exercises} == {f"too few answers to tell: at least {similar.FEWEST} are needed"}
@@ -167,9 +167,9 @@ def test_page_and_table_name_both_and_warn(
 ) -> None:
     monkeypatch.setattr(report, "names", lambda course: {"s000": '<b>Ada</b> =cmd|"x"!A1', "s001": "=1+1"})
     assert main(["similar", ASSIGNMENT, "--course", str(course.root)]) == 0
-    said = capsys.readouterr().out
-    assert said.startswith("closer than chance: 1 pair of 30 students; no pair is a proof.")
-    *_, page, table = (Path(line) for line in said.splitlines())
+    output = capsys.readouterr().out
+    assert output.startswith("closer than chance: 1 pair of 30 students; no pair is a proof.")
+    *_, page, table = (Path(line) for line in output.splitlines())
     shown = Page(page.read_text(encoding="utf-8"))
     names = [tag for tag, _ in shown.tags]
     assert not {"script", "b", "a", "img"} & set(names)
@@ -185,7 +185,7 @@ def test_page_and_table_name_both_and_warn(
     assert float(lines[0]["expected_by_chance"]) < 0.05
 
 
-def test_a_class_that_is_not_graded_is_told(course: Course, tmp_path: Path) -> None:
+def test_a_class_that_is_not_graded_is_reported(course: Course, tmp_path: Path) -> None:
     shutil.copytree(course.root / "solutions", tmp_path / "solutions")
     with pytest.raises(CourseError, match="no graded submissions of '01_causal_mask'"):
         report.write_report(Course(tmp_path), ASSIGNMENT)

@@ -71,9 +71,9 @@ def test_without_a_due_date_nobody_is_waited_for(course: Course, capsys: pytest.
     assert page.is_file()
 
 
-@pytest.mark.parametrize(("due", "extended", "told"), [(1, 0, " UTC:"), (-1, 3, " UTC for ada:"), (-3, 1, "")])
+@pytest.mark.parametrize(("due", "extended", "expected"), [(1, 0, " UTC:"), (-1, 3, " UTC for ada:"), (-3, 1, "")])
 def test_nobodys_time_is_cut_short(
-    course: Course, due: int, extended: int, told: str, capsys: pytest.CaptureFixture[str]
+    course: Course, due: int, extended: int, expected: str, capsys: pytest.CaptureFixture[str]
 ) -> None:
     with course.gradebook() as book:
         book.update_or_create_assignment(ASSIGNMENT, duedate=f"{NOW + due * DAY} UTC")
@@ -84,12 +84,12 @@ def test_nobodys_time_is_cut_short(
             book.grant_extension(ASSIGNMENT, "ada", days=extended)
     words = ["solutions", ASSIGNMENT, "--course", str(course.root)]
     page = course.class_folder / "solutions" / f"{ASSIGNMENT}.html"
-    assert main(words) == (2 if told else 0)
-    said = capsys.readouterr().err
-    assert told in said
-    assert page.is_file() == (not told)
-    if told:
-        assert "expected that time to be over. Wait for it, or say --early." in said
+    assert main(words) == (2 if expected else 0)
+    message = capsys.readouterr().err
+    assert expected in message
+    assert page.is_file() == (not expected)
+    if expected:
+        assert "expected that time to be over. Wait for it, or say --early." in message
         assert main([*words, "--early"]) == 0
         assert page.is_file()
 

@@ -1,7 +1,7 @@
 """Reads lines of JSON: for each it forks a run and prints its process id, or waits for one and prints its exit status.
 
 Each run is the first of a process group of its own. What it imports is imported once for all of them; a course
-that is told as "warm" is graded here, and its questions are drawn here, so that no run has to begin at the beginning.
+that is given as "warm" is graded here, and its questions are drawn here, so that no run has to begin at the beginning.
 Run by `test_faults.py`, with the name of the assignment.
 """
 
@@ -27,22 +27,22 @@ from grading.pages import report
 from grading.sandbox.fork_server import ForkServer
 
 
-def graded(told: dict[str, Any], fork_server: ForkServer) -> int:
+def graded(request: dict[str, Any], fork_server: ForkServer) -> int:
     """Grades a class and writes its report; returns 0, 3 for an error that was foreseen and 4 for another."""
     try:
-        course = Course(Path(told["course"]))
-        settings = autograde.Settings(course, workers=2, progress=False, force=told["force"])
+        course = Course(Path(request["course"]))
+        settings = autograde.Settings(course, workers=2, progress=False, force=request["force"])
         with reporting.Log(course.root, "autograde") as log:
             done = autograde.run(settings, fork_server, log.outcome)
             log.write(reporting.summary(done, 1.0))
         report.write_report(course, sys.argv[1])
-        Path(told["out"]).write_text(json.dumps([dataclasses.asdict(one) for one in done]))
+        Path(request["out"]).write_text(json.dumps([dataclasses.asdict(one) for one in done]))
         return 0
     except (CourseError, OSError) as problem:
-        Path(told["out"] + ".error").write_text(f"{type(problem).__name__}: {problem}")
+        Path(request["out"] + ".error").write_text(f"{type(problem).__name__}: {problem}")
         return 3
-    except BaseException:  # noqa: BLE001 - the fork ends here; the test is told of whatever it was
-        Path(told["out"] + ".error").write_text(traceback.format_exc())
+    except BaseException:  # noqa: BLE001 - the fork ends here; the test gets to see whatever it was
+        Path(request["out"] + ".error").write_text(traceback.format_exc())
         return 4
 
 
@@ -69,17 +69,17 @@ if __name__ == "__main__":
     exercise.load(sys.argv[1])
     with ForkServer() as fork_server:
         for line in sys.stdin:
-            told = json.loads(line)
-            if "wait" in told:
-                print(os.waitstatus_to_exitcode(os.waitpid(told["wait"], 0)[1]), flush=True)
+            request = json.loads(line)
+            if "wait" in request:
+                print(os.waitstatus_to_exitcode(os.waitpid(request["wait"], 0)[1]), flush=True)
                 continue
-            if "warm" in told:
-                draw(Course(Path(told["warm"])), sys.argv[1])
-                print(graded({**told, "course": told["warm"]}, fork_server), flush=True)
+            if "warm" in request:
+                draw(Course(Path(request["warm"])), sys.argv[1])
+                print(graded({**request, "course": request["warm"]}, fork_server), flush=True)
                 continue
             pid = os.fork()
             if pid == 0:
                 os.setpgid(0, 0)
                 os.dup2(os.open(os.devnull, os.O_RDWR), 1)
-                os._exit(graded(told, fork_server))
+                os._exit(graded(request, fork_server))
             print(pid, flush=True)

@@ -1,4 +1,4 @@
-"""Grades a class with the limits that are told as JSON, and prints the outcomes as JSON: run by `test_hostile.py`."""
+"""Grades a class with the limits that are given as JSON, and prints the outcomes as JSON: run by `test_hostile.py`."""
 
 import dataclasses
 import json
@@ -13,11 +13,11 @@ from grading.sandbox import Limits
 from grading.sandbox.fork_server import ForkServer
 
 if __name__ == "__main__":
-    told = json.loads(sys.argv[1])
-    seeds.VARIANTS = told["variants"]
-    with ForkServer(limits=Limits(**told["limits"])) as fork_server:
+    job = json.loads(sys.argv[1])
+    seeds.VARIANTS = job["variants"]
+    with ForkServer(limits=Limits(**job["limits"])) as fork_server:
         settings = autograde.Settings(
-            Course(Path(told["course"])), workers=told["workers"], progress=False, budget=Budget(**told["budget"])
+            Course(Path(job["course"])), workers=job["workers"], progress=False, budget=Budget(**job["budget"])
         )
         done = autograde.run(settings, fork_server)
     print(json.dumps([dataclasses.asdict(one) for one in done]))

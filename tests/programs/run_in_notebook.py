@@ -33,7 +33,7 @@ def run(folder: Path) -> dict[str, dict[str, str]]:
     settings.InteractiveShell.colors = "nocolor"
     shell = InteractiveShell.instance(config=settings)
     (path,) = folder.glob("[!.]*.ipynb")
-    said, errors = dict[str, str](), dict[str, str]()
+    outputs, errors = dict[str, str](), dict[str, str]()
     for number, cell in enumerate(nbformat.read(path, as_version=4).cells):
         if cell.cell_type != "code" or is_experiment(cell):
             continue
@@ -45,8 +45,8 @@ def run(folder: Path) -> dict[str, dict[str, str]]:
         for line in printed.getvalue().splitlines():
             name, found, rest = line.partition(": ")
             if found and " points" in rest and name.isidentifier():
-                said[name] = printed.getvalue()[printed.getvalue().index(line) :]
-    return {"said": said, "errors": errors}
+                outputs[name] = printed.getvalue()[printed.getvalue().index(line) :]
+    return {"said": outputs, "errors": errors}
 
 
 if __name__ == "__main__":

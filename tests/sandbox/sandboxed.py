@@ -24,8 +24,8 @@ def inside(action: Callable[[], Any], readable: Sequence[Path] = (), log: int = 
         finally:
             os._exit(0)
     os.close(write)
-    told = b""
+    output = b""
     while chunk := os.read(read, 4096):
-        told += chunk
+        output += chunk
     os.close(read)
-    return told.decode(), os.waitstatus_to_exitcode(os.waitpid(pid, 0)[1])
+    return output.decode(), os.waitstatus_to_exitcode(os.waitpid(pid, 0)[1])

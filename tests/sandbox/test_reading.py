@@ -71,8 +71,8 @@ def test_what_may_be_sent_may_be_read() -> None:
 
 
 def test_a_list_of_colliding_numbers_is_made_no_set() -> None:
-    told = difference({1, 2, 3}, COLLIDING)
-    assert told == "expected a set of 3 values, got a list of 20000"
+    sentence = difference({1, 2, 3}, COLLIDING)
+    assert sentence == "expected a set of 3 values, got a list of 20000"
     reply = measured("variety", Question(), Reply("value", COLLIDING))
     assert reply.outcome == "unreadable"
 
@@ -120,7 +120,7 @@ def test_names_of_which_each_needs_all_before_are_not_followed_one_by_one(monkey
     chain = "a0 = 1\n" + "\n".join(f"a{n} = a{n - 1}" for n in range(1, 600))
     experiment = {"cell_type": "code", "source": chain, "metadata": {"tags": ["experiment"]}}
     use = {"cell_type": "code", "source": ", ".join(f"a{n}" for n in range(600)), "metadata": {}}
-    monkeypatch.setattr(submission, "needed", lambda *told: pytest.fail("looked for"))
+    monkeypatch.setattr(submission, "needed", lambda *_: pytest.fail("looked for"))
     work = submission.Work()
     code = submission._with_experiments(read_cells([experiment, use], []), Master("x", NotebookNode(cells=[])), work)
     assert code == [("", use["source"])]
@@ -235,9 +235,9 @@ def test_measuring_a_known_mistake_is_not_charged_and_done_once(monkeypatch: pyt
     ],
 )
 def test_what_a_reply_says_is_one_short_line_that_can_be_written(data: dict[str, Any]) -> None:
-    with pytest.raises(NotPlain) as told:
+    with pytest.raises(NotPlain) as error:
         plain.decode(data).value({"L": 5})
-    text = str(told.value)
+    text = str(error.value)
     assert text.isprintable()
     assert len(text.encode()) < 2000
 
@@ -264,11 +264,11 @@ def test_what_is_needed_of_experiments_stands_in_its_place() -> None:
     assert work.repairs == ["the student's cells use `c` of experiments; what that needs of them was run"]
 
 
-def test_names_that_a_student_has_chosen_are_told_shortly() -> None:
-    told = submission._name_list({f"{letter}{'x' * 1000}" for letter in "abcdefghijklmnopqrst"})
-    assert told.startswith("`axxx")
-    assert told.endswith(" and 8 more")
-    assert len(told) < 700
+def test_names_that_a_student_has_chosen_are_shortened() -> None:
+    text = submission._name_list({f"{letter}{'x' * 1000}" for letter in "abcdefghijklmnopqrst"})
+    assert text.startswith("`axxx")
+    assert text.endswith(" and 8 more")
+    assert len(text) < 700
 
 
 # --- which cells answer -----------------------------------------------------------------------------------------------

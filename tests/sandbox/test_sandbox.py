@@ -129,8 +129,8 @@ def test_there_is_no_network() -> None:
 def test_it_is_nobody_and_alone() -> None:
     assert inside(os.getpid) == ("2", 0)
     assert inside(lambda: sum(name.isdigit() for name in os.listdir("/proc"))) == ("2", 0)
-    told = int(inside(os.geteuid)[0])
-    assert told in namespaces.UNUSED_IDS if os.geteuid() == 0 else told == os.geteuid()
+    user = int(inside(os.geteuid)[0])
+    assert user in namespaces.UNUSED_IDS if os.geteuid() == 0 else user == os.geteuid()
 
 
 @pytest.mark.parametrize("call", ["unshare", "mount", "chroot"])
@@ -169,8 +169,8 @@ def test_what_it_started_dies_with_it() -> None:
             time.sleep(600)
         return pid
 
-    told, status = inside(leave_one_behind)
-    assert (int(told) > 2, status) == (True, 0)
+    pid_text, status = inside(leave_one_behind)
+    assert (int(pid_text) > 2, status) == (True, 0)
     mine = Path(f"/proc/{os.getpid()}/cmdline")  # whose parent may have ended too
     alive = [p for p in Path("/proc").glob("[0-9]*/cmdline") if _read(p) == mine.read_bytes() and _parent(p) == 1]
     assert {*alive} <= {mine}
@@ -220,8 +220,8 @@ def test_the_models_of_public_questions_are_made_before_the_students_processes()
     with ForkServer() as fork_server:
         prepare(fork_server, [NOTEBOOK])
         with ForkServerClient(fork_server) as client:
-            told = client.student().run(COUNT_MODELS, 20)
-    assert int(told.removeprefix("RuntimeError: ")) > 5
+            output = client.student().run(COUNT_MODELS, 20)
+    assert int(output.removeprefix("RuntimeError: ")) > 5
 
 
 @pytest.mark.all
@@ -233,13 +233,11 @@ def test_the_public_models_of_every_notebook_can_be_made() -> None:
 
 
 @pytest.mark.all
-@pytest.mark.parametrize("told", ["", '[{"cut'])
-def test_a_run_that_is_killed_while_it_tells_of_models_costs_no_other(
-    monkeypatch: pytest.MonkeyPatch, told: str
-) -> None:
+@pytest.mark.parametrize("reply", ["", '[{"cut'])
+def test_a_run_that_is_killed_while_it_lists_models_costs_no_other(monkeypatch: pytest.MonkeyPatch, reply: str) -> None:
     with ForkServer() as fork_server:
         with monkeypatch.context() as killed:
-            killed.setattr("grading.sandbox.fork_server.json.dumps", lambda recipes: told)
+            killed.setattr("grading.sandbox.fork_server.json.dumps", lambda recipes: reply)
             fork_server.make_models([])
         with ForkServerClient(fork_server) as client:
             assert client.student().run("1 + 1", 20) == ""
@@ -384,7 +382,7 @@ def has_lazy_children():
         os.wait()
 def rings():
     import signal
-    signal.signal(signal.SIGALRM, lambda *told: None)
+    signal.signal(signal.SIGALRM, lambda *_: None)
     signal.setitimer(signal.ITIMER_REAL, 0.3, 0.3)
     while True: signal.pause()
 def takes_no_more_questions():
@@ -436,8 +434,8 @@ def test_what_comes_before_it_was_asked_is_no_reply(students: ForkServerClient) 
     assert student.answer("early").ask(Question(), 5).outcome == "unreadable"
     reply = student.answer("early").ask(Question(), 5)
     assert (reply.outcome, "before it was asked" in reply.error) == ("late", True)
-    assert any("course's own code" in told for told in patience.odd)
-    assert any("before it was asked" in told for told in patience.odd)
+    assert any("course's own code" in remark for remark in patience.odd)
+    assert any("before it was asked" in remark for remark in patience.odd)
 
 
 @pytest.mark.all
@@ -446,8 +444,8 @@ def test_the_processes_of_a_submission_share_their_patience(
 ) -> None:
     monkeypatch.setattr(student_process, "STANDSTILL", 30.0)
     monkeypatch.setattr(student_process, "NOTICED", 1.0)
-    told: list[Pace] = []
-    patience = Patience(idle=4.0, wall=600.0, on_pace=told.append)
+    paces: list[Pace] = []
+    patience = Patience(idle=4.0, wall=600.0, on_pace=paces.append)
     for _ in range(2):
         student = students.student(patience)
         assert student.run(LAZY + "\ndef works():\n    return 1", 5) == ""
@@ -455,7 +453,7 @@ def test_the_processes_of_a_submission_share_their_patience(
         reply = student.answer("lazy").ask(Question(), 600)
         assert (reply.outcome, "have done so too" in reply.error) == ("late", True)
     assert patience.idle < 0 < patience.wall < 600
-    assert (told[:2], told[-1]) == ([Pace.IDLE, Pace.RUNNING], Pace.RUNNING)
+    assert (paces[:2], paces[-1]) == ([Pace.IDLE, Pace.RUNNING], Pace.RUNNING)
 
 
 def test_a_submission_is_waited_for_only_so_long(students: ForkServerClient) -> None:

@@ -62,8 +62,8 @@ def test_two_courses_have_two_secrets(course: Course, tmp_path: Path) -> None:
 
 
 def test_git_never_sees_the_secret() -> None:
-    told = subprocess.run(["git", "check-ignore", FILE], cwd=ROOT, capture_output=True, text=True)
-    assert told.stdout.strip() == FILE
+    done = subprocess.run(["git", "check-ignore", FILE], cwd=ROOT, capture_output=True, text=True)
+    assert done.stdout.strip() == FILE
 
 
 def test_of_two_that_make_it_at_once_both_have_the_same(course: Course, monkeypatch: pytest.MonkeyPatch) -> None:
@@ -132,7 +132,7 @@ def test_another_submission_meets_other_questions() -> None:
     assert len({str(drawn(str(number))) for number in range(8)}) > 1
 
 
-# --- what is told of hidden questions ---------------------------------------------------------------------------------
+# --- what is revealed of hidden questions -----------------------------------------------------------------------------
 
 
 class _Answer:
@@ -142,23 +142,23 @@ class _Answer:
         drawn = exercise.load_one(NOTEBOOK, name).drawn_examples("ada")
         cases = [case for stage in drawn.stages for case in stage.cases]
         self._known = {str(case.ask.encode()): case for case in cases if not case.hidden}
-        self._reply, self.told = reply, list[str]()
+        self._reply, self.asked = reply, list[str]()
 
     def ask(self, question: Question, seconds: float) -> Reply:
         case = self._known.get(str(question.encode()))
         if case is not None:
             return Reply("value", case.wanted)
-        self.told.append(str(question.inputs[0]) if question.inputs else "?")
-        return self._reply(self.told[-1])
+        self.asked.append(str(question.inputs[0]) if question.inputs else "?")
+        return self._reply(self.asked[-1])
 
     def spent(self) -> float:
         return 0.0
 
 
 def _crash(kinds: tuple[str, ...]) -> Callable[[str], Reply]:
-    def reply(told: str) -> Reply:
-        names = tuple(kind.replace("?", f"canary{told}") for kind in kinds)
-        return Reply("crashed", None, f"{names[0]}: canary{told}", names, f" (line 7 of the cell: canary{told})")
+    def reply(asked: str) -> Reply:
+        names = tuple(kind.replace("?", f"canary{asked}") for kind in kinds)
+        return Reply("crashed", None, f"{names[0]}: canary{asked}", names, f" (line 7 of the cell: canary{asked})")
 
     return reply
 
@@ -168,15 +168,15 @@ LEAKS: dict[str, tuple[Callable[[str], Reply], str]] = {
     "class of a value error": (_crash(("?", "ValueError", "Exception", "BaseException")), "stopped with ValueError"),
     "line of code": (_crash(("IndexError", "LookupError", "Exception")), "it stopped with IndexError"),
     "no builtin class": (_crash(("?",)), "it stopped with an error"),
-    "kind of value": (lambda told: Reply("value", _other(f"canary{told}")), "the result is not the wanted one"),
-    "shape": (lambda told: Reply("value", _shaped(told)), "the result is not the wanted one"),
-    "text": (lambda told: Reply("value", f"canary{told}"), "the result is not the wanted one"),
+    "kind of value": (lambda asked: Reply("value", _other(f"canary{asked}")), "the result is not the wanted one"),
+    "shape": (lambda asked: Reply("value", _shaped(asked)), "the result is not the wanted one"),
+    "text": (lambda asked: Reply("value", f"canary{asked}"), "the result is not the wanted one"),
     "unreadable": (
-        lambda told: Reply("unreadable", error=f"the result cannot be read: canary{told}"),
+        lambda asked: Reply("unreadable", error=f"the result cannot be read: canary{asked}"),
         "the result cannot be read",
     ),
     "time": (
-        lambda told: Reply("late", error=f"it was stopped after {told}.0 s; is there a loop that never ends?"),
+        lambda asked: Reply("late", error=f"it was stopped after {asked}.0 s; is there a loop that never ends?"),
         "it was stopped; is there a loop",
     ),
 }
@@ -188,23 +188,23 @@ def _other(name: str) -> Any:
     return Other(name)
 
 
-def _shaped(told: str) -> Any:
+def _shaped(asked: str) -> Any:
     import torch
 
-    return torch.zeros(1, 1000 + int(told))
+    return torch.zeros(1, 1000 + int(asked))
 
 
 @pytest.mark.parametrize("leak", LEAKS)
-def test_nothing_is_told_from_which_a_hidden_input_could_be_read(leak: str) -> None:
+def test_nothing_is_revealed_from_which_a_hidden_input_could_be_read(leak: str) -> None:
     reply, expected = LEAKS[leak]
     answer = _Answer("causal_mask", reply)
     verdict = examine(exercise.load_one(NOTEBOOK, "causal_mask"), answer, "ada")
-    assert answer.told
+    assert answer.asked
     assert expected in verdict.sentence, verdict.sentence
     everything = str(verdict.as_data()) + verdict._repr_html_() + verdict.error_type
     assert "canary" not in everything
     assert "line 7" not in everything
-    assert not any(str(1000 + int(told)) in everything for told in answer.told)
+    assert not any(str(1000 + int(asked)) in everything for asked in answer.asked)
 
 
 @pytest.mark.parametrize("leak", LEAKS)
@@ -228,7 +228,7 @@ def test_nor_is_it_at_a_public_question_that_is_asked_after_hidden_ones(leak: st
 
 
 @pytest.mark.parametrize(
-    "told",
+    "error",
     [
         "the answer said: 'HIDDEN (tensor([[8.0, -0.5]]),)'",
         "its process has ended after 5 s",
@@ -237,10 +237,10 @@ def test_nor_is_it_at_a_public_question_that_is_asked_after_hidden_ones(leak: st
         "it was stopped after 3.7 s; is there a loop that never ends?",
     ],
 )
-def test_what_is_late_has_one_sentence_in_a_mark(told: str) -> None:
+def test_what_is_late_has_one_sentence_in_a_mark(error: str) -> None:
     class Late:
         def ask(self, question: Question, seconds: float) -> Reply:
-            return Reply("late", error=told)
+            return Reply("late", error=error)
 
         def spent(self) -> float:
             return 0.0
@@ -251,7 +251,7 @@ def test_what_is_late_has_one_sentence_in_a_mark(told: str) -> None:
     assert not {"HIDDEN", "ended", "waits", "MB", "3.7"} & set(re.split(r"[^\w.]+", str(verdict.as_data())))
 
 
-def test_the_error_of_a_cell_is_told_from_before_the_questions_only() -> None:
+def test_the_error_of_a_cell_is_reported_from_before_the_questions_only() -> None:
     """A process that takes the place of one which was asked may know more: the kernel counts, for example."""
     running = object.__new__(_Grading)
     running._graded = Graded()
@@ -284,9 +284,9 @@ FEIGNED = [
 def test_what_an_answer_says_is_one_line_and_says_who_said_it(outcome: str, text: str) -> None:
     data = {"outcome": outcome, "error": text, "error_types": [text], "place": text, "printed": text}
     reply = decode_reply(data)
-    for said in (reply.error, *reply.error_types, reply.place, reply.printed):
-        assert said.isprintable()
-        assert "  " not in said
+    for part in (reply.error, *reply.error_types, reply.place, reply.printed):
+        assert part.isprintable()
+        assert "  " not in part
     own = in_own_words(reply)
     if outcome == "crashed":
         assert own.error_types[0] == "fine" or own.error_types[0].startswith("an error called '")
@@ -373,8 +373,8 @@ with open(PLACE) as file:
     except BlockingIOError:
         free = False
     try:
-        told = fcntl.fcntl(file, 5, struct.pack("hhqqi4x", fcntl.F_WRLCK, 0, 0, 0, 0))  # F_GETLK
-        free = free and struct.unpack_from("h", told)[0] == fcntl.F_UNLCK
+        lock = fcntl.fcntl(file, 5, struct.pack("hhqqi4x", fcntl.F_WRLCK, 0, 0, 0, 0))  # F_GETLK
+        free = free and struct.unpack_from("h", lock)[0] == fcntl.F_UNLCK
     except PermissionError:
         pass
 return free
@@ -398,8 +398,8 @@ def test_nobody_watches_files(students: ForkServerClient, call: str) -> None:
     if os.uname().machine != "x86_64":
         pytest.skip("the number is that of another machine")
     body = f"libc = ctypes.CDLL(None, use_errno=True)\nlibc.syscall({number}, 0, 0)\nreturn ctypes.get_errno()"
-    told = _value(students, body, "import ctypes")
-    assert told == 1  # operation not permitted
+    output = _value(students, body, "import ctypes")
+    assert output == 1  # operation not permitted
 
 
 @pytest.mark.sandbox
@@ -442,7 +442,7 @@ def _children(seconds: float, count: int, waited: bool) -> Callable[[], int]:
                 while time.process_time() < end:
                     pass
                 os._exit(0)
-            with contextlib.suppress(ChildProcessError):  # it was ignored: then waitpid waits and has nothing to tell
+            with contextlib.suppress(ChildProcessError):  # it was ignored: then waitpid waits and has nothing to report
                 os.waitpid(pid, 0)
         return 1
 
@@ -478,11 +478,11 @@ def test_a_name_cannot_steer_a_terminal(name: str, tmp_path: Path) -> None:
         for one in outcomes:
             log.outcome(one)
         log.write(name)
-    said = [table(outcomes), summary(outcomes, 1.0), log.path.read_text(encoding="utf-8")]
-    assert not any(re.search(r"[\x00-\x08\x0b-\x1f\x7f-\x9f\u202a-\u202e]", text) for text in said)
+    texts = [table(outcomes), summary(outcomes, 1.0), log.path.read_text(encoding="utf-8")]
+    assert not any(re.search(r"[\x00-\x08\x0b-\x1f\x7f-\x9f\u202a-\u202e]", text) for text in texts)
 
 
-def test_what_is_odd_is_told() -> None:
+def test_what_is_odd_is_reported() -> None:
     one = Outcome("eve", NOTEBOOK, GRADED, 3.0, odd=["a reply to causal_mask is odd"])
     assert "look at: eve 01_causal_mask: a reply to causal_mask is odd" in summary([one], 1.0)
     assert "LOOK AT IT: a reply to causal_mask is odd" in table([one])
@@ -530,8 +530,8 @@ def test_a_gradebook_that_is_killed_while_it_is_made_is_made_by_the_next(tmp_pat
     course = Course(tmp_path)
 
     def make(killed: str) -> int:
-        told = [sys.executable, "-c", MAKES, str(tmp_path), killed]
-        return subprocess.run(told, env=os.environ | {"PYTHONPATH": str(ROOT)}, capture_output=True).returncode
+        command = [sys.executable, "-c", MAKES, str(tmp_path), killed]
+        return subprocess.run(command, env=os.environ | {"PYTHONPATH": str(ROOT)}, capture_output=True).returncode
 
     for moment in ("within", "at the end"):
         assert make(moment) == 9

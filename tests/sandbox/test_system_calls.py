@@ -113,8 +113,8 @@ def test_the_entries_of_other_architectures_end_the_process() -> None:
         return ctypes.CFUNCTYPE(ctypes.c_int)(ctypes.addressof(ctypes.c_char.from_buffer(page)))()
 
     assert inside(lambda: _raw(0x40000000 + 39)) == ("", 128 + signal.SIGSYS)  # getpid
-    told, status = inside(enter_32_bit)
-    assert (told, status in (128 + signal.SIGSYS, 128 + signal.SIGSEGV)) == (
+    output, status = inside(enter_32_bit)
+    assert (output, status in (128 + signal.SIGSYS, 128 + signal.SIGSEGV)) == (
         "",
         True,
     )  # some kernels have no such entry
@@ -212,14 +212,14 @@ def _machine() -> int:
 
 @pytest.mark.parametrize("work", [_threads, _programs, _workers, _files, _sockets, _waiting, _machine])
 def test_honest_work_is_not_refused(work: Callable[[], Any]) -> None:
-    told, status = inside(work)
-    assert (told.isdigit(), status) == (True, 0), told
+    output, status = inside(work)
+    assert (output.isdigit(), status) == (True, 0), output
 
 
 # --- when something is wrong ------------------------------------------------------------------------------------------
 
 
-def test_refused_calls_are_told_in_debug_mode() -> None:
+def test_refused_calls_are_reported_in_debug_mode() -> None:
     def try_twice() -> list[int]:
         refused = [_raw(system_calls.number("socket"), socket.AF_INET, 1, 0) for _ in range(2)]
         return [

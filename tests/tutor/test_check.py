@@ -48,7 +48,7 @@ def test_check_is_silent_while_marks_are_given(mode: Callable[[str], None], caps
     assert capsys.readouterr().out == ""
 
 
-def test_missing_examples_are_told(monkeypatch: pytest.MonkeyPatch, tmp_path: Any, mode: object) -> None:
+def test_missing_examples_are_reported(monkeypatch: pytest.MonkeyPatch, tmp_path: Any, mode: object) -> None:
     monkeypatch.setattr(checks, "EXAMPLES", tmp_path / "check_examples")
     public_examples.cache_clear()
     try:
@@ -65,7 +65,7 @@ def test_no_test_runs_in_a_grading_mode() -> None:
 def test_the_second_failure_offers_a_hint_and_a_right_answer_ends_it(
     capsys: pytest.CaptureFixture[str], mode: object
 ) -> None:
-    def said(answer: object) -> str:
+    def output_of(answer: object) -> str:
         check(answer, "causal_mask")
         return capsys.readouterr().out
 
@@ -73,7 +73,7 @@ def test_the_second_failure_offers_a_hint_and_a_right_answer_ends_it(
         """Returns nothing."""
 
     offer = "`hint(causal_mask)` shows a hint; it costs nothing."
-    assert [offer in said(answer) for answer in (wrong, wrong, wrong, right_mask, wrong)] == [
+    assert [offer in output_of(answer) for answer in (wrong, wrong, wrong, right_mask, wrong)] == [
         False,
         True,
         True,
@@ -118,8 +118,8 @@ def test_a_module_is_asked_with_the_weights_of_the_check(monkeypatch: pytest.Mon
         given(1)
 
 
-def test_of_a_long_list_the_beginning_and_the_end_are_told() -> None:
+def test_of_a_long_list_the_beginning_and_the_end_are_reported() -> None:
     losses = [5.0 - n / 100 for n in range(90)]
-    told = as_code("diagnose", Question((losses, "a 'quoted' text " * 30)))
-    assert told.startswith("diagnose(check.given(1), check.given(2))  # check.given(1) is 90 entries, first 5.0, 4.99")
-    assert "and last 4.13, 4.12, 4.11; check.given(2) is a text of 480 characters that begins with" in told
+    code = as_code("diagnose", Question((losses, "a 'quoted' text " * 30)))
+    assert code.startswith("diagnose(check.given(1), check.given(2))  # check.given(1) is 90 entries, first 5.0, 4.99")
+    assert "and last 4.13, 4.12, 4.11; check.given(2) is a text of 480 characters that begins with" in code

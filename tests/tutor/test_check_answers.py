@@ -56,10 +56,10 @@ def test_an_endless_loop_is_stopped(swallow: bool, monkeypatch: pytest.MonkeyPat
                     raise
 
     start = time.thread_time()
-    said = judge(public_examples()["causal_mask"], InProcess(loop), seconds=1)
+    result = judge(public_examples()["causal_mask"], InProcess(loop), seconds=1)
     assert time.thread_time() - start < 5
-    assert said.outcome == "late"
-    assert "is there a loop that never ends?" in str(said)
+    assert result.outcome == "late"
+    assert "is there a loop that never ends?" in str(result)
 
 
 def test_an_answer_that_only_waits_is_asked_again_once_and_then_called_late() -> None:
@@ -70,10 +70,10 @@ def test_an_answer_that_only_waits_is_asked_again_once_and_then_called_late() ->
         time.sleep(600)
         return right_mask(size)
 
-    said = judge(public_examples()["causal_mask"], InProcess(waits), seconds=0.2)
-    assert said.outcome == "late"
-    assert BUSY in str(said)
-    assert "loop" not in str(said)
+    result = judge(public_examples()["causal_mask"], InProcess(waits), seconds=0.2)
+    assert result.outcome == "late"
+    assert BUSY in str(result)
+    assert "loop" not in str(result)
     assert len(asked) == 2
     assert asked[0] == asked[1]
 
@@ -203,7 +203,7 @@ def test_an_answer_that_exits_is_a_crash() -> None:
     assert "SystemExit" in str(verdict(lambda size: exit(3)))
 
 
-def test_an_exception_that_cannot_tell_its_text() -> None:
+def test_an_exception_that_cannot_give_its_text() -> None:
     class Odd(Exception):
         def __str__(self) -> str:
             raise RuntimeError("no text")
@@ -228,14 +228,14 @@ def test_prints_and_warnings_do_not_come_out(capsys: pytest.CaptureFixture[str])
     assert capsys.readouterr() == ("", "")
 
 
-def test_an_answer_that_changes_its_input_is_told_so() -> None:
+def test_an_answer_that_changes_its_input_is_reported() -> None:
     def in_place(scores: Tensor, mask: Tensor) -> Tensor:
         scores += mask
         return torch.softmax(scores, dim=-1)
 
-    said = verdict(in_place, "attention_weights")
-    assert (said.outcome, said.earned) == ("wrong", 2.7)  # all is right but this: a tenth
-    assert "Work on a copy" in str(said)
+    result = verdict(in_place, "attention_weights")
+    assert (result.outcome, result.earned) == ("wrong", 2.7)  # all is right but this: a tenth
+    assert "Work on a copy" in str(result)
 
 
 def test_check_leaves_random_state_and_settings_as_they_were() -> None:

@@ -23,10 +23,10 @@ from tutor.checking.verdict import OTHERS, Verdict
 
 
 def test_right() -> None:
-    said = verdict(right_mask)
-    assert said.outcome == "right"
-    assert "all checks passed" in str(said)
-    assert said.earned == said.points == 3
+    result = verdict(right_mask)
+    assert result.outcome == "right"
+    assert "all checks passed" in str(result)
+    assert result.earned == result.points == 3
 
 
 def test_not_attempted_wrong_and_crashed_are_three_messages() -> None:
@@ -36,11 +36,11 @@ def test_not_attempted_wrong_and_crashed_are_three_messages() -> None:
     def crashing(size: int) -> Tensor:
         return right_mask(size)[size + 10]
 
-    said = [verdict(untouched), verdict(lambda size: torch.zeros(size, size)), verdict(crashing)]
-    assert [one.outcome for one in said] == ["not attempted", "wrong", "crashed"]
-    assert "not attempted yet" in str(said[0])
-    assert "IndexError" in str(said[2])
-    assert said[0].earned == 0
+    results = [verdict(untouched), verdict(lambda size: torch.zeros(size, size)), verdict(crashing)]
+    assert [one.outcome for one in results] == ["not attempted", "wrong", "crashed"]
+    assert "not attempted yet" in str(results[0])
+    assert "IndexError" in str(results[2])
+    assert results[0].earned == 0
 
 
 def test_forgotten_return() -> None:
@@ -64,14 +64,14 @@ def test_forgotten_return() -> None:
     ],
 )
 def test_an_answer_of_the_wrong_kind_gets_one_sentence(answer: Any, sentence: str) -> None:
-    said = verdict(answer)
-    assert said.outcome in ("wrong", "crashed")
-    assert sentence in str(said)
+    result = verdict(answer)
+    assert result.outcome in ("wrong", "crashed")
+    assert sentence in str(result)
 
 
 def test_printing_is_no_error_but_returns_nothing() -> None:
-    said = verdict(lambda size: print(right_mask(size)))
-    assert "prints its result; what counts is what it returns" in str(said)
+    result = verdict(lambda size: print(right_mask(size)))
+    assert "prints its result; what counts is what it returns" in str(result)
 
 
 def test_an_answer_that_prints_and_then_crashes_is_not_said_to_print_its_result() -> None:
@@ -79,13 +79,13 @@ def test_an_answer_that_prints_and_then_crashes_is_not_said_to_print_its_result(
         print("size is", size)
         raise ValueError("oh")
 
-    said = verdict(crashing)
-    assert said.outcome == "crashed"
-    assert said.error_type == "ValueError"
-    assert said.notes == ()
+    result = verdict(crashing)
+    assert result.outcome == "crashed"
+    assert result.error_type == "ValueError"
+    assert result.notes == ()
 
 
-def test_hidden_questions_are_not_told() -> None:
+def test_hidden_questions_are_not_revealed() -> None:
     from grading.definitions import exercise
     from grading.definitions.examiner import examine
 
@@ -96,9 +96,9 @@ def test_hidden_questions_are_not_told() -> None:
         asked.append(str(lengths.tolist()))
         raise ValueError(f"the hidden input is {lengths.tolist()}")
 
-    said = examine(defined, InProcess(spy), "ada")
+    result = examine(defined, InProcess(spy), "ada")
     assert asked
-    assert not any(one in str(said) + said._repr_html_() for one in asked)
+    assert not any(one in str(result) + result._repr_html_() for one in asked)
     wrong = examine(defined, InProcess(lambda lengths, size: torch.ones(len(lengths), size).bool()), "ada")
     assert not re.search(r"expected (True|False|0|1)\b", str(wrong))
     assert wrong.pictures == ()
@@ -161,10 +161,10 @@ def test_a_wrong_formula_gets_one_sentence(given: Any, sentence: str) -> None:
     assert sentence in str(judge(formula_exercise(False).public_examples(), InProcess(lambda: given)))
 
 
-def test_a_text_in_place_of_a_sealed_formula_is_told() -> None:
+def test_a_text_in_place_of_a_sealed_formula_is_reported() -> None:
     stored = json.loads(json.dumps(encode(formula_exercise(True))))
-    said = str(judge(checks._decode_examples("formula", stored), InProcess(lambda: "n**2")))
-    assert "expected a formula or a number, got the text 'n**2'" in said
+    text = str(judge(checks._decode_examples("formula", stored), InProcess(lambda: "n**2")))
+    assert "expected a formula or a number, got the text 'n**2'" in text
 
 
 def test_a_reference_that_fails_is_a_fault_of_the_exercise() -> None:
@@ -199,7 +199,7 @@ def test_a_wanted_exception() -> None:
 
 
 @pytest.mark.parametrize(
-    ("message", "untold"),
+    ("message", "missing"),
     [
         ("layers.1.norm: (2, 3), expected (5, 2)", ""),
         ("'layers.1.norm' is torch.Size([2, 3]), not 5x2.", ""),
@@ -211,7 +211,7 @@ def test_a_wanted_exception() -> None:
         ("something differs", "layers.1.norm"),
     ],
 )
-def test_a_message_names_what_it_shall(message: str, untold: str) -> None:
+def test_a_message_names_what_it_shall(message: str, missing: str) -> None:
     def complaining(size: int) -> int:
         raise ValueError("layers.1.norm is (2, 3), and (5, 2) is wanted")
 
@@ -220,11 +220,11 @@ def test_a_message_names_what_it_shall(message: str, untold: str) -> None:
 
     asks = [Question((1,), extra={"named": ["layers.1.norm", (2, 3), (5, 2)]})]
     stage = Stage("raises", 1, "", asks, lambda rng: asks, raises="ValueError", measure="says why")
-    said = judge(Exercise(complaining, [stage], []).public_examples(), InProcess(answer))
-    assert said.outcome == ("wrong" if untold else "right")  # it has not stopped: it refuses, as it shall
+    result = judge(Exercise(complaining, [stage], []).public_examples(), InProcess(answer))
+    assert result.outcome == ("wrong" if missing else "right")  # it has not stopped: it refuses, as it shall
     graded = judge(Exercise(complaining, [stage], []).public_examples(), InProcess(answer), hidden=True)
-    assert "the message of the ValueError does not name all that it shall" in graded.sentence or not untold
-    assert f"the message of the ValueError does not name {untold}" in str(said) or not untold
+    assert "the message of the ValueError does not name all that it shall" in graded.sentence or not missing
+    assert f"the message of the ValueError does not name {missing}" in str(result) or not missing
 
 
 def test_a_mistake_that_fails_the_same_way_but_spoils_its_input_is_told_apart() -> None:
@@ -367,10 +367,10 @@ def test_pictures_of_a_module_are_named_for_its_inputs() -> None:
             return x
 
     asks = [Question((torch.ones(2, 3),), build={"width": 3})]
-    said = judge(
+    result = judge(
         Exercise(Twice, [Stage("all", 1, "look", asks, lambda rng: asks)], []).public_examples(), InProcess(Once)
     )
-    assert [caption for caption, _ in said.pictures] == ["input 1", "wanted", "yours"]
+    assert [caption for caption, _ in result.pictures] == ["input 1", "wanted", "yours"]
 
 
 def judged(reference: Any, answer: Any, asks: list[Question], **settings: Any) -> Verdict:
@@ -391,21 +391,21 @@ def judged(reference: Any, answer: Any, asks: list[Question], **settings: Any) -
     ],
 )
 def test_advice_on_another_kind_says_how_to_make_the_wanted_one(wanted: Any, given: Any, look: str) -> None:
-    said = judged(lambda: wanted, lambda: given, [Question()])
-    assert said.outcome == "wrong"
-    assert look in said.look
+    result = judged(lambda: wanted, lambda: given, [Question()])
+    assert result.outcome == "wrong"
+    assert look in result.look
 
 
 @pytest.mark.parametrize(
-    ("wanted", "given", "told"),
+    ("wanted", "given", "expected"),
     [
         (torch.tensor([122.2]), torch.tensor([122.24]), "expected 122.2, got 122.24"),
         (torch.tensor([122.2]), torch.tensor([122.5]), "expected 122.2, got 122.5"),
         (0.415612, 0.415612 + 3e-4, "expected 0.415612, got 0.415912"),
     ],
 )
-def test_numbers_that_differ_are_written_with_digits_that_do(wanted: Any, given: Any, told: str) -> None:
-    assert told in str(judged(lambda: wanted, lambda: given, [Question()]))
+def test_numbers_that_differ_are_written_with_digits_that_do(wanted: Any, given: Any, expected: str) -> None:
+    assert expected in str(judged(lambda: wanted, lambda: given, [Question()]))
 
 
 @pytest.mark.parametrize(
@@ -422,13 +422,13 @@ def test_advice_on_another_shape_of_the_same_numbers_is_about_the_shape(given: t
     wrong = wanted.clone()
     wrong[-1] = 7.0
     answer = (wrong if given[-1] == 1 else wanted)[: given[0] if given[-1] == 1 else None].reshape(given)
-    said = judged(lambda: wanted, lambda: answer, [Question()])
-    assert said.outcome == "wrong"
-    assert look in said.look
+    result = judged(lambda: wanted, lambda: answer, [Question()])
+    assert result.outcome == "wrong"
+    assert look in result.look
 
 
 @pytest.mark.parametrize(
-    ("change", "told"),
+    ("change", "expected"),
     [
         (lambda x: x.flip(0), "the expected ones, at other places"),
         (lambda x: 0.5 * x, "All are 0.5 times the expected ones."),
@@ -442,28 +442,28 @@ def test_advice_on_another_shape_of_the_same_numbers_is_about_the_shape(given: t
     ],
 )
 @pytest.mark.parametrize("as_numbers", [False, True])
-def test_a_difference_that_all_numbers_share_is_said(change: Any, told: str, as_numbers: bool) -> None:
+def test_a_difference_that_all_numbers_share_is_reported(change: Any, expected: str, as_numbers: bool) -> None:
     numbers = torch.tensor([1.0, 2.5, -3.0, 4.0, 7.0])
     changed = change(numbers)
     if as_numbers and len(changed) == len(numbers):
         place = [Question((n,)) for n in range(len(numbers))]
-        said = judged(lambda n: float(numbers[n]), lambda n: float(changed[n]), place)
-        told = "" if "places" in told else told  # five questions with a number each have no places
+        result = judged(lambda n: float(numbers[n]), lambda n: float(changed[n]), place)
+        expected = "" if "places" in expected else expected  # five questions with a number each have no places
     else:
-        said = judged(lambda: numbers, lambda: changed, [Question()])
-    assert said.outcome == "wrong"
-    shared = re.findall(r"The numbers are the expected.*|All (?:are|have).*", said.sentence)
-    assert shared == [] if not told else told in shared[0]
+        result = judged(lambda: numbers, lambda: changed, [Question()])
+    assert result.outcome == "wrong"
+    shared = re.findall(r"The numbers are the expected.*|All (?:are|have).*", result.sentence)
+    assert shared == [] if not expected else expected in shared[0]
 
 
-def test_few_numbers_share_a_difference_by_chance_and_nothing_is_said() -> None:
-    said = judged(lambda: torch.tensor([1.0, 2.0, 1.0]), lambda: torch.tensor([2.0, 4.0, 2.0]), [Question()])
-    assert "times" not in said.sentence
+def test_few_numbers_share_a_difference_by_chance_and_nothing_is_reported() -> None:
+    result = judged(lambda: torch.tensor([1.0, 2.0, 1.0]), lambda: torch.tensor([2.0, 4.0, 2.0]), [Question()])
+    assert "times" not in result.sentence
 
 
-def test_what_is_not_finite_is_told_whence_it_may_come() -> None:
-    said = judged(lambda: torch.tensor([1.0]), lambda: torch.tensor([math.nan]), [Question()])
-    assert said.look.startswith("the stage A NaN comes of")
+def test_what_is_not_finite_is_reported_with_its_likely_source() -> None:
+    result = judged(lambda: torch.tensor([1.0]), lambda: torch.tensor([math.nan]), [Question()])
+    assert result.look.startswith("the stage A NaN comes of")
     wanted = torch.tensor([1.0, -math.inf])
     assert judged(lambda: wanted, lambda: wanted + 1, [Question()]).look == "the stage"
 
@@ -475,12 +475,12 @@ def test_one_object_under_two_names_is_called_that() -> None:
             self.first = nn.Linear(2, 2)
             self.second = self.first if shared else nn.Linear(2, 2)
 
-    said = judged(Two, lambda: Two(shared=True), [Question(build={}, probe="parameters")], view="parameters")
-    assert said.sentence == "'second.weight' and 'first.weight' are one and the same tensor"
-    assert "one and the same object" in said.look
+    result = judged(Two, lambda: Two(shared=True), [Question(build={}, probe="parameters")], view="parameters")
+    assert result.sentence == "'second.weight' and 'first.weight' are one and the same tensor"
+    assert "one and the same object" in result.look
 
 
-def test_where_to_look_is_said_for_each_stage_that_fails() -> None:
+def test_where_to_look_is_shown_for_each_stage_that_fails() -> None:
     def ask(*numbers: int) -> list[Question]:
         return [Question((number,)) for number in numbers]
 
@@ -491,10 +491,10 @@ def test_where_to_look_is_said_for_each_stage_that_fails() -> None:
         Stage("large again", 1, "look at large ones", ask(98), lambda rng: ask(98)),
     ]
     exercise = Exercise(lambda n: n + 1, stages, [])
-    said = judge(exercise.public_examples(), InProcess(lambda n: n if n != 2 else 3))
-    assert said.others == (("large", "look at large ones"),)
-    assert "  Where to look: look at small ones\n    For 'large': look at large ones" in str(said)
-    assert f"<details><summary>{OTHERS}</summary>" in said._repr_html_()
+    result = judge(exercise.public_examples(), InProcess(lambda n: n if n != 2 else 3))
+    assert result.others == (("large", "look at large ones"),)
+    assert "  Where to look: look at small ones\n    For 'large': look at large ones" in str(result)
+    assert f"<details><summary>{OTHERS}</summary>" in result._repr_html_()
     stopped = judge(exercise.public_examples(), InProcess(lambda n: [][n] if n > 2 else n))  # what stops says where
     assert stopped.others == (("even", "look at even ones"),)
     graded = judge(exercise.drawn_examples("ada"), InProcess(lambda n: n), hidden=True)
@@ -518,13 +518,13 @@ def test_advice_on_what_stops_is_about_that() -> None:
 
 def test_advice_on_a_gradient_that_does_not_arrive_is_about_gradients() -> None:
     asks = [Question((torch.tensor([1.0, 2.0]),), probe="gradients")]
-    said = judged(lambda x: 2 * x, lambda x: 2 * x.detach(), asks)
-    assert said.sentence == "a gradient of input 1 does not arrive"
-    assert "`.detach()`" in said.look
+    result = judged(lambda x: 2 * x, lambda x: 2 * x.detach(), asks)
+    assert result.sentence == "a gradient of input 1 does not arrive"
+    assert "`.detach()`" in result.look
     assert judged(lambda x: 2 * x, lambda x: 3 * x, asks).look == "the stage"
 
 
-def test_the_point_at_which_letters_are_looked_at_is_told_only_where_there_are_some_to_compare() -> None:
+def test_the_point_at_which_letters_are_looked_at_is_reported_only_where_there_are_some_to_compare() -> None:
     letter = sympy.Symbol("D", positive=True)
     asks = [Question((letter,), at={"D": 200})]
     assert "at D = 200" in judged(lambda d: 3 * d, lambda d: 2 * d, asks).call
@@ -555,6 +555,6 @@ def kept_by_shape() -> Any:
     ],
 )
 def test_advice_on_what_is_kept_says_what_that_is(reference: Any, answer: Any, question: Question, look: str) -> None:
-    said = judged(reference, answer, [question])
-    assert look in said.look
-    assert ("what comes back is the same object" in said.sentence) is (look == "Make a new one")
+    result = judged(reference, answer, [question])
+    assert look in result.look
+    assert ("what comes back is the same object" in result.sentence) is (look == "Make a new one")

@@ -1,4 +1,4 @@
-"""Answers that are measured: many are right, and what they do is told in words."""
+"""Answers that are measured: many are right, and what they do is reported in words."""
 
 import json
 import re
@@ -71,9 +71,9 @@ def test_answers_that_differ_are_right_when_their_measure_is(answer: Any) -> Non
 
 def test_a_mistake_is_recognised_by_its_measure() -> None:
     unscaled = InProcess(lambda keys, scale: keys[0] + torch.tensor([0, 0, 1.0]))
-    said = judge(measured_exercise().public_examples(), unscaled)
-    assert said.mistake == "the scale is missing"
-    assert "the output of attention with your query: 2 of 2 values differ" in str(said)
+    verdict = judge(measured_exercise().public_examples(), unscaled)
+    assert verdict.mistake == "the scale is missing"
+    assert "the output of attention with your query: 2 of 2 values differ" in str(verdict)
     hidden = judge(measured_exercise().drawn_examples("ada"), InProcess(lambda keys, scale: keys[0]), hidden=True)
     assert hidden.mistake == "the scale is missing"
     assert not re.search(r"expected 0|got 0", str(hidden))
@@ -97,9 +97,9 @@ def test_a_mistake_is_recognised_by_its_measure() -> None:
     ],
 )
 def test_a_value_that_cannot_be_measured_gets_one_sentence(value: Any, sentence: str) -> None:
-    said = judge(measured_exercise().public_examples(), InProcess(lambda keys, scale: value))
-    assert said.outcome == "wrong"
-    assert sentence in str(said)
+    verdict = judge(measured_exercise().public_examples(), InProcess(lambda keys, scale: value))
+    assert verdict.outcome == "wrong"
+    assert sentence in str(verdict)
     hidden = judge(measured_exercise().drawn_examples("ada"), InProcess(lambda keys, scale: value), hidden=True)
     assert (hidden.outcome, hidden.earned) == ("wrong", 0)
 
@@ -209,7 +209,7 @@ TEXT = torch.tensor([[1, *range(5, 45), 2, 0]])  # <sos>, forty words, <eos>, <p
                 "different words": "many",
                 "from the whole vocabulary": "no",
                 "place by place": ONE_BY_ONE,
-                "the word before it": "",  # told of small vocabularies only
+                "the word before it": "",  # reported for small vocabularies only
             },
         ),
     ],
@@ -225,7 +225,7 @@ def test_the_masking_of_words_is_measured(of: str, keywords: dict[str, Any], wan
 
 
 @pytest.mark.parametrize(
-    ("share", "scored", "said"),
+    ("share", "scored", "expected"),
     [
         (0.0, 0, "0 %"),
         (0.0, 1, "more than 0 %"),
@@ -240,11 +240,11 @@ def test_the_masking_of_words_is_measured(of: str, keywords: dict[str, Any], wan
         (0.3, 0, "hardly any"),
     ],
 )
-def test_the_share_of_chosen_words_is_told(share: float, scored: int, said: str) -> None:
+def test_the_share_of_chosen_words_is_reported(share: float, scored: int, expected: str) -> None:
     target = torch.full_like(TEXT, -100)
     target[0, 1 : 1 + scored] = TEXT[0, 1 : 1 + scored]
     ask = Question((TEXT, 45), {"share": share}, extra={"of": "what is chosen", "specials": 5})
-    assert measured("masking", ask, Reply("value", (TEXT, target))).value["words"] == said
+    assert measured("masking", ask, Reply("value", (TEXT, target))).value["words"] == expected
 
 
 @pytest.mark.parametrize(
@@ -256,19 +256,19 @@ def test_the_share_of_chosen_words_is_told(share: float, scored: int, said: str)
         (TEXT + 1, "all", "others"),
     ],
 )
-def test_which_places_are_scored_is_told_where_all_words_are_chosen(
+def test_which_places_are_scored_is_reported_where_all_words_are_chosen(
     target: Tensor, places: str, stood_there: str
 ) -> None:
     ask = Question((TEXT, 45), {"share": 1.0}, extra={"of": "targets", "specials": 5})
-    told = {"places scored": places, "where scored": stood_there, "where not scored": "as it was"}
-    assert measured("masking", ask, Reply("value", (TEXT, target))).value == told
+    expected = {"places scored": places, "where scored": stood_there, "where not scored": "as it was"}
+    assert measured("masking", ask, Reply("value", (TEXT, target))).value == expected
 
 
 ROWS, COLUMNS = 230, 80
 EACH, A_ROW, A_COLUMN = (ROWS, COLUMNS), (ROWS, 1), (1, COLUMNS)  # for what a number is drawn
 
 
-def batch_told(
+def masking_report(
     of: str,
     words: int = 10,
     share: float = 1.0,
@@ -277,7 +277,7 @@ def batch_told(
     fate: tuple[int, int] = EACH,
     other: Callable[[Tensor, torch.Generator], Tensor] | None = None,
 ) -> Any:
-    """Returns what is said of many texts of so many words, hidden as the chances tell; `other` makes other words."""
+    """Returns the report on many texts of so many words, hidden by these chances; `other` makes other words."""
     rng = torch.Generator().manual_seed(0)
     tokens = torch.randint(5, 5 + words, EACH, generator=rng)
     chosen = (torch.rand(choice, generator=rng) < share).expand(EACH)
@@ -289,15 +289,15 @@ def batch_told(
     return measured("masking", ask, Reply("value", pair)).value
 
 
-def test_what_is_drawn_for_each_place_by_itself_is_told() -> None:
+def test_what_is_drawn_for_each_place_by_itself_is_reported() -> None:
     chosen = {"words": "about 30 %", "padding": "none", "other special tokens": "none"}
-    assert batch_told("what is chosen", share=0.3) == chosen | {"place by place": ONE_BY_ONE}
+    assert masking_report("what is chosen", share=0.3) == chosen | {"place by place": ONE_BY_ONE}
     hidden = {"<mask>": "about 80 %", "another word": "about 10 %", "left as it is": "about 10 %"}
-    assert batch_told("what happens", words=900) == hidden | {"place by place": ONE_BY_ONE}
+    assert masking_report("what happens", words=900) == hidden | {"place by place": ONE_BY_ONE}
     for drawn_for, name in ((A_ROW, "text"), (A_COLUMN, "column")):
-        said = f"the places of a {name} have the same fate"
-        assert batch_told("what is chosen", share=0.3, choice=drawn_for)["place by place"] == said
-        assert batch_told("what happens", fate=drawn_for)["place by place"] == said
+        expected = f"the places of a {name} have the same fate"
+        assert masking_report("what is chosen", share=0.3, choice=drawn_for)["place by place"] == expected
+        assert masking_report("what happens", fate=drawn_for)["place by place"] == expected
 
 
 RANDOM_WORDS = {
@@ -339,20 +339,20 @@ RANDOM_WORDS = {
         (lambda tokens, rng: tokens, {"different words": "none", "from the whole vocabulary": "no"}),
     ],
 )
-def test_the_other_words_are_told(other: Any, differs: dict[str, str]) -> None:
-    assert batch_told("random words", other=other) == RANDOM_WORDS | differs
+def test_the_other_words_are_reported(other: Any, differs: dict[str, str]) -> None:
+    assert masking_report("random words", other=other) == RANDOM_WORDS | differs
 
 
-def test_one_other_word_is_told() -> None:
-    told = batch_told("random words", other=lambda tokens, rng: torch.full(EACH, 9))
-    assert (told["different words"], told["from the whole vocabulary"]) == ("one", "no")
+def test_one_other_word_is_reported() -> None:
+    report = masking_report("random words", other=lambda tokens, rng: torch.full(EACH, 9))
+    assert (report["different words"], report["from the whole vocabulary"]) == ("one", "no")
 
 
-def test_whether_mask_is_drawn_as_another_word_is_told() -> None:
+def test_whether_mask_is_drawn_as_another_word_is_reported() -> None:
     lowest = {low: lambda tokens, rng, low=low: torch.randint(low, 7, EACH, generator=rng) for low in (0, 4, 5)}
-    told = {low: batch_told("drawn <mask>", 2, other=other)["as another word"] for low, other in lowest.items()}
-    assert told == {5: "no", 4: "yes", 0: "no"}  # of 0, "random words" tells
-    assert batch_told("random words", 2, other=lowest[0])["special tokens"] == "some"
+    reports = {low: masking_report("drawn <mask>", 2, other=other)["as another word"] for low, other in lowest.items()}
+    assert reports == {5: "no", 4: "yes", 0: "no"}  # of 0, "random words" reports it
+    assert masking_report("random words", 2, other=lowest[0])["special tokens"] == "some"
 
 
 def test_only_input_and_target_can_be_measured_as_masking() -> None:
@@ -389,7 +389,7 @@ def test_only_whole_numbers_have_variety(value: Any) -> None:
 
 
 @pytest.mark.parametrize(
-    ("y", "said"),
+    ("y", "expected"),
     [
         ([6, 4, 9, 4, 0, 0], "x one place ahead"),
         ([7, 5, 6, 4, 9, 4], "x one place behind"),
@@ -397,26 +397,26 @@ def test_only_whole_numbers_have_variety(value: Any) -> None:
         ([4, 9, 4, 0, 0, 0], "something else"),
     ],
 )
-def test_the_shift_of_a_target_is_told(y: list[int], said: str) -> None:
+def test_the_shift_of_a_target_is_reported(y: list[int], expected: str) -> None:
     x = torch.tensor([5, 6, 4, 9, 4, 0])
     ask = Question((torch.arange(5, 11), plain.Generator(0), 6), extra={"of": "shift", "mask": 4, "padding": 0})
-    assert measures.measured("spans", ask, Reply("value", (x, torch.tensor(y)))).value == {"y": said}
+    assert measures.measured("spans", ask, Reply("value", (x, torch.tensor(y)))).value == {"y": expected}
 
 
 MASK, PAD = 4, 0
 WORDS = torch.arange(5, 11)
 
 
-def spans_told(of: str, *wholes: list[int]) -> Any:
-    """Returns what is said of draws with these numbers, each cut into x and y."""
+def spans_report(of: str, *wholes: list[int]) -> Any:
+    """Returns the report on draws with these numbers, each cut into x and y."""
     draws = [(torch.tensor(whole[:-1]), torch.tensor(whole[1:])) for whole in wholes]
     extra = {"of": of, "mask": MASK, "padding": PAD}
     ask = Question((WORDS, Generator(0), len(wholes[0]) - 1), probe="draws", extra=extra)
-    told = measured("spans", ask, Reply("value", draws)).value
+    report = measured("spans", ask, Reply("value", draws)).value
     if len(set(map(len, wholes))) == 1:
         stacked = tuple(torch.stack(column) for column in zip(*draws, strict=True))
-        assert measured("spans", ask, Reply("value", stacked)).value == told
-    return told
+        assert measured("spans", ask, Reply("value", stacked)).value == report
+    return report
 
 
 @pytest.mark.parametrize(
@@ -435,20 +435,20 @@ def spans_told(of: str, *wholes: list[int]) -> Any:
         ([5, 6, 4, 7, 8, 9, 10, 4], "two", "prefix, suffix, content", "at the end only", "always <mask>"),
     ],
 )
-def test_the_pattern_is_told(whole: list[int], masks: str, order: str, padding: str, last: str) -> None:
-    told = {"<mask>": masks, "order": order, "padding": padding, "the last number of y": last}
-    assert spans_told("pattern", whole) == told
+def test_the_pattern_is_reported(whole: list[int], masks: str, order: str, padding: str, last: str) -> None:
+    expected = {"<mask>": masks, "order": order, "padding": padding, "the last number of y": last}
+    assert spans_report("pattern", whole) == expected
 
 
-def test_a_pattern_that_changes_from_draw_to_draw_is_told() -> None:
+def test_a_pattern_that_changes_from_draw_to_draw_is_reported() -> None:
     two, one, three = [5, 6, 4, 8, 4, 7, 0, 0], [5, 6, 4, 8, 7, 0, 0, 0], [5, 6, 4, 8, 4, 7, 4, 0]
     ends = [5, 6, 4, 7, 8, 9, 10, 4]
-    assert spans_told("pattern", two, one)["<mask>"] == "sometimes fewer than two"
-    assert spans_told("pattern", two, three)["<mask>"] == "sometimes more than two"
-    assert spans_told("pattern", two, one)["order"] == "another"
-    assert spans_told("pattern", two, ends)["order"] == "prefix, suffix, content"
-    assert spans_told("pattern", two, ends)["the last number of y"] == "not always <mask>"
-    assert spans_told("pattern", ends, ends)["the last number of y"] == "always <mask>"
+    assert spans_report("pattern", two, one)["<mask>"] == "sometimes fewer than two"
+    assert spans_report("pattern", two, three)["<mask>"] == "sometimes more than two"
+    assert spans_report("pattern", two, one)["order"] == "another"
+    assert spans_report("pattern", two, ends)["order"] == "prefix, suffix, content"
+    assert spans_report("pattern", two, ends)["the last number of y"] == "not always <mask>"
+    assert spans_report("pattern", ends, ends)["the last number of y"] == "always <mask>"
 
 
 def test_the_ends_are_drawn_as_often_as_what_lies_between() -> None:
@@ -463,19 +463,19 @@ def test_the_ends_are_drawn_as_often_as_what_lies_between() -> None:
         drawn, kept = (
             [whole for whole, n in zip(of, counts, strict=True) for _ in range(n)] for of in (places, lengths)
         )
-        assert spans_told("place", *drawn)["the place"] == place
-        assert spans_told("kept", *kept)["all lengths"] == length
+        assert spans_report("place", *drawn)["the place"] == place
+        assert spans_report("kept", *kept)["all lengths"] == length
 
 
-def test_lengths_and_places_are_told() -> None:
+def test_lengths_and_places_are_reported() -> None:
     first, last = [4, 6, 7, 8, 4, 5, 0, 0, 0], [5, 6, 4, 4, 7, 8, 0, 0, 0]
-    assert spans_told("kept", first, last) == {"shortest": 4, "longest": 4, "all lengths": "equally often"}
+    assert spans_report("kept", first, last) == {"shortest": 4, "longest": 4, "all lengths": "equally often"}
     in_content = {"the first number is in the content": "sometimes", "the last number is in the content": "sometimes"}
     apart = {"how much is kept, and the place": "drawn apart"}
-    assert spans_told("place", first, last) == in_content | apart | {"the place": "more often near both ends"}
+    assert spans_report("place", first, last) == in_content | apart | {"the place": "more often near both ends"}
     never = {"the last number is in the content": "never", "the place": "more often near the beginning"}
-    assert spans_told("place", first) == in_content | apart | never
-    assert spans_told("content", first, last) == {
+    assert spans_report("place", first) == in_content | apart | never
+    assert spans_report("content", first, last) == {
         "content": "never empty",
         "mean length": "about 40 %",
         "length, where as much is kept": "varies",
@@ -485,20 +485,20 @@ def test_lengths_and_places_are_told() -> None:
         "the content begins with the first number": "often",
         "the content ends with the last number": "often",
     }
-    assert spans_told("ends", first, last) == at_the_ends
-    assert spans_told("content", [5, 6, 7, 8, 4, 4, 0, 0, 0])["content"] == "sometimes empty"
+    assert spans_report("ends", first, last) == at_the_ends
+    assert spans_report("content", [5, 6, 7, 8, 4, 4, 0, 0, 0])["content"] == "sometimes empty"
 
 
-def test_how_often_a_span_is_the_first_or_the_last_is_told() -> None:
+def test_how_often_a_span_is_the_first_or_the_last_is_reported() -> None:
     first, middle, last = [4, 6, 7, 8, 4, 5, 0], [5, 6, 4, 8, 4, 7, 0], [5, 6, 4, 4, 7, 8, 0]
     for wholes, at_first, at_last in (
         ([middle] * 9 + [last], "seldom", "seldom"),
         ([middle] * 4 + [last], "seldom", "often"),
         ([middle] * 4 + [first], "often", "seldom"),
     ):
-        told = spans_told("ends", *wholes)
-        assert told["the content begins with the first number"] == at_first
-        assert told["the content ends with the last number"] == at_last
+        report = spans_report("ends", *wholes)
+        assert report["the content begins with the first number"] == at_first
+        assert report["the content ends with the last number"] == at_last
 
 
 def moved(kept: int, start: int, length: int) -> list[int]:
@@ -508,7 +508,7 @@ def moved(kept: int, start: int, length: int) -> list[int]:
 
 
 @pytest.mark.parametrize(
-    ("starts", "said"),
+    ("starts", "expected"),
     [
         (range(41), "evenly"),
         (range(21), "more often near the beginning"),
@@ -517,44 +517,44 @@ def moved(kept: int, start: int, length: int) -> list[int]:
         ([*range(10), *range(31, 41)], "more often near both ends"),
     ],
 )
-def test_the_place_of_a_content_is_told(starts: Any, said: str) -> None:
-    assert spans_told("place", *(moved(42, start, 2) for start in starts))["the place"] == said
+def test_the_place_of_a_content_is_reported(starts: Any, expected: str) -> None:
+    assert spans_report("place", *(moved(42, start, 2) for start in starts))["the place"] == expected
 
 
-def test_no_place_is_told_where_most_have_no_content() -> None:
+def test_no_place_is_reported_where_most_have_no_content() -> None:
     nothing = [5, 6, 7, 8, 9, 0, 0]
-    assert spans_told("place", nothing, [5, 6, 4, 8, 4, 7, 0])["the place"] == "not to be told"
+    assert spans_report("place", nothing, [5, 6, 4, 8, 4, 7, 0])["the place"] == "not to be told"
 
 
-def test_whether_long_contents_stand_elsewhere_is_told() -> None:
+def test_whether_long_contents_stand_elsewhere_is_reported() -> None:
     wholes = [moved(20, start, length) for length in range(1, 10) for start in range(21 - length)]
     assert len(wholes) > 100
-    assert spans_told("content", *wholes)["length and place"] == "drawn apart"
+    assert spans_report("content", *wholes)["length and place"] == "drawn apart"
     long_ones_first = [moved(20, start, length) for length in range(1, 10) for start in [10 - length] * 12]
-    assert spans_told("content", *long_ones_first)["length and place"] == "go together"
+    assert spans_report("content", *long_ones_first)["length and place"] == "go together"
 
 
-def test_whether_the_place_goes_with_how_much_is_kept_is_told() -> None:
+def test_whether_the_place_goes_with_how_much_is_kept_is_reported() -> None:
     def padded(kept: int, start: int) -> list[int]:
         return [*moved(kept, start, 1), *[PAD] * (24 - kept)]
 
     apart = [padded(kept, start) for kept in range(4, 24) for start in range(0, kept, 2)]
     together = [padded(kept, kept - 4) for kept in range(4, 24) for _ in range(6)]
-    for wholes, said in ((apart, "drawn apart"), (together, "go together")):
-        assert spans_told("place", *wholes)["how much is kept, and the place"] == said
+    for wholes, expected in ((apart, "drawn apart"), (together, "go together")):
+        assert spans_report("place", *wholes)["how much is kept, and the place"] == expected
 
 
-def test_the_shift_is_told() -> None:
+def test_the_shift_is_reported() -> None:
     x = torch.tensor([5, 6, 4, 9])
     ask = Question((WORDS, Generator(0), 4), extra={"of": "shift", "mask": MASK, "padding": PAD})
-    for y, said in (([6, 4, 9, 4], "x one place ahead"), ([5, 6, 4, 9], "x itself"), ([1, 5, 6, 4], "something else")):
-        assert measured("spans", ask, Reply("value", (x, torch.tensor(y)))).value == {"y": said}
+    for y, shift in (([6, 4, 9, 4], "x one place ahead"), ([5, 6, 4, 9], "x itself"), ([1, 5, 6, 4], "something else")):
+        assert measured("spans", ask, Reply("value", (x, torch.tensor(y)))).value == {"y": shift}
 
 
 @pytest.mark.parametrize(
     "value", [3, (torch.zeros(4),), (torch.zeros(4), torch.zeros(4)), (torch.zeros(3).long(),) * 2]
 )
-def test_what_are_no_two_rows_is_said_in_one_sentence(value: Any) -> None:
+def test_what_are_no_two_rows_is_reported_in_one_sentence(value: Any) -> None:
     ask = Question((WORDS, Generator(0), 4), extra={"of": "shift", "mask": MASK, "padding": PAD})
     reply = measured("spans", ask, Reply("value", value))
     assert reply.outcome == "unreadable"
@@ -568,29 +568,29 @@ def test_a_log_that_is_none_cannot_be_measured_or_tells_nothing(value: Any) -> N
     assert reply.outcome == "unreadable" or reply.value == []
 
 
-def sweep_told(of: str, value: Any) -> Any:
+def sweep_report(of: str, value: Any) -> Any:
     return measured("sweep", Question(([], None, {"old": 1}, None), extra={"of": of}), Reply("value", value)).value
 
 
-def test_a_sweep_is_told_by_its_calls() -> None:
+def test_a_sweep_is_described_by_its_calls() -> None:
     trainings = [["train_one", [{"name": name}]] for name in ("wide", "deep")]
     saves = [["save", [table]] for table in ({"old": 1, "wide": 2}, {"old": 1, "wide": 2, "deep": 3})]
     log = [trainings[0], saves[0], trainings[1], saves[1]]
-    assert sweep_told("trained", log) == ["wide", "deep"]
+    assert sweep_report("trained", log) == ["wide", "deep"]
     tables = [{"old": 1}, {"old": 1, "wide": 2}, {"old": 1, "wide": 2, "deep": 3}]
-    assert sweep_told("saved", log) == [*tables, "not interrupted"]
-    assert sweep_told("saved", [*log[:3], ["interrupted", []]]) == [*tables[:2], tables[1], "interrupted"]
+    assert sweep_report("saved", log) == [*tables, "not interrupted"]
+    assert sweep_report("saved", [*log[:3], ["interrupted", []]]) == [*tables[:2], tables[1], "interrupted"]
     late = [*trainings, *saves]
-    assert sweep_told("saved", late) == [tables[0], tables[0], tables[2], "not interrupted"]
+    assert sweep_report("saved", late) == [tables[0], tables[0], tables[2], "not interrupted"]
 
 
 @pytest.mark.parametrize("rows", [[{"name": "wide", "dev_loss": 0.5}], [], "rows", [["train_one", []]]])
 def test_the_rows_that_a_sweep_returns_are_compared_as_they_are(rows: Any) -> None:
-    assert sweep_told("rows", rows) == rows
+    assert sweep_report("rows", rows) == rows
 
 
 @pytest.mark.parametrize(
-    ("value", "said"),
+    ("value", "expected"),
     [
         ((3, 2, 2.5), [2, 2.5, 3]),
         ([2, 3], [2, 3]),
@@ -603,8 +603,8 @@ def test_the_rows_that_a_sweep_returns_are_compared_as_they_are(rows: Any) -> No
         ({"b": 2, "a": 1}, {"b": 2, "a": 1}),
     ],
 )
-def test_numbers_may_come_in_any_order(value: Any, said: Any) -> None:
-    assert measured("any order", Question(), Reply("value", value)).value == said
+def test_numbers_may_come_in_any_order(value: Any, expected: Any) -> None:
+    assert measured("any order", Question(), Reply("value", value)).value == expected
 
 
 def test_a_tensor_has_one_order_only() -> None:
@@ -631,7 +631,7 @@ SINUSOIDS = torch.tensor([[0.0, 1.0], [0.8415, 0.5403], [0.9093, -0.4161]])
 
 
 @pytest.mark.parametrize(
-    ("rows", "said"),
+    ("rows", "expected"),
     [
         ([[0.3, -1.2], [0.7, 0.1], [-0.4, 2.0]], "random numbers"),
         ([[0.0, 0.0]] * 3, "some rows are alike"),
@@ -641,9 +641,9 @@ SINUSOIDS = torch.tensor([[0.0, 1.0], [0.8415, 0.5403], [0.9093, -0.4161]])
         ([[0.0, 1.0], [2.0, 3.0], [4.0, 5.0]], "counted numbers"),
     ],
 )
-def test_what_a_new_table_holds_is_told(rows: list[list[float]], said: str) -> None:
+def test_what_a_new_table_holds_is_reported(rows: list[list[float]], expected: str) -> None:
     ask = Question((torch.zeros(1, 3, 2),), extra={"sinusoids": SINUSOIDS})
-    assert measured("random start", ask, Reply("value", torch.tensor([rows]))).value == said
+    assert measured("random start", ask, Reply("value", torch.tensor([rows]))).value == expected
 
 
 @pytest.mark.parametrize(
@@ -656,25 +656,25 @@ def test_what_is_no_table_has_no_start(value: Any) -> None:
     assert reply.error.startswith("expected ")
 
 
-def test_the_weights_at_the_start_are_told() -> None:
-    def told(of: str, rows: Tensor) -> str:
-        (said,) = measured(
+def test_the_weights_at_the_start_are_reported() -> None:
+    def start(of: str, rows: Tensor) -> str:
+        (report,) = measured(
             "start", Question((torch.eye(8)[None],), extra={"of": of}), Reply("value", rows[None])
         ).value.values()
-        return str(said)
+        return str(report)
 
     alike = torch.ones(8, 8).tril() / torch.arange(1, 9)[:, None]  # each row sums to one, as weights do
     steps = torch.arange(1.0, 9).repeat(8, 1).tril()
     graded, peaked = steps / steps.sum(dim=1, keepdim=True), torch.eye(8)
-    assert [told("alike", rows) for rows in (alike, graded, peaked)] == ["yes", "no", "no"]
-    assert [told("sharp", rows) for rows in (alike, graded, peaked)] == ["no", "no", "yes"]
-    assert told("sharp", torch.cat([peaked[:4], alike[4:]])) == "no"  # the first rows have few places to choose from
+    assert [start("alike", rows) for rows in (alike, graded, peaked)] == ["yes", "no", "no"]
+    assert [start("sharp", rows) for rows in (alike, graded, peaked)] == ["no", "no", "yes"]
+    assert start("sharp", torch.cat([peaked[:4], alike[4:]])) == "no"  # the first rows have few places to choose from
     reply = measured("start", Question((torch.eye(8)[None],), extra={"of": "alike"}), Reply("value", alike))
     assert (reply.outcome, reply.error) == ("unreadable", "expected a tensor of shape (1, 8, 8), got (8, 8)")
 
 
 @pytest.mark.parametrize(
-    ("value", "said"),
+    ("value", "expected"),
     [
         ({"queries": (2, 3), "weights": [2, 3, 3]}, {"queries": "whole numbers", "weights": "whole numbers"}),
         ({"queries": torch.Size([2, 3])}, {"queries": "whole numbers"}),
@@ -687,8 +687,8 @@ def test_the_weights_at_the_start_are_told() -> None:
         ({}, {}),
     ],
 )
-def test_shapes_are_told(value: Any, said: dict[str, str]) -> None:
-    assert measured("shapes", Question(), Reply("value", value)).value == said
+def test_shapes_are_reported(value: Any, expected: dict[str, str]) -> None:
+    assert measured("shapes", Question(), Reply("value", value)).value == expected
 
 
 @pytest.mark.parametrize(
@@ -704,7 +704,7 @@ OLD_SCORES = torch.tensor([[1.0, 2.0, 3.0, 4.0], [8.0, 6.0, 7.0, 5.0]])  # of tw
 
 
 @pytest.mark.parametrize(
-    ("value", "said"),
+    ("value", "expected"),
     [
         (torch.tensor([[0.5, -0.2], [0.1, 0.9]]), "a new head"),
         (OLD_SCORES[:, :3], "rows of the old head"),
@@ -717,13 +717,13 @@ OLD_SCORES = torch.tensor([[1.0, 2.0, 3.0, 4.0], [8.0, 6.0, 7.0, 5.0]])  # of tw
         ([[1.0], [8.0]], "a new head"),
     ],
 )
-def test_where_a_head_comes_from_is_told(value: Any, said: str) -> None:
+def test_where_a_head_comes_from_is_reported(value: Any, expected: str) -> None:
     ask = Question(extra={"old": OLD_SCORES})
-    assert measured("new head", ask, Reply("value", value)).value == said
+    assert measured("new head", ask, Reply("value", value)).value == expected
 
 
 @pytest.mark.parametrize(
-    ("likely", "said"),
+    ("likely", "expected"),
     [
         (30, "about half"),
         (12, "about half"),
@@ -734,11 +734,11 @@ def test_where_a_head_comes_from_is_told(value: Any, said: str) -> None:
     ],
 )
 @pytest.mark.parametrize("kind", [list, tuple, torch.tensor])
-def test_how_often_the_likeliest_words_are_drawn_is_told(likely: int, said: str, kind: Any) -> None:
+def test_how_often_the_likeliest_words_are_drawn_is_reported(likely: int, expected: str, kind: Any) -> None:
     numbers = [7, 7, 7] + [7, 8] * (likely // 2) + [8] * (likely % 2) + [9] * (60 - likely)
     ask = Question(extra={"given": 3, "likeliest": [7, 8]})
-    told = measured("chances", ask, Reply("value", kind(numbers))).value
-    assert told == {"of the drawn words": f"{said} are of the likeliest"}
+    report = measured("chances", ask, Reply("value", kind(numbers))).value
+    assert report == {"of the drawn words": f"{expected} are of the likeliest"}
 
 
 @pytest.mark.parametrize("value", ["roman", 3, [7, 8.0], ["le", 7], torch.ones(4), torch.ones(2, 4).long(), {7: 8}])

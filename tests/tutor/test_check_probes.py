@@ -56,7 +56,7 @@ def module_exercise() -> Exercise:
     )
 
 
-def test_a_parameter_under_two_names_is_told_under_both() -> None:
+def test_a_parameter_under_two_names_is_reported_under_both() -> None:
     class Tied(Scale):
         def __init__(self, width: int) -> None:
             super().__init__(width)
@@ -73,8 +73,8 @@ def test_a_module_is_built_given_weights_and_called() -> None:
     assert judge(examples, InProcess(Shift)).mistake == "added in place of multiplied"
     assert judge(examples, InProcess(Frozen)).mistake == "frozen"
     assert judge(examples, InProcess(nn.Identity)).outcome != "right"
-    said = judge(examples, InProcess(lambda width: width))
-    assert said.sentence == "it stopped with TypeError: expected a class of nn.Module, got one that makes a int"
+    verdict = judge(examples, InProcess(lambda width: width))
+    assert verdict.sentence == "it stopped with TypeError: expected a class of nn.Module, got one that makes a int"
 
 
 def test_an_unknown_take_is_refused() -> None:
@@ -84,7 +84,7 @@ def test_an_unknown_take_is_refused() -> None:
         Question.decode({"take": "all"})
 
 
-def test_a_call_of_a_module_tells_how_it_was_built() -> None:
+def test_a_call_of_a_module_shows_how_it_was_built() -> None:
     examples = module_exercise().public_examples()
     assert judge(examples, InProcess(Shift)).call == (
         "check.given(0)(torch.tensor([[1.0, 1.0, 1.0], [1.0, 1.0, 1.0]]))  # check.given(0) is Scale(width=3) with the "
@@ -107,7 +107,7 @@ def test_a_returned_model_is_called_whole_or_in_part() -> None:
     }
 
 
-def test_the_origin_of_each_weight_is_told() -> None:
+def test_the_origin_of_each_weight_is_reported() -> None:
     other = replace(LANGUAGE_MODEL, seed=7, spread=0.1, state=True)
 
     def mixed(model: Any, weights: dict[str, Tensor]) -> Any:
@@ -115,16 +115,16 @@ def test_the_origin_of_each_weight_is_told() -> None:
             weight.data = weights[name] if "layers" in name else weight.data + 1 if "head" in name else weight.data
         return model
 
-    told = asked(mixed, LANGUAGE_MODEL, other, probe="origins")
-    assert told["base.layers.0.attention_norm.weight"] == "as in input 2"
-    assert told["base.embedding.weight"] == "as in input 1"
-    assert told["head.bias"] == "new"
+    origins = asked(mixed, LANGUAGE_MODEL, other, probe="origins")
+    assert origins["base.layers.0.attention_norm.weight"] == "as in input 2"
+    assert origins["base.embedding.weight"] == "as in input 1"
+    assert origins["head.bias"] == "new"
     same = replace(LANGUAGE_MODEL, state=True)
-    told = asked(lambda model, weights: model, LANGUAGE_MODEL, same, probe="origins", entries=("head.*",))
-    assert told == {"head.weight": "as in input 1 and 2", "head.bias": "as in input 1 and 2"}
+    origins = asked(lambda model, weights: model, LANGUAGE_MODEL, same, probe="origins", entries=("head.*",))
+    assert origins == {"head.weight": "as in input 1 and 2", "head.bias": "as in input 1 and 2"}
 
 
-def test_shared_memory_is_told() -> None:
+def test_shared_memory_is_reported() -> None:
     assert asked(classifier_of, LANGUAGE_MODEL, probe="shared") == set()
     names = asked(sharing_classifier_of, LANGUAGE_MODEL, probe="shared")
     assert "base.embedding.weight" in names
@@ -158,7 +158,7 @@ def test_only_what_a_gradient_reaches_learns() -> None:
 
 
 @pytest.mark.parametrize(("given", "sentence"), [({"head.weight": 1}, "expected a model (an nn.Module), got a dict")])
-def test_what_is_no_model_is_told(given: Any, sentence: str) -> None:
+def test_what_is_no_model_is_reported(given: Any, sentence: str) -> None:
     reply = InProcess(lambda model: given).ask(Question((LANGUAGE_MODEL,), probe="origins"))
     assert reply.outcome == "unreadable"  # nothing has stopped
     assert sentence in reply.error
@@ -230,7 +230,7 @@ def test_what_a_call_has_made_of_a_model_is_looked_at() -> None:
     assert not torch.allclose(outputs[0], outputs[3])
 
 
-def test_a_model_comes_in_the_mode_that_is_asked_for_and_its_mode_is_told() -> None:
+def test_a_model_comes_in_the_requested_mode_and_its_mode_is_reported() -> None:
     training = replace(LANGUAGE_MODEL, training=True)
     assert asked(lambda model: model.training, training) is True
     assert asked(lambda model: model.training, LANGUAGE_MODEL) is False
@@ -346,7 +346,7 @@ class Table(nn.Module):
 
 
 @pytest.mark.parametrize(
-    ("way", "said"),
+    ("way", "unusual"),
     [
         ("as is asked for", {}),
         ("small", {"standard deviation": 0.02}),
@@ -355,14 +355,14 @@ class Table(nn.Module):
         ("the same again", {"of two new modules": "the same numbers"}),
     ],
 )
-def test_the_first_numbers_of_a_module_are_told(way: str, said: dict[str, Any]) -> None:
+def test_the_first_numbers_of_a_module_are_reported(way: str, unusual: dict[str, Any]) -> None:
     found = InProcess(Table).ask(Question(build={"way": way}, probe="first numbers")).value
     usual = {"mean": 0.0, "standard deviation": 1.0, "share within one standard deviation": 0.7}
     usual |= {"rows": "different", "of two new modules": "other numbers"}
-    assert found == {f"weight: {name}": told for name, told in (usual | said).items()}
+    assert found == {f"weight: {name}": value for name, value in (usual | unusual).items()}
 
 
-def test_rows_that_begin_alike_are_told() -> None:
+def test_rows_that_begin_alike_are_reported() -> None:
     ask = Question(build={"way": "one row"}, probe="first numbers", entries=("*: rows",))
     assert InProcess(Table).ask(ask).value == {"weight: rows": "all alike"}
 
@@ -390,10 +390,10 @@ class Thin(nn.Module):
         return self.layer(x) + x @ self.down @ self.up  # type: ignore[no-any-return]
 
 
-@pytest.mark.parametrize(("seed", "said"), [(0, "begin with different numbers"), (1, "begin with the same numbers")])
-def test_a_weight_that_two_new_modules_have_in_common_is_told(seed: int, said: str) -> None:
+@pytest.mark.parametrize(("seed", "result"), [(0, "begin with different numbers"), (1, "begin with the same numbers")])
+def test_a_weight_that_two_new_modules_have_in_common_is_reported(seed: int, result: str) -> None:
     ask = Question((torch.ones(1, 3),), build={"seed": seed}, probe="random numbers")
-    assert InProcess(Thin).ask(ask).value["two new modules"] == said
+    assert InProcess(Thin).ask(ask).value["two new modules"] == result
 
 
 def test_a_part_of_a_module_is_asked_by_itself() -> None:

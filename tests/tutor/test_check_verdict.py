@@ -36,11 +36,11 @@ def test_html_escapes_what_a_student_wrote() -> None:
 
 def test_code_in_sentences_is_code_in_html_and_stays_text_elsewhere() -> None:
     notes = ("`hint(causal_mask)` shows a hint; `<b>` & ` alone",)
-    said = Verdict("causal_mask", "wrong", 0, 3, (("the mask is `(n, n)`", False),), notes=notes)
-    page = said._repr_html_()
+    judged = Verdict("causal_mask", "wrong", 0, 3, (("the mask is `(n, n)`", False),), notes=notes)
+    page = judged._repr_html_()
     assert re.findall(r"<code[^>]*>(.*?)</code>", page) == ["(n, n)", "hint(causal_mask)", "&lt;b&gt;"]
     assert "</code> &amp; ` alone</div>" in page
-    assert f"Note: {notes[0]}" in str(said)
+    assert f"Note: {notes[0]}" in str(judged)
 
 
 def shown(verdict: Any, **options: Any) -> dict[str, Any]:
@@ -53,8 +53,8 @@ def shown(verdict: Any, **options: Any) -> dict[str, Any]:
 
 
 def test_a_student_s_notebook_holds_text_and_html_of_a_check_and_nothing_else() -> None:
-    said = verdict(lambda size: torch.zeros(size, size))
-    assert shown(said) == {"text/plain": str(said), "text/html": said._repr_html_()}
+    judged = verdict(lambda size: torch.zeros(size, size))
+    assert shown(judged) == {"text/plain": str(judged), "text/html": judged._repr_html_()}
 
 
 def test_a_graded_notebook_holds_the_verdict_as_data_too() -> None:
@@ -62,19 +62,19 @@ def test_a_graded_notebook_holds_the_verdict_as_data_too() -> None:
     from grading.definitions.examiner import examine
 
     defined = exercise.load("01_causal_mask")["causal_mask"]
-    said = examine(defined, InProcess(lambda size: torch.triu(torch.full((size, size), -torch.inf))), "ada")
-    held = shown(said)
-    assert held == {"text/plain": str(said), "text/html": said._repr_html_(), MIME: said.as_data()}
-    assert shown(said, exclude=(MIME,)).keys() == {"text/plain", "text/html"}
+    judged = examine(defined, InProcess(lambda size: torch.triu(torch.full((size, size), -torch.inf))), "ada")
+    held = shown(judged)
+    assert held == {"text/plain": str(judged), "text/html": judged._repr_html_(), MIME: judged.as_data()}
+    assert shown(judged, exclude=(MIME,)).keys() == {"text/plain", "text/html"}
     data = json.loads(json.dumps(held[MIME]))
     assert data == held[MIME]
     assert (data["outcome"], data["said"], data["earned"], data["points"]) == ("wrong", "not yet right", 0.25, 3.0)
-    assert data["headline"] == "causal_mask: not yet right - 0.25 of 3 points" == str(said).split("\n")[0]
-    assert [stage["passed"] for stage in data["stages"]] == [passed for _, passed in said.stages]
+    assert data["headline"] == "causal_mask: not yet right - 0.25 of 3 points" == str(judged).split("\n")[0]
+    assert [stage["passed"] for stage in data["stages"]] == [passed for _, passed in judged.stages]
     assert data["mistake"] == "the diagonal is blocked too"
     signs = {"passed": "[passed] ", "failed": "[failed] ", "note": "Note: "}
     lines = [f"  {signs.get(line['kind'], '')}{line['text']}" for line in data["lines"]]
-    assert lines == str(said).split("\n")[1:]
+    assert lines == str(judged).split("\n")[1:]
 
 
 @pytest.mark.parametrize(("mode", "held"), [("autograde", True), ("", False)])

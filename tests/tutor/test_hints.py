@@ -37,12 +37,12 @@ def test_an_exercise_has_three_hints_and_none_is_the_answer(notebook: str, name:
     assert len(defined.hints) == 3
     assert len(set(defined.hints)) == 3
     assert all(40 <= len(one) <= 900 for one in defined.hints), [len(one) for one in defined.hints]
-    told = re.sub(r"\s", "", " ".join(defined.hints))
+    text = re.sub(r"\s", "", " ".join(defined.hints))
     statements = _statements(inspect.getsource(defined.reference))
-    given = {line for line in statements if line in told}
+    given = {line for line in statements if line in text}
     assert len(given) < max(2, len(statements)), f"the hints hold the whole answer: {given}"
     last = [line for line in statements if line.startswith("return")]
-    assert not [line for line in last if line in told and len(statements) == 1], "the hints hold the answer's one line"
+    assert not [line for line in last if line in text and len(statements) == 1], "the hints hold the answer's one line"
 
 
 def test_every_file_of_hints_belongs_to_an_exercise() -> None:
@@ -51,8 +51,8 @@ def test_every_file_of_hints_belongs_to_an_exercise() -> None:
 
 
 def test_what_students_get_are_these_hints() -> None:
-    told = {name: list(exercise.load_one(notebook, name).hints) for notebook, name in EXERCISES}
-    assert json.loads(hints.HINTS.read_text("utf-8")) == told
+    expected = {name: list(exercise.load_one(notebook, name).hints) for notebook, name in EXERCISES}
+    assert json.loads(hints.HINTS.read_text("utf-8")) == expected
 
 
 def test_each_call_shows_the_next_hint_and_then_all(capsys: pytest.CaptureFixture[str]) -> None:

@@ -32,14 +32,14 @@ def test_corpora_vocabularies_and_batches_are_found_where_they_were() -> None:
 
 
 def test_the_command_is_found_where_it_was(tmp_path: Path) -> None:
-    told = [
+    outputs = [
         subprocess.run([sys.executable, "-m", name, "nonsense"], cwd=tmp_path, capture_output=True, text=True).stdout
         for name in ("helpers", "tutor")
     ]
-    assert told[0] == told[1] != ""
+    assert outputs[0] == outputs[1] != ""
 
 
-def test_a_name_that_tutor_does_not_have_is_told() -> None:
+def test_a_name_that_tutor_does_not_have_is_reported() -> None:
     with pytest.raises(AttributeError, match="module 'tutor' has no attribute 'chek': it has check, hint, progress"):
         tutor.chek  # noqa: B018
 

@@ -130,8 +130,8 @@ def test_a_real_kernel_cuts_and_works_on_one_thread(
     notebook = nbformat.v4.new_notebook(cells=[nbformat.v4.new_code_cell(source) for source in cells])
     resources = {"metadata": {"path": str(tmp_path)}}
     NotebookClient(notebook, kernel_name="python3", timeout=600, resources=resources).execute(env=dict(os.environ))
-    threads_said, *floods, last = notebook.cells[-4:]
-    assert threads_said.outputs[0].text == "1\n"
+    thread_count, *floods, last = notebook.cells[-4:]
+    assert thread_count.outputs[0].text == "1\n"
     for flood in floods:
         text = "".join(one.get("text") or one["data"]["text/plain"] for one in flood.outputs)
         assert text.count(CUT) == 1, flood.source

@@ -103,14 +103,14 @@ def doubled(number: float) -> float:
     return 2 * number
 
 
-def test_an_answer_that_uses_a_forbidden_part_earns_nothing_and_is_told_so() -> None:
+def test_an_answer_that_uses_a_forbidden_part_earns_nothing_and_is_reported() -> None:
     asks = [Question((3,)), Question((4,))]
     defined = Exercise(
         doubled, [Stage("all", 2, "look", asks, lambda rng: [Question((rng.randint(5, 99),))])], [], forbids=SINUSOIDS
     )
     wrapper = made("import helpers.models as m\ndef f(number): return 2 * number + 0 * int(m.sinusoids(1, 2)[0, 0])")
     for examples, hidden in ((defined.check_examples(), False), (defined.drawn_examples("ada"), True)):
-        said = judge(examples, InProcess(wrapper), hidden=hidden)
-        assert (said.outcome, said.earned, said.mistake) == ("wrong", 0, OWN_PART)
-        assert "it uses `helpers.models.sinusoids`, which is what this exercise asks for" in said.sentence
+        verdict = judge(examples, InProcess(wrapper), hidden=hidden)
+        assert (verdict.outcome, verdict.earned, verdict.mistake) == ("wrong", 0, OWN_PART)
+        assert "it uses `helpers.models.sinusoids`, which is what this exercise asks for" in verdict.sentence
         assert judge(examples, InProcess(made("def f(number): return 2 * number")), hidden=hidden).outcome == "right"

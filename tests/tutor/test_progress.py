@@ -23,7 +23,7 @@ MASK = "01_causal_mask"
 @pytest.fixture(autouse=True)
 def nothing_checked(monkeypatch: pytest.MonkeyPatch) -> None:
     """No check has been run in this process."""
-    monkeypatch.setattr(overview, "_said", {})
+    monkeypatch.setattr(overview, "_results", {})
 
 
 def verdict(name: str, outcome: str, earned: float, points: float) -> Verdict:
@@ -87,12 +87,12 @@ def test_the_points_are_those_of_the_exercises(repository: Path) -> None:
 # --- over all saved notebooks -----------------------------------------------------------------------------------------
 
 
-def saved(repository: Path, folder: Path, name: str, said: dict[str, Verdict], essay: str = "") -> Path:
+def saved(repository: Path, folder: Path, name: str, verdicts: dict[str, Verdict], essay: str = "") -> Path:
     """Writes a released notebook as a student saves it: with outputs of checks, and an essay."""
     notebook: Any = nbformat.read(repository / "notebooks" / name / f"{name}.ipynb", as_version=4)
     for cell in notebook.cells:
         identifier = cell.metadata.get("nbgrader", {}).get("grade_id", "")
-        verdict = said.get(identifier.removesuffix("_check"))
+        verdict = verdicts.get(identifier.removesuffix("_check"))
         if identifier.endswith("_check") and verdict:
             data = {"text/plain": str(verdict)}
             cell.outputs = [nbformat.v4.new_output("display_data", data=data)]
@@ -119,12 +119,12 @@ def test_the_table_over_all_notebooks(repository: Path, tmp_path: Path, capsys: 
     lines = capsys.readouterr().out.splitlines()
     assert lines[0] == f"What the checks say in the saved notebooks of {tmp_path.resolve()}:"
     assert [line.split()[0] for line in lines[1:]] == [*notebooks(), "all"]
-    told = {line.split()[0]: " ".join(line.split()[1:]) for line in lines[1:]}
-    assert told["00_start_here"] == "[--------------------] 0 of 1 1 of 1 checked"
-    assert told[MASK] == "[######--------------] 4.5 of 14 2 of 5 checked, essays 1 of 1 written in their cells"
-    assert told["02_positional_encoding"].endswith("no file here")
+    rows = {line.split()[0]: " ".join(line.split()[1:]) for line in lines[1:]}
+    assert rows["00_start_here"] == "[--------------------] 0 of 1 1 of 1 checked"
+    assert rows[MASK] == "[######--------------] 4.5 of 14 2 of 5 checked, essays 1 of 1 written in their cells"
+    assert rows["02_positional_encoding"].endswith("no file here")
     whole = sum(sum(one.exercises.values()) for one in notebooks().values())
-    assert told["all"].startswith(f"[--------------------] 4.5 of {whole:g}")
+    assert rows["all"].startswith(f"[--------------------] 4.5 of {whole:g}")
 
 
 def test_a_check_of_an_older_release_counts_without_its_points(repository: Path, tmp_path: Path) -> None:
@@ -133,19 +133,19 @@ def test_a_check_of_an_older_release_counts_without_its_points(repository: Path,
     path.write_text(text, "utf-8")
     found = overview.read(path)
     assert found is not None
-    assert found[1].said == {"causal_mask": ("all checks passed", 3.0)}
+    assert found[1].results == {"causal_mask": ("all checks passed", 3.0)}
 
 
 def test_an_output_of_any_form_does_no_harm(repository: Path, tmp_path: Path) -> None:
     path = saved(repository, tmp_path, MASK, {"causal_mask": verdict("causal_mask", "right", 3.0, 3.0)})
     for outputs in ([], [3], [{"data": None}], [{"data": {"text/plain": 3}}], 7, [{"data": {"text/plain": [1]}}]):
-        told = json.loads(path.read_text("utf-8"))
-        for cell in told["cells"]:
+        notebook = json.loads(path.read_text("utf-8"))
+        for cell in notebook["cells"]:
             if "outputs" in cell:
                 cell["outputs"] = outputs
-        path.write_text(json.dumps(told), "utf-8")
+        path.write_text(json.dumps(notebook), "utf-8")
         found = overview.read(path)
-        assert found is None or found[1].said == {}
+        assert found is None or found[1].results == {}
 
 
 @pytest.mark.parametrize("words", [["nonsense"], ["progress", "nowhere"], ["progress", "a", "b"]])

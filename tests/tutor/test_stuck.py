@@ -31,7 +31,7 @@ BROKEN = "def causal_mask(size: int):\n    return torch.triu(torch.full((size, s
 
 
 class Cells:
-    """A shell that a watch looks on, without a kernel: it runs cells, and tells what each shows and how it ends."""
+    """A shell that a watch looks on, without a kernel: it runs cells, and returns what each shows and how it ends."""
 
     def __init__(self, monkeypatch: pytest.MonkeyPatch, folder: Path) -> None:
         settings = Config()
@@ -95,24 +95,24 @@ WAITS_TOO = "Not yet: this cell needs `square`, which waits for your `causal_mas
 
 def test_a_cell_that_needs_an_unanswered_exercise_says_which_and_counts_as_run(run: Cells) -> None:
     assert run(STUB, "check(causal_mask)")[1].startswith("causal_mask: not attempted yet - 0 of 3 points so far")
-    told = run(
+    outputs = run(
         "square = causal_mask(5)",
         "square.shape",
         "twice = [square for _ in range(2)]",
         "def f():\n    return square\nf()",
     )
-    assert told == [WAITS, WAITS_TOO, WAITS_TOO, WAITS_TOO]
+    assert outputs == [WAITS, WAITS_TOO, WAITS_TOO, WAITS_TOO]
 
 
 def test_an_answer_that_is_written_later_is_enough(run: Cells) -> None:
-    told = run(STUB, "square = causal_mask(2)", RIGHT, "square = causal_mask(2)", "print(len(square))")
-    assert told == ["", WAITS, "", "", "2"]
+    outputs = run(STUB, "square = causal_mask(2)", RIGHT, "square = causal_mask(2)", "print(len(square))")
+    assert outputs == ["", WAITS, "", "", "2"]
 
 
 def test_the_method_of_an_unanswered_class_is_named(run: Cells) -> None:
     stub = 'class EncoderLayer(torch.nn.Module):\n    def forward(self, x):\n        raise NotImplementedError("x")'
-    told = run(stub, "torch.nn.Sequential(EncoderLayer())(1)")
-    assert told[1] == "Not yet: this cell needs your `EncoderLayer`, which is still to be written."
+    outputs = run(stub, "torch.nn.Sequential(EncoderLayer())(1)")
+    assert outputs[1] == "Not yet: this cell needs your `EncoderLayer`, which is still to be written."
 
 
 def test_an_answer_behind_a_decorator_is_named(run: Cells) -> None:
@@ -132,9 +132,9 @@ def test_an_answer_behind_a_decorator_is_named(run: Cells) -> None:
     ],
 )
 def test_an_error_of_the_students_own_is_shown_as_ever(run: Cells, cell: str, error: str) -> None:
-    [told] = run(STUB, cell)[1:]
-    assert told.startswith(f"{error}: ----")
-    assert "Traceback (most recent call last)" in told
+    [output] = run(STUB, cell)[1:]
+    assert output.startswith(f"{error}: ----")
+    assert "Traceback (most recent call last)" in output
 
 
 def test_a_slider_over_an_unanswered_exercise_is_calm(run: Cells) -> None:
@@ -144,7 +144,7 @@ def test_a_slider_over_an_unanswered_exercise_is_calm(run: Cells) -> None:
 
 @pytest.mark.parametrize("mode", ["autograde", "validate", ""])
 def test_nothing_looks_on_under_nbgrader(monkeypatch: pytest.MonkeyPatch, mode: str) -> None:
-    events = SimpleNamespace(register=lambda *told: None)
+    events = SimpleNamespace(register=lambda *_: None)
     shell = SimpleNamespace(kernel=a_kernel(monkeypatch), showtraceback=None, events=events)
     monkeypatch.setattr("IPython.core.getipython.get_ipython", lambda: shell)
     monkeypatch.setattr(kernel, "_watch", None)
@@ -162,10 +162,10 @@ def test_a_cell_under_nbgrader_ends_when_its_cpu_time_is_used_up(
     monkeypatch.setattr(clock, "PATIENCE", 1000.0)  # however busy this machine is
     cells = Cells(monkeypatch, tmp_path)
     kernel.CellLimit(cells.shell)
-    told = cells("while True: pass", "1 + 1")
-    assert told[0].startswith("TooSlow: ")
-    assert "is there a loop that never ends?" in told[0]
-    assert told[1].endswith("2")
+    outputs = cells("while True: pass", "1 + 1")
+    assert outputs[0].startswith("TooSlow: ")
+    assert "is there a loop that never ends?" in outputs[0]
+    assert outputs[1].endswith("2")
 
 
 def test_nothing_looks_on_in_the_shell_of_a_sandbox(monkeypatch: pytest.MonkeyPatch) -> None:
@@ -185,11 +185,11 @@ def test_run_all_of_a_half_done_notebook_has_no_error(tmp_path: Path) -> None:
     assert not [
         output for cell in notebook.cells for output in cell.get("outputs", []) if output.output_type == "error"
     ]
-    told = [shown(cell) for cell in notebook.cells if cell.cell_type == "code"]
-    waiting = [text for text in told if text.startswith("Not yet: this cell needs")]
+    outputs = [shown(cell) for cell in notebook.cells if cell.cell_type == "code"]
+    waiting = [text for text in outputs if text.startswith("Not yet: this cell needs")]
     assert any("`attention_weights`" in text for text in waiting)
     assert not any("`causal_mask`" in text for text in waiting)
-    assert told[-1].splitlines()[0] == f"{stem}: 3 of 14 points so far"
+    assert outputs[-1].splitlines()[0] == f"{stem}: 3 of 14 points so far"
 
 
 # --- out of order -----------------------------------------------------------------------------------------------------
@@ -197,9 +197,9 @@ def test_run_all_of_a_half_done_notebook_has_no_error(tmp_path: Path) -> None:
 
 def test_a_variable_of_another_cell_asks_for_the_cells_above(run: Cells) -> None:
     above = "run the cells above first (menu Run, Run All Above Selected Cell)."
-    told = run("check(causal_mask)", STUB, "words", "[one for _ in range(1) for one in words]")
-    assert told[0] == f"NameError: `causal_mask` is not there yet: {above}"  # still an error: Run All would stop
-    assert told[2:] == [f"NameError: `words` is not there yet: {above}"] * 2
+    outputs = run("check(causal_mask)", STUB, "words", "[one for _ in range(1) for one in words]")
+    assert outputs[0] == f"NameError: `causal_mask` is not there yet: {above}"  # still an error: Run All would stop
+    assert outputs[2:] == [f"NameError: `words` is not there yet: {above}"] * 2
 
 
 def test_a_variable_of_another_notebook_is_an_error_as_ever(run: Cells) -> None:
@@ -207,17 +207,17 @@ def test_a_variable_of_another_notebook_is_an_error_as_ever(run: Cells) -> None:
 
 
 def test_a_variable_of_a_cell_that_failed_names_the_error(run: Cells) -> None:
-    told = run(RIGHT, "table = causal_mask(2) + 'x'", "print(table)")
+    outputs = run(RIGHT, "table = causal_mask(2) + 'x'", "print(table)")
     wanted = "`table` is not there: its cell stopped with a TypeError. Mend that cell and run it first."
-    assert told[2] == f"NameError: {wanted}"
+    assert outputs[2] == f"NameError: {wanted}"
 
 
 def test_a_kernel_that_has_just_started_asks_for_the_cells_above(
     monkeypatch: pytest.MonkeyPatch, tmp_path: Path
 ) -> None:
     monkeypatch.setenv("JPY_SESSION_NAME", "01_causal_mask/01_causal_mask.ipynb")
-    [told] = Cells(monkeypatch, tmp_path)("check(causal_mask)")
-    assert told == (
+    [output] = Cells(monkeypatch, tmp_path)("check(causal_mask)")
+    assert output == (
         "NameError: `check` is not there yet: run the cells above first (menu Run, Run All Above Selected Cell)."
     )
 
@@ -226,8 +226,8 @@ def test_a_kernel_that_has_just_started_asks_for_the_cells_above(
 def test_a_kernel_of_the_course_looks_on_from_its_start(
     monkeypatch: pytest.MonkeyPatch, tmp_path: Path, name: str
 ) -> None:
-    """The installed course tells every kernel of its environment so. One of another notebook is left alone."""
-    events = SimpleNamespace(register=lambda *told: None)
+    """The installed course has every kernel of its environment do so. One of another notebook is left alone."""
+    events = SimpleNamespace(register=lambda *_: None)
     shell = SimpleNamespace(kernel=a_kernel(monkeypatch), showtraceback=None, events=events, user_ns={})
     monkeypatch.setattr("IPython.core.getipython.get_ipython", lambda: shell)
     monkeypatch.setattr(kernel, "_watch", None)
@@ -238,14 +238,14 @@ def test_a_kernel_of_the_course_looks_on_from_its_start(
     assert (kernel._watch is not None) == name.startswith("01")
 
 
-def test_the_line_that_tells_kernels_is_read_by_them(
+def test_the_line_for_kernels_is_read_by_them(
     repository: Path, monkeypatch: pytest.MonkeyPatch, tmp_path: Path
 ) -> None:
     """It stands in a profile here; installed, it lies in the etc/ipython of the environment and is read likewise."""
-    told = repository / "deploy" / "ipython" / "ipython_kernel_config.json"
+    settings = repository / "deploy" / "ipython" / "ipython_kernel_config.json"
     profile = tmp_path / "ipython" / "profile_default"
     profile.mkdir(parents=True)
-    shutil.copy(told, profile)
+    shutil.copy(settings, profile)
     folder = tmp_path / "01_causal_mask"
     folder.mkdir()
     monkeypatch.setenv("IPYTHONDIR", str(tmp_path / "ipython"))
@@ -259,20 +259,20 @@ def test_the_line_that_tells_kernels_is_read_by_them(
 
 
 def test_a_syntax_error_is_not_answered_by_judging_the_old_definition(run: Cells) -> None:
-    told = run(RIGHT, BROKEN, "check(causal_mask)", RIGHT, "check(causal_mask)")
-    assert told[1].startswith("SyntaxError: ")
+    outputs = run(RIGHT, BROKEN, "check(causal_mask)", RIGHT, "check(causal_mask)")
+    assert outputs[1].startswith("SyntaxError: ")
     older = "The last run of its cell stopped with a SyntaxError; what there is comes from an earlier run."
-    assert told[2].startswith(f"causal_mask: not checked\n  {older}")
-    assert told[4].startswith("causal_mask: all checks passed - 3 of 3 points\n")
+    assert outputs[2].startswith(f"causal_mask: not checked\n  {older}")
+    assert outputs[4].startswith("causal_mask: all checks passed - 3 of 3 points\n")
 
 
 def test_a_cell_that_fails_after_its_definition_is_judged(run: Cells) -> None:
-    told = run(RIGHT, f"{RIGHT}\ncausal_mask('x')", "check(causal_mask)")
-    assert told[1].startswith("TypeError: ")
-    assert told[2].startswith("causal_mask: all checks passed")
+    outputs = run(RIGHT, f"{RIGHT}\ncausal_mask('x')", "check(causal_mask)")
+    assert outputs[1].startswith("TypeError: ")
+    assert outputs[2].startswith("causal_mask: all checks passed")
 
 
 def test_a_syntax_error_at_the_first_run_is_named_by_the_check(run: Cells) -> None:
-    told = run(BROKEN, "check(causal_mask)")[1]
-    said = "`causal_mask` is not there: its cell stopped with a SyntaxError. Mend that cell and run it first."
-    assert told == f"NameError: {said}"
+    output = run(BROKEN, "check(causal_mask)")[1]
+    expected = "`causal_mask` is not there: its cell stopped with a SyntaxError. Mend that cell and run it first."
+    assert output == f"NameError: {expected}"

@@ -39,7 +39,7 @@ def config(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Config:
     return found
 
 
-def said(config: Config, notebook: NotebookNode, *, run: bool = False) -> dict[str, list[str]]:
+def findings(config: Config, notebook: NotebookNode, *, run: bool = False) -> dict[str, list[str]]:
     """Returns the sources of the cells that Validate names, by what it says of them."""
     nbformat.write(notebook, "notebook.ipynb")
     if not run:
@@ -49,7 +49,7 @@ def said(config: Config, notebook: NotebookNode, *, run: bool = False) -> dict[s
 
 
 def test_a_notebook_with_all_its_tests_is_right(config: Config) -> None:
-    assert said(config, perfect()) == {}
+    assert findings(config, perfect()) == {}
 
 
 def test_nothing_is_run_and_everything_named_where_no_test_is_left(config: Config) -> None:
@@ -59,7 +59,7 @@ def test_nothing_is_run_and_everything_named_where_no_test_is_left(config: Confi
     notebook.cells.append(nbformat.v4.new_code_cell("open('was_run', 'w')"))
     names = ("causal_mask", "attention_weights", "wasted_scores", "future_influence", "padding_mask")
     lost = [f"The check of {name} is no test any more: its cell has lost its metadata." for name in names]
-    assert said(config, notebook, run=True) == {"failed": [*lost, "The cell of the essay mask_essay is missing."]}
+    assert findings(config, notebook, run=True) == {"failed": [*lost, "The cell of the essay mask_essay is missing."]}
     assert not Path("was_run").exists()
 
 
@@ -71,27 +71,27 @@ def without(*names: str) -> NotebookNode:
 
 
 def test_what_was_deleted_is_named(config: Config) -> None:
-    assert said(config, without("padding_mask_check")) == {"failed": ["The check of padding_mask is missing."]}
-    assert said(config, without("padding_mask", "padding_mask_check", "mask_essay")) == {
+    assert findings(config, without("padding_mask_check")) == {"failed": ["The check of padding_mask is missing."]}
+    assert findings(config, without("padding_mask", "padding_mask_check", "mask_essay")) == {
         "failed": [
             "The check of padding_mask is missing.",
             "The exercise padding_mask is missing.",
             "The cell of the essay mask_essay is missing.",
         ]
     }
-    assert said(config, without("causal_mask")) == {"failed": ["The exercise causal_mask is missing."]}
+    assert findings(config, without("causal_mask")) == {"failed": ["The exercise causal_mask is missing."]}
 
 
 def test_what_is_missing_is_named_beside_what_was_changed(config: Config) -> None:
     notebook = without("padding_mask_check")
     cell(notebook, "causal_mask_check").source = "print('right')"
-    assert said(config, notebook) == {"changed": ["print('right')", "The check of padding_mask is missing."]}
+    assert findings(config, notebook) == {"changed": ["print('right')", "The check of padding_mask is missing."]}
 
 
 def test_an_answer_in_another_cell_than_its_own_is_not_missing(config: Config) -> None:
     notebook = without("padding_mask")
     notebook.cells.insert(5, nbformat.v4.new_code_cell("def padding_mask(lengths, size):\n    return 0"))
-    assert said(config, notebook) == {}
+    assert findings(config, notebook) == {}
 
 
 def no_metadata(one: NotebookNode) -> None:
@@ -119,7 +119,7 @@ def test_a_cell_that_nbgrader_cannot_read_is_named(config: Config, damage: Calla
     notebook = perfect()
     damage(cell(notebook, "padding_mask_check"))
     wanted = "The check of padding_mask is no test any more: its cell has lost its metadata."
-    assert any(wanted in sources for sources in said(config, notebook).values())
+    assert any(wanted in sources for sources in findings(config, notebook).values())
 
 
 def test_copied_cells_stop_nothing(config: Config) -> None:
@@ -128,12 +128,12 @@ def test_copied_cells_stop_nothing(config: Config) -> None:
         twin = copy.deepcopy(cell(notebook, name))
         twin.id = f"twin_{name.replace('_', '-')}"
         notebook.cells.append(twin)
-    assert said(config, notebook) == {}
+    assert findings(config, notebook) == {}
 
 
 @pytest.mark.parametrize("cells", [[], [nbformat.v4.new_code_cell("print(1)")]], ids=["empty", "of one's own"])
 def test_a_notebook_without_any_test_is_no_success(config: Config, cells: list[NotebookNode]) -> None:
-    assert said(config, nbformat.v4.new_notebook(cells=cells), run=True) == {
+    assert findings(config, nbformat.v4.new_notebook(cells=cells), run=True) == {
         "failed": ["There is no test in this notebook."]
     }
 
@@ -145,7 +145,7 @@ def test_tests_of_another_course_are_left_alone(config: Config) -> None:
         "grade_id": "theirs",
         **schema,
     }
-    assert said(config, other) == {}
+    assert findings(config, other) == {}
 
 
 def test_a_test_that_was_tagged_is_run_and_experiments_are_not(config: Config) -> None:
@@ -153,7 +153,7 @@ def test_a_test_that_was_tagged_is_run_and_experiments_are_not(config: Config) -
     cell(notebook, "batch_shape_check").metadata["tags"] = ["experiment"]
     experiment = nbformat.v4.new_code_cell("open('was_run', 'w')", metadata={"tags": ["experiment"]})
     notebook.cells.append(experiment)
-    assert said(config, notebook, run=True) == {"failed": ["check(batch_shape)"]}
+    assert findings(config, notebook, run=True) == {"failed": ["check(batch_shape)"]}
     assert not Path("was_run").exists()
 
 

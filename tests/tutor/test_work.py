@@ -143,7 +143,7 @@ def test_answers_stay_texts_are_renewed_and_new_cells_come() -> None:
     assert read.answer("first") == ANSWER
 
 
-def test_where_another_beginning_is_asked_for_the_answer_stays_below_it() -> None:
+def test_where_another_beginning_is_required_the_answer_stays_below_it() -> None:
     mine = edited(OLD, first=ANSWER)
     new = notebook(TITLE, setup(), STORY, exercise(OTHER_STUB), check(), FIGURE, essay())
     merged = merging.merge(mine, OLD, new)
@@ -158,8 +158,8 @@ def test_where_another_beginning_is_asked_for_the_answer_stays_below_it() -> Non
     assert again.notebook["cells"] == merged.notebook["cells"]  # until the student deletes it
     third = notebook(TITLE, setup(), exercise(OTHER_STUB.replace("tensor", "number")), check(), FIGURE, essay())
     last = merging.merge(merged.notebook, new, third)
-    [told] = [one for one in sources(last.notebook) if one.startswith("**The newer release")]
-    assert "a number" in told
+    [advice] = [one for one in sources(last.notebook) if one.startswith("**The newer release")]
+    assert "a number" in advice
 
 
 def test_an_unanswered_exercise_gets_its_new_beginning() -> None:
@@ -355,7 +355,7 @@ def test_a_copy_is_made_once_and_left_alone(course: Course) -> None:
     assert (course.file.read_bytes(), course.file.stat().st_mtime_ns) == before
 
 
-def test_a_newer_release_is_merged_and_told(
+def test_a_newer_release_is_merged_and_reported(
     course: Course, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
 ) -> None:
     course.write(edited(OLD, first=ANSWER))
@@ -446,7 +446,7 @@ def test_what_cannot_be_written_stays_as_it_was(course: Course, monkeypatch: pyt
     before = course.file.read_bytes()
     course.release(NEW)
 
-    def full(*told: Any) -> None:
+    def full(*_: Any) -> None:
         raise OSError(28, "No space left on device")
 
     monkeypatch.setattr(os, step, full)
@@ -463,9 +463,9 @@ def test_what_is_saved_at_this_moment_is_left_alone(course: Course, monkeypatch:
     course.release(NEW)
     merge: Callable[..., Any] = merging.merge
 
-    def slow(*told: Any) -> Any:
+    def slow(*arguments: Any) -> Any:
         course.write(edited(OLD, first="just saved"))
-        return merge(*told)
+        return merge(*arguments)
 
     monkeypatch.setattr(work, "merge", slow)
     assert course.update() == [f"{NAME}: it was saved at this very moment, so it stays as it is; run this again."]
@@ -519,12 +519,12 @@ def test_what_is_handed_in_by_the_exchange_comes_from_there(repository: Path, tm
 
 
 @pytest.mark.parametrize("words", [["work", "a", "b"], ["work", "nowhere"]])
-def test_what_cannot_be_is_said_in_one_sentence(words: list[str], capsys: pytest.CaptureFixture[str]) -> None:
+def test_what_cannot_be_is_reported_in_one_sentence(words: list[str], capsys: pytest.CaptureFixture[str]) -> None:
     assert report.main(words) > 0
     assert len(capsys.readouterr().out.splitlines()) == 1
 
 
-def test_a_file_in_the_place_of_the_folder_is_said(
+def test_a_file_in_the_place_of_the_folder_is_reported(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
 ) -> None:
     Course(tmp_path)

@@ -1,4 +1,4 @@
-"""Builds what recipes tell of: models, optimizers, generators and recorded functions, where the answer runs."""
+"""Builds what recipes describe: models, optimizers, generators and recorded functions, where the answer runs."""
 
 from __future__ import annotations
 
@@ -178,8 +178,8 @@ def _optimizer(recipe: Optimizer, model: nn.Module) -> torch.optim.Optimizer:
     kind = {"SGD": torch.optim.SGD, "Adam": torch.optim.Adam, "AdamW": torch.optim.AdamW}[recipe.name]
     trains = [parameter for parameter in model.parameters() if parameter.requires_grad]
     groups = [{"params": trains[first :: recipe.groups]} for first in range(recipe.groups)]
-    told = {"momentum": recipe.momentum, "weight_decay": recipe.weight_decay}
-    made: torch.optim.Optimizer = kind(groups, lr=recipe.lr, **{name: size for name, size in told.items() if size})
+    settings = {"momentum": recipe.momentum, "weight_decay": recipe.weight_decay}
+    made: torch.optim.Optimizer = kind(groups, lr=recipe.lr, **{name: size for name, size in settings.items() if size})
     return made
 
 

@@ -14,7 +14,7 @@ from tutor.checking.probes import Question
 from tutor.checking.recipes import Recipe
 
 LONGEST = 160  # characters of an argument that is written out
-FEW = 3  # entries at the beginning and at the end of a long list that are told
+FEW = 3  # entries at the beginning and at the end of a long list that are shown
 NUMBERS = {torch.float32: np.float32, torch.float64: np.float64}
 USUAL = (torch.float32, torch.int64, torch.bool)  # types that `torch.tensor` gives by itself
 WITHOUT_A_CALL = ("parameters", "state", "first numbers")  # takes of a module that is only built
@@ -28,7 +28,7 @@ def as_code(name: str, ask: Question, *, at: bool = False) -> str:
 
     Args:
         name: the exercise.
-        at: tell the values of the symbols at which the result is looked at.
+        at: give the values of the symbols at which the result is looked at.
     """
     notes = [", ".join(f"{letter} = {value}" for letter, value in (ask.at or {}).items())] if at and ask.at else []
     notes = [f"at {note}" for note in notes]
@@ -52,7 +52,7 @@ def as_code(name: str, ask: Question, *, at: bool = False) -> str:
     return f"{call}  # {'; '.join(notes)}" if notes else call
 
 
-def told(name: str, ask: Question) -> str:
+def in_one_line(name: str, ask: Question) -> str:
     """Returns the call of a question in words, for a caption."""
     given = [literal(value) or in_words(value) for value in ask.inputs]
     given += [f"{key}={literal(value) or in_words(value)}" for key, value in ask.keywords.items()]

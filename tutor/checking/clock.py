@@ -1,4 +1,4 @@
-"""How long an answer may run: CPU time, fair on a busy machine, and the time on the wall as a last resort."""
+"""How long an answer may run: CPU time, fair on a busy machine, and wall-clock time as a last resort."""
 
 from __future__ import annotations
 

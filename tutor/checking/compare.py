@@ -112,8 +112,8 @@ def _set_difference(wanted: set[Any], got: Any) -> str | None:
     if strange:
         kind = type(got).__name__
         return f"expected plain numbers or texts in the {kind}, got {name_of(strange[0])} there"
-    told = keys_difference(sorted(wanted, key=str), sorted(set(got), key=str))
-    return QuotesValues(told) if told else None
+    sentence = keys_difference(sorted(wanted, key=str), sorted(set(got), key=str))
+    return QuotesValues(sentence) if sentence else None
 
 
 def _short(value: Any) -> str:

@@ -13,7 +13,7 @@ from tutor.checking.texts import one_line
 
 DIGITS = 50
 MAX_DEPTH, MAX_TEXT = 60, 80  # of a tree, and of each text in it
-LARGEST = 160_000  # bits before or after the point of a number that is worked out: five digits tell its exponent
+LARGEST = 160_000  # bits before or after the point of a number that is worked out: five digits hold its exponent
 _NUMBER = re.compile(r"[+-]?(?:\d+\.?\d*|\.\d+)(?:[eE][+-]?\d{1,5})?", re.ASCII)
 _NO_NUMBER = "Undefined"  # what stands in a tree before a sentence that says why a formula has no number
 _BY_ZERO = "the expression divides by zero"

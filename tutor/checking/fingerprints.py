@@ -1,4 +1,4 @@
-"""Fingerprints of values: a check knows by them that an answer is right, and the file of examples does not tell it."""
+"""Fingerprints of values: a check knows by them that an answer is right, and the file of examples does not show it."""
 
 from __future__ import annotations
 
@@ -51,7 +51,7 @@ def evaluated(value: Any, at: Mapping[str, Any] | None) -> Any:
 def trace(value: Any) -> tuple[float, float]:
     """Returns one number that equal values share, a weighted sum of their numbers, and how large its terms are in all.
 
-    It tells, in a few bytes, whether a long result is another one; texts count by a checksum.
+    It shows, in a few bytes, whether a long result is another one; texts count by a checksum.
     """
     numbers = torch.cat([torch.zeros(0, dtype=torch.float64), *_numbers(value)])
     terms = torch.cos(1 + 0.7 * torch.arange(len(numbers), dtype=torch.float64)) * numbers

@@ -75,7 +75,7 @@ def _looked_up(code: CodeType) -> Iterator[str]:
 
 COURSE = "helpers"  # the package that notebooks compute with
 WITHIN_A_NAME = ("PUSH_NULL", "SWAP", "ROT_TWO", "POP_TOP", "CACHE", "EXTENDED_ARG")  # between instructions of a name
-UNKNOWN = object()  # what an expression gives that only a call could tell
+UNKNOWN = object()  # what an expression gives that only a call could show
 
 
 def parts_used(answer: Any, parts: Sequence[str]) -> list[str]:
@@ -137,7 +137,7 @@ def _attribute(value: Any, name: str) -> Any:
 
 
 def _used_by(function: FunctionType) -> tuple[list[Any], set[str]]:
-    """Returns what a function names, and the names of attributes of what only a call could tell."""
+    """Returns what a function names, and the names of attributes of what only a call could show."""
     given = [*(function.__defaults__ or ()), *(function.__kwdefaults__ or {}).values(), *vars(function).values()]
     variables = dict[str, Any]()
     for name, cell in zip(function.__code__.co_freevars, function.__closure__ or (), strict=True):
@@ -173,7 +173,7 @@ class _Reader:
                 self.read(part)
 
     def _loaded(self, operation: str, argument: Any) -> Any:
-        """Returns what an instruction leaves on top of the stack, where that can be told."""
+        """Returns what an instruction leaves on top of the stack, where that can be known."""
         name = argument[-1] if isinstance(argument, tuple) and argument else argument
         kind = "_".join(operation.split("_")[:2])
         if operation in ("LOAD_GLOBAL", "LOAD_NAME"):

@@ -15,7 +15,7 @@ from torch import Tensor
 
 from tutor.checking import plain
 from tutor.checking.answers import UNREADABLE, Answer, Question, Reply, timed
-from tutor.checking.calls import as_code, told
+from tutor.checking.calls import as_code, in_one_line
 from tutor.checking.compare import (
     FORGOTTEN,
     ONE_TENSOR,
@@ -50,14 +50,14 @@ LEAVE_IT = {  # the kind of a change -> how to do without
     "holds others. `append`, `update`, `pop`, `sort` and `+=` change the caller's own.",
     "kind": "Work on a copy.",
 }
-STOPPED = "it was stopped; is there a loop that never ends?"  # all that a mark tells of a reply that is late
+STOPPED = "it was stopped; is there a loop that never ends?"  # all that a mark reveals of a late reply
 OWN_PART = "a ready-made part in place of an answer"
 NO_ANSWER = (
     "it uses {}, which is what this exercise asks for: that is no answer, and earns nothing (see notebook 00). Write "
     "it yourself; what else PyTorch has may be used"
 )
 ONLY_BESIDE = "of what is passed, stages that many wrong answers pass, too, earn points only beside {}."
-SAID_OF = {  # what is taken of a call -> what is found in the sentence on its entries, and what is said in its place
+SAID_OF = {  # what is taken of a call -> what is found in the sentence on its entries, and what replaces it
     **dict.fromkeys(
         ("learns", "learning"),
         (
@@ -122,7 +122,7 @@ KEEPS = "what every answer keeps (see notebook 00)"
 class Raised:
     """The wanted outcome is an exception of this class; `changed` says what of the inputs is then not as it was.
 
-    `said` is what `words` leaves of its message: of two mistakes that end in the same class, it tells which.
+    `said` is what `words` leaves of its message: of two mistakes that end in the same class, it shows which.
     """
 
     error_type: str
@@ -144,7 +144,7 @@ class Case:
     Of a further question of a check, `traces` holds for the mistakes that are wrong there only the class of the
     exception or the trace of the value; None where nothing is known of mistakes.
 
-    A `hidden` one is asked in grading only, and nothing is told of it from which its inputs could be read.
+    A `hidden` one is asked in grading only, and nothing is revealed from which its inputs could be read.
     """
 
     ask: Question
@@ -154,7 +154,7 @@ class Case:
     traces: Mapping[str, str | float] | None = None
 
     @property
-    def tells(self) -> bool:
+    def is_open(self) -> bool:
         """Whether anything is known of what mistakes make of it."""
         return bool(self.mistakes) or self.traces is not None
 
@@ -170,7 +170,7 @@ class StageCases:
 
     With a `cost` it asks what every answer keeps: it earns nothing, and takes so many points off where it fails. Where
     a `decisive` one fails, the exercise earns at most half of its points. A `weak` one is passed without the result
-    that is asked for, by a known one or by what the answer's process says of itself: it earns only beside others.
+    that is wanted, by a known one or by what the answer's process says of itself: it earns only beside others.
     """
 
     name: str
@@ -209,7 +209,7 @@ class Examples:
 
 
 class InputsChanged(QuotesValues):
-    """A sentence on an input that is no longer as it was; it tells what it was."""
+    """A sentence on an input that is no longer as it was; it quotes what it was."""
 
 
 @dataclass(frozen=True)
@@ -229,14 +229,14 @@ def judge(examples: Examples, answer: Answer, seconds: float = SECONDS, *, hidde
     What every answer keeps is asked of an answer that is right in all else.
 
     Args:
-        hidden: the questions are those of grading, which stay secret: the verdict is `graded`, and tells nothing of the
+        hidden: the questions are those of grading, which stay secret: the verdict is `graded`, and shows nothing of the
             inputs and the wanted values.
     """
     end = answer.spent() + seconds
     if used := _forbidden_parts(examples, answer, seconds):
         stages = tuple((stage.name, False) for stage in examples.stages if not stage.cost)
-        said = NO_ANSWER.format(used)
-        return Verdict(examples.name, "wrong", 0.0, examples.points, stages, said, mistake=OWN_PART, graded=hidden)
+        sentence = NO_ANSWER.format(used)
+        return Verdict(examples.name, "wrong", 0.0, examples.points, stages, sentence, mistake=OWN_PART, graded=hidden)
     main = [stage for stage in examples.stages if not stage.cost]
     asked = _with_inputs_apart(examples, answer, _ask(examples, main, answer, seconds), end)
     failures = _failures(asked)
@@ -338,9 +338,9 @@ def _ask(examples: Examples, stages: Sequence[StageCases], answer: Answer, secon
 
 def _in_words(probe: str, problem: str | None) -> str | None:
     """Returns the problem of a question about gradients in words of learning."""
-    for pattern, said in SAID_OF.get(probe, ()):
+    for pattern, sentence in SAID_OF.get(probe, ()):
         if problem and (found := re.search(pattern, problem)):
-            return type(problem)(said.format(*found.groups()))
+            return type(problem)(sentence.format(*found.groups()))
     return problem
 
 
@@ -358,7 +358,7 @@ def _changed(examples: Examples, asked: Sequence[Asked]) -> Failures:
         return []
     stage = StageCases(INPUTS_STAY, "", 0, "values", 0, (), cost=examples.kept)
     changes = [one for one in asked if _changes_inputs(one)]
-    changed = min(changes, key=lambda one: _is_by_the_way(one.reply), default=None)  # the first of those that tell most
+    changed = min(changes, key=lambda one: _is_by_the_way(one.reply), default=None)  # the first of those that show most
     return [(stage, changed and replace(changed, stage=stage, problem=_change_in_words(changed.reply)))]
 
 
@@ -383,7 +383,7 @@ def _with_inputs_apart(
 ) -> list[Asked]:
     """Returns the questions; of an answer that changes its inputs, those that it fails as answered with copies of them.
 
-    What is right then was wrong only because the inputs had changed. `of` are the questions that tell whether they do;
+    What is right then was wrong only because the inputs had changed. `of` are the questions that show whether they do;
     of a stage that fails all the same, no more is asked than it takes to see it.
     """
     own_stage = any(stage.measure == INPUTS_KEPT for stage in examples.stages)
@@ -406,7 +406,7 @@ def _with_inputs_apart(
 def _without_consequences(kept: Sequence[Asked], changed: Failures) -> list[Asked]:
     """Returns what every answer keeps as asked, without problems that follow from an earlier one or from `changed`.
 
-    A mode that is left changed is told once, and so is an input that is overwritten, which autograd refuses. Where no
+    A mode left changed is reported once, and so is an input that is overwritten, which autograd refuses. Where no
     gradient arrives, none does for a long input either, nor after an evaluation; and what is made of plain numbers has
     neither gradients nor type nor device. What a function, of which there is only one, has kept of an earlier call it
     gives in other questions; a module that changes its own weights stops gradients.
@@ -445,9 +445,9 @@ def _may_change(case: Case) -> bool:
 
 
 def _explained(verdict: Verdict, examples: Examples, asked: Sequence[Asked], failed: Sequence[Asked]) -> Verdict:
-    """Returns the verdict with what is told of the first failure: a sentence, the known mistake, where to look.
+    """Returns the verdict with what is reported of the first failure: a sentence, the known mistake, where to look.
 
-    What would show the inputs or the wanted values is told only while the verdict is not graded.
+    What would show the inputs or the wanted values is shown only while the verdict is not graded.
     """
     first = failed[0]
     mistake = _recognised(examples, asked, asked) or _recognised(
@@ -475,7 +475,7 @@ def _explained(verdict: Verdict, examples: Examples, asked: Sequence[Asked], fai
         sentence=". ".join(filter(None, (first.problem, _in_one_way(first, asked)))),
         others=_other_places(failed, verdict.look),
         pictures=() if isinstance(first.problem, InputsChanged) else _pictures(examples, drawn.case, drawn.reply),
-        picture_call=told(examples.name, drawn.case.ask) if drawn is not first else "",
+        picture_call=in_one_line(examples.name, drawn.case.ask) if drawn is not first else "",
     )
 
 
@@ -566,8 +566,8 @@ def _problem(stage: StageCases, case: Case, reply: Reply, salt: str) -> str | No
                 return _change_in_words(reply)
             if stage.measure == SAYS_WHY and reply.error == reply.error_type:
                 return SAYS_NOTHING.format(reply.error_type)
-            untold = _untold(case.ask, reply.error) if stage.measure == SAYS_WHY else ""
-            return f"the message of the {reply.error_type} does not name {untold}" if untold else None
+            missing = _missing_words(case.ask, reply.error) if stage.measure == SAYS_WHY else ""
+            return f"the message of the {reply.error_type} does not name {missing}" if missing else None
         returned = isinstance(reply.value, plain.Other) and reply.value.type_name == case.wanted.error_type
         got = reply.error or ("it was returned, not raised" if returned else f"got {name_of(reply.value)}")
         return f"expected a {case.wanted.error_type} with a clear sentence; {got}"
@@ -584,7 +584,7 @@ def _problem(stage: StageCases, case: Case, reply: Reply, salt: str) -> str | No
     return problem
 
 
-def _untold(question: Question, error: str) -> str:
+def _missing_words(question: Question, error: str) -> str:
     """Returns the first of what a message shall name that it does not, "" when there is none.
 
     Each is a text, or a list of whole numbers, such as a shape, of which only the order counts: "(2, 3)" and "2 x 3".
@@ -599,7 +599,7 @@ def _untold(question: Question, error: str) -> str:
 def _notes(replies: Sequence[Reply], *, named: bool) -> tuple[str, ...]:
     """Returns what to say beside the result: that one was printed, that symbols are not those of the notebook.
 
-    The symbols are `named` to a student alone: where a mark is told, an answer could say anything by their names.
+    The symbols are `named` to a student alone: in a mark, an answer could say anything by their names.
     """
     notes = []
     if any(reply.printed and reply.outcome == "value" and reply.value is None for reply in replies):
@@ -624,8 +624,8 @@ def _bare_symbols(value: Any) -> tuple[str, ...]:
 def _without_values(examples: Examples, asked: Asked) -> str:
     """Returns the problem of a question without the inputs and the numbers that it may quote.
 
-    Nothing is said in words or numbers that the answer has chosen, a class, a line of its code that stops there or a
-    time: they could tell what it was asked, also at a public question what it was asked before.
+    Nothing is put in words or numbers that the answer has chosen, a class, a line of its code that stops there or a
+    time: they could reveal what it was asked, also at a public question what it was asked before.
     """
     stage, reply = asked.stage, asked.reply
     if reply.outcome == "crashed" and not _raised_as_wanted(asked):  # an exception's message may quote the inputs
@@ -639,7 +639,7 @@ def _without_values(examples: Examples, asked: Asked) -> str:
         problem = "the result cannot be read"
     elif _raised_as_wanted(asked):
         problem = TOO_LITTLE.format(_builtin_error(reply))
-    elif isinstance(asked.problem, QuotesValues) or _tells(reply, problem):
+    elif isinstance(asked.problem, QuotesValues) or _may_leak(reply, problem):
         problem = "the result is not the wanted one"
     return f"stage '{stage.name}' ({VIEWS[stage.view]}): {problem}"
 
@@ -666,8 +666,8 @@ def _is_builtin_error(name: str) -> bool:
     return isinstance(kind, type) and issubclass(kind, BaseException)
 
 
-def _tells(reply: Reply, problem: str) -> bool:
-    """Says whether a sentence on a result may tell sizes, names or values of the question."""
+def _may_leak(reply: Reply, problem: str) -> bool:
+    """Says whether a sentence on a result may reveal sizes, names or values of the question."""
     own_words = isinstance(reply.value, plain.Other)
     return reply.outcome in ("value", "unreadable") and (own_words or bool(re.search(r"[\d'\"]", problem)))
 
@@ -676,7 +676,7 @@ def _recognised(examples: Examples, among: Sequence[Asked], asked: Sequence[Aske
     """Returns the first known mistake whose results are the answer's in all of `among`, and wrong in one; else "".
 
     An answer that is right, anywhere in `asked`, where a mistake is wrong did not make this mistake. Nor did, where
-    `among` is only a part of it and tells little, one that is wrong where the mistake is right.
+    `among` is only a part of it and shows little, one that is wrong where the mistake is right.
     """
 
     def made(name: str, one: Asked) -> bool:
@@ -695,12 +695,12 @@ def _recognised(examples: Examples, among: Sequence[Asked], asked: Sequence[Aske
 
     def explains(name: str) -> bool:
         """Says whether a mistake is wrong wherever the answer is, or agrees in so much that it is no coincidence."""
-        strays = any(one.problem is not None and harmless(name, one) for one in asked if one.case.tells)
+        strays = any(one.problem is not None and harmless(name, one) for one in asked if one.case.is_open)
         return not strays or _evidence_for(name, known) >= ENOUGH
 
     known = [one for one in among if not one.apart]  # with copies of the inputs no mistake was asked
     right = [one for one in asked if one.problem is None and not one.apart]
-    if not any(one.problem is not None and one.case.tells for one in known):
+    if not any(one.problem is not None and one.case.is_open for one in known):
         return ""
     for name in examples.hints:
         agrees = all(made(name, one) for one in known) and all(harmless(name, one) for one in right)
@@ -710,7 +710,7 @@ def _recognised(examples: Examples, among: Sequence[Asked], asked: Sequence[Aske
 
 
 def _evidence_for(name: str, among: Sequence[Asked]) -> float:
-    """Returns about how many bits of these results are a known mistake's alone; a trace tells as much as a result."""
+    """Returns about how many bits of these results are a known mistake's alone; a trace shows as much as a result."""
     seen = [one for one in among if name in one.case.mistakes]
     traced = sum(name in (one.case.traces or ()) for one in among)
     evidence = sum(_evidence(one.case.wanted, one.case.mistakes[name]) for one in seen)
@@ -737,14 +737,14 @@ def _evidence(wanted: Any, made: Any) -> int:
 
 
 def trace_of(stage: StageCases, case: Case, expected: Any, salt: str) -> str | float | None:
-    """Returns what a further question tells of a known mistake that gives `expected`; None where it is right there."""
+    """Returns what a further question shows of a known mistake that gives `expected`; None where it is right there."""
     if _passes(stage, case, expected, salt):
         return None
     return expected.error_type if isinstance(expected, Raised) else float(f"{trace(expected)[0]:.7g}")
 
 
 def _has_trace(reply: Reply, expected: str | float) -> bool:
-    """Says whether a reply is, as far as can be told, what a known mistake gives."""
+    """Says whether a reply is, as far as can be known, what a known mistake gives."""
     if isinstance(expected, str) or reply.outcome != "value":
         return reply.outcome == "crashed" and expected in reply.error_types
     found, size = trace(reply.value)
@@ -758,7 +758,7 @@ def _passes(stage: StageCases, case: Case, expected: Any, salt: str) -> bool:
     reply = Reply("value", expected)
     if isinstance(expected, Raised):
         kind = expected.error_type
-        named = [str(part).strip("()[]") for part in case.ask.extra.get("named", ())]  # as far as can be told
+        named = [str(part).strip("()[]") for part in case.ask.extra.get("named", ())]  # as far as can be known
         message = f"{kind}: in its own words {' '.join(named)}"
         reply = Reply("crashed", None, message, (kind,), changed_inputs=expected.changed)
     return _problem(stage, case, reply, salt) is None

@@ -125,7 +125,7 @@ def _new_head(ask: Question, value: Any) -> str:
     """
     old: Tensor = ask.extra["old"]
     if not isinstance(value, Tensor) or value.dim() != 2 or len(value) != len(old):
-        return "a new head"  # another stage tells the shape
+        return "a new head"  # another stage reports the shape
     scores, rows = ((part - part.mean(dim=0)).T for part in (value, old))
     rows = torch.cat([rows, rows.mean(dim=0, keepdim=True)])  # (V + 1, b)
     close = (scores[:, None] - rows[None]).abs().amax(dim=-1) < 1e-4  # (C, V + 1)
@@ -147,11 +147,11 @@ ONE_BY_ONE = "each by itself"
 def _masking(ask: Question, value: Any) -> dict[str, str]:
     """Returns in words how words were hidden, of `(input, target)` for the first input, tokens `(b, n)`.
 
-    Only `extra["of"]` is told: "what is chosen", "targets", "what happens", "random words" or, for a vocabulary of
+    Only `extra["of"]` is reported: "what is chosen", "targets", "what happens", "random words" or, for a vocabulary of
     two words and some 15,000 chosen places, "drawn <mask>". Tokens below `extra["specials"]` are no words (0 is
     padding, the last of them <mask>), the second input is the vocabulary's size, and a target of -100 is not scored.
-    Shares are told with a margin of more than four standard errors, so that chance does not change what is said; of a
-    "drawn <mask>" nothing is told where only a part of the words was chosen.
+    Shares are given with a margin of over four standard errors, so that chance does not change the result; of a
+    "drawn <mask>" nothing is reported where only a part of the words was chosen.
     """
     tokens: Tensor = ask.inputs[0]
     shape = tuple(tokens.shape)
@@ -164,9 +164,9 @@ def _masking(ask: Question, value: Any) -> dict[str, str]:
     chosen, words = target != -100, tokens >= ask.extra["specials"]
     hidden = chosen & (read == ask.extra["specials"] - 1)  # <mask> is the last of the special tokens
     other = chosen & ~hidden & (read != tokens)
-    scored = chosen & words  # whether others are chosen is told once
+    scored = chosen & words  # whether others are chosen is reported once
     everything = ask.keywords.get("share") == 1
-    few = everything and int(scored.sum()) < 0.9 * int(words.sum())  # the share that was asked for does not count here
+    few = everything and int(scored.sum()) < 0.9 * int(words.sum())  # the requested share does not count here
     margin = 0.08 if few else 0.03
     put = read[other]  # what stands in place of other words
     about: dict[str, Callable[[], dict[str, str]]] = {
@@ -200,7 +200,7 @@ def _masking(ask: Question, value: Any) -> dict[str, str]:
             "the word before it": _traces(tokens[other], put) if ask.inputs[1] < 20 else "",
         },
         # Drawn beside two words it takes a third of their tenth: 83.3 % are <mask>, not 80; five standard errors
-        # lie between each of these and the border. Where all special tokens are drawn, "random words" tells.
+        # lie between each of these and the border. Where all special tokens are drawn, "random words" reports it.
         "drawn <mask>": lambda: {
             "as another word": "too few are chosen to tell"
             if few
@@ -319,7 +319,7 @@ def _chances(ask: Question, value: Any) -> dict[str, str]:
 
     The prompt has `extra["given"]` words. Those are meant to come half of the time; of 60 words, between a fifth and
     four fifths of them are about half: chance alone leaves that less than once in a million times. With
-    `extra["rarest"]`, which are meant to come a fifth of the time, it is told whether any comes: none does by chance
+    `extra["rarest"]`, which are meant to come a fifth of the time, it is noted whether any comes: none does by chance
     about once in a million times.
     """
     numbers = _whole_list(value)
@@ -330,16 +330,16 @@ def _chances(ask: Question, value: Any) -> dict[str, str]:
         return {"of the rare words": "some are drawn" if drawn else "none is drawn"}
     likeliest = set(ask.extra["likeliest"])
     share = sum(number in likeliest for number in new) / max(1, len(new))
-    told = "hardly any" if share < 0.2 else "nearly all" if share > 0.8 else "about half"
-    return {"of the drawn words": f"{told} are of the likeliest"}
+    share_in_words = "hardly any" if share < 0.2 else "nearly all" if share > 0.8 else "about half"
+    return {"of the drawn words": f"{share_in_words} are of the likeliest"}
 
 
 def _spans(ask: Question, value: Any) -> dict[str, Any]:
     """Returns in words how spans were moved behind a text, of `(x, y)` or of many draws of it (`Question.probe`).
 
     The inputs are a text `(n,)` of numbers that all differ, a generator and a size; x and y are of that size. Only
-    `extra["of"]` is told: "shift", "pattern", "kept", "content", "ends" or "place". `extra` also holds the numbers
-    of `mask` and `padding`. Means are told with a tolerance of more than six standard errors.
+    `extra["of"]` is reported: "shift", "pattern", "kept", "content", "ends" or "place". `extra` also holds the numbers
+    of `mask` and `padding`. Means have a tolerance of more than six standard errors.
     """
     text, mask, padding = ask.inputs[0], ask.extra["mask"], ask.extra["padding"]
     draws = _drawn_pairs(ask, value)
@@ -350,9 +350,9 @@ def _spans(ask: Question, value: Any) -> dict[str, Any]:
     parts = [_parts([*x.tolist(), end], mask, padding) for (x, _), end in zip(draws, last, strict=True)]
     if ask.extra["of"] == "pattern":
         counts = {len(found) - 1 for found in parts}
-        told = {0: "none", 1: "one", 2: "two"}.get(min(counts), "") if len(counts) == 1 else ""
+        masks = {0: "none", 1: "one", 2: "two"}.get(min(counts), "") if len(counts) == 1 else ""
         return {
-            "<mask>": told or f"sometimes {'fewer' if min(counts) < 2 else 'more'} than two",
+            "<mask>": masks or f"sometimes {'fewer' if min(counts) < 2 else 'more'} than two",
             "order": _order(text, parts),
             "padding": "at the end only" if not any(padding in found for one in parts for found in one) else "between",
             "the last number of y": "always <mask>" if all(end == mask for end in last) else "not always <mask>",
@@ -372,8 +372,8 @@ def _spans(ask: Question, value: Any) -> dict[str, Any]:
         at = {"the first": 0, "the last": 1}  # where no prefix, or no suffix, is left
         often = {name: any(not one[part] and one[2] for one in thirds) for name, part in at.items()}
         ends = {f"{name} number is in the content": "sometimes" if often[name] else "never" for name in at}
-        told = _place(thirds) if 2 * len(thirds) > len(draws) else "not to be told"
-        return ends | {"the place": told, "how much is kept, and the place": _together(thirds, _kept_and_place)}
+        place = _place(thirds) if 2 * len(thirds) > len(draws) else "not to be told"
+        return ends | {"the place": place, "how much is kept, and the place": _together(thirds, _kept_and_place)}
     contents = [one[2] for one in thirds]
     share = sum(map(len, contents)) / max(1, sum(sizes))
     by_size = {(size, len(one[-1])) for size, one in zip(sizes, parts, strict=True)}
@@ -497,7 +497,7 @@ def _order(text: Tensor, parts: list[list[list[int]]]) -> str:
 
 
 def _sweep(ask: Question, value: Any) -> Any:
-    """Returns what the log of a sweep (`Question.probe`) tells: calls of `train_one(setting)` and `save(table)`.
+    """Returns what the log of a sweep (`Question.probe`) shows: calls of `train_one(setting)` and `save(table)`.
 
     With `extra["of"]` "trained": the names of the settings trained, in order. With "saved": the table last saved when
     each training began and when all was over; before the first save that is the third input, the table so far; at the
@@ -564,7 +564,7 @@ def _random_start(ask: Question, value: Any) -> str:
 
 
 def _start(ask: Question, value: Any) -> dict[str, str]:
-    """Returns how the weights of a causal attention of one head are shared out, told by its output `(1, n, n)`.
+    """Returns how the weights of a causal attention of one head are shared out, read off its output `(1, n, n)`.
 
     The tokens are one-hot and come out as they go in, so that row i of the output holds the weights of row i.
     """

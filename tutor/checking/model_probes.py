@@ -176,31 +176,31 @@ def _first_difference(name: str, was: Any, now: Any) -> str:
                 return f"`{name}[{key!r}]` was not there before"
             if plain.encode(was[key]) != plain.encode(now[key]):
                 return _first_difference(f"{name}[{key!r}]", was[key], now[key])
-    return f"`{name}` was {_told(was)} and is {_told(now)} now"
+    return f"`{name}` was {_text(was)} and is {_text(now)} now"
 
 
 def _difference_of_tensors(name: str, was: Tensor, now: Tensor) -> str:
-    """As `_first_difference`: where a change is seen in the digits that are told, if it is seen anywhere."""
+    """As `_first_difference`: where a change is seen in the digits that are shown, if it is seen anywhere."""
     if was.dtype != now.dtype or was.shape != now.shape:
-        return f"`{name}` was {_told(was)} and is {_told(now)} now"
+        return f"`{name}` was {_text(was)} and is {_text(now)} now"
     other = was.ne(now) & ~(was.isnan() & now.isnan())
     if was.is_floating_point():
         seen = other & ~torch.isclose(was.double(), now.double(), rtol=1e-5, atol=0.0, equal_nan=True)
         other = seen if bool(seen.any()) else other
     place = other.nonzero()[0].tolist() if bool(other.any()) else [0] * was.dim()
     at = f"[{', '.join(map(str, place))}]" if place else ""
-    return f"`{name}{at}` was {_told_apart(was[tuple(place)], now[tuple(place)])} now"
+    return f"`{name}{at}` was {_distinctly(was[tuple(place)], now[tuple(place)])} now"
 
 
-def _told_apart(was: Tensor, now: Tensor) -> str:
+def _distinctly(was: Tensor, now: Tensor) -> str:
     """Returns a number and what it is now, with as many digits as it takes to tell them apart."""
     texts = next(
-        pair for digits in (6, 9, 17) if len(set(pair := (_told(was, digits), _told(now, digits)))) == 2 or digits == 17
+        pair for digits in (6, 9, 17) if len(set(pair := (_text(was, digits), _text(now, digits)))) == 2 or digits == 17
     )
     return " and is ".join(texts)
 
 
-def _told(value: Any, digits: int = 6) -> str:
+def _text(value: Any, digits: int = 6) -> str:
     if isinstance(value, Tensor):
         return f"{value.item():.{digits}g}" if value.dim() == 0 else f"of shape {tuple(value.shape)} and {value.dtype}"
     text = str(value.to_sympy()) if isinstance(value, plain.Expression) else repr(value)
@@ -226,7 +226,7 @@ def held_by(value: Any) -> list[Tensor]:
 def see(model: Any, part: str, look: Callable[[nn.Module], Any]) -> Any:
     """Returns what `look` sees of a model that an answer has returned, or of its submodule `part`.
 
-    None stays None: a forgotten return, told as such by whoever compares.
+    None stays None: a forgotten return, reported as such by whoever compares.
 
     Raises:
         NotPlain: when it is no model; the answer has not stopped, but given something else.
@@ -252,14 +252,14 @@ def output(model: Any, part: str, inputs: Sequence[Any]) -> Any:
 def parameters(model: nn.Module) -> dict[str, Any]:
     """Returns name -> (shape, trainable) for every parameter and buffer of a module.
 
-    What stands in it under two names, as the weight of a tied head, is told under both: so `state_dict` has it.
+    What stands in it under two names, as the weight of a tied head, is listed under both: so `state_dict` has it.
     """
     held = *model.named_parameters(remove_duplicate=False), *model.named_buffers(remove_duplicate=False)
     first, found = dict[int, str](), {}
     for name, one in held:
         known = first.setdefault(id(one), name)
-        told = name if known == name else f"{name}{SAME_AS}{known})"
-        found[told] = (tuple(one.shape), one.requires_grad)
+        label = name if known == name else f"{name}{SAME_AS}{known})"
+        found[label] = (tuple(one.shape), one.requires_grad)
     return found
 
 

@@ -1,7 +1,7 @@
-"""Watch where tensors stand: on the device of the inputs, or on the processor, where a call has made them.
+"""Watch where tensors stand: on the device of the inputs, or on the CPU, where a call has made them.
 
 There is one device where a check runs. So the inputs and the weights of models count as standing on another one, what
-`torch.zeros(3)` makes stands on the processor, and what is made of a tensor stands where that does. The rules are those
+`torch.zeros(3)` makes stands on the CPU, and what is made of a tensor stands where that does. The rules are those
 of PyTorch for a GPU: two devices do not meet, but in copies, in indices, and where one of the tensors is a number.
 """
 
@@ -15,7 +15,7 @@ import torch
 from torch import Tensor, nn
 from torch.overrides import TorchFunctionMode
 
-THERE = ""  # where the inputs stand; else the name of what has made a tensor on the processor
+THERE = ""  # where the inputs stand; else the name of what has made a tensor on the CPU
 MARK = "_stands"
 ON_ONE = "all on the device of the inputs"
 MEETS = "`{0}` makes a tensor on the CPU, and inputs stand elsewhere"
@@ -83,7 +83,7 @@ def arrive(values: Iterable[Any]) -> None:
 
 
 def left_behind(result: Any) -> str:
-    """Returns what has made the first tensor of a result that stands on the processor, and is no mere number; or ""."""
+    """Returns what has made the first tensor of a result that stands on the CPU, and is no mere number; or ""."""
     return next((place for tensor in _tensors((result,)) if (place := _place(tensor)) and tensor.dim()), "")
 
 
@@ -106,16 +106,16 @@ def _must_not(name: str, tensor: Tensor) -> bool:
 
 
 def _is_index(name: str, args: Any) -> bool:
-    """Says whether the stranger is an index on the processor, which a tensor anywhere takes."""
+    """Says whether the stranger is an index on the CPU, which a tensor anywhere takes."""
     return name == "__getitem__" and isinstance(args[0], Tensor) and not _place(args[0])
 
 
 def _where(function: Any, name: str, args: Any, kwargs: Mapping[str, Any], before: list[str | None]) -> str | None:
     """Returns where the results of a function stand; None where it is not known."""
-    told = kwargs.get("device", next((a for a in args[1:] if name == "to" and isinstance(a, str | torch.device)), None))
-    if name == "cpu" or (isinstance(told, str) and told.startswith("cpu")):
+    dest = kwargs.get("device", next((a for a in args[1:] if name == "to" and isinstance(a, str | torch.device)), None))
+    if name == "cpu" or (isinstance(dest, str) and dest.startswith("cpu")):
         return f".{name}()" if name in MOVES else _called(function)
-    if told is not None:
+    if dest is not None:
         return THERE  # of a device that the answer has asked a tensor for
     if name in MOVES and len(before) > 1:
         return before[1]

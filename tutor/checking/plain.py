@@ -1,7 +1,7 @@
 """Plain values: all that ever passes between an answer and whoever checks it.
 
 A plain value is `None`, a bool, int, float or string; a list, tuple, set or dict of plain values; a tensor; a sympy
-expression, or its number at a point; a model or a generator told by its recipe. `encode` makes JSON-ready data of one,
+expression, or its number at a point; a model or a generator as its recipe. `encode` makes JSON-ready data of one,
 `decode` goes back, so an answer may run in this process or in another one. Nothing here unpickles, imports by name or
 evaluates text.
 """
@@ -57,7 +57,7 @@ MAX_KEYS = 1_000
 
 @dataclass(frozen=True)
 class Other:
-    """A value that cannot be compared, told by its type and a few characters of its text."""
+    """A value that cannot be compared, described by its type and a few characters of its text."""
 
     type_name: str
     text: str = ""
@@ -267,7 +267,7 @@ def _fresh(value: Any, depth: int, budget: _Budget) -> Any:
         budget.spend(keys=len(value), items=len(value))
         return {key: _fresh(item, depth + 1, budget) for key, item in value.items()}
     data = _encode(value, depth, budget)
-    with _damage_told():
+    with _damage_as_not_plain():
         return _decode(data, depth, _Budget())
 
 
@@ -280,12 +280,12 @@ def decode(data: Any) -> Any:
     Raises:
         NotPlain: when the data is not what `encode` makes, or beyond its limits. Safe on hostile data.
     """
-    with _damage_told():
+    with _damage_as_not_plain():
         return _decode(data, 0, _Budget())
 
 
 @contextmanager
-def _damage_told() -> Iterator[None]:
+def _damage_as_not_plain() -> Iterator[None]:
     """Tells what reading data can raise as `NotPlain`."""
     try:
         yield

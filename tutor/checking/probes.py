@@ -28,7 +28,7 @@ SOME_DROPOUT = 0.25  # of models of the take "left"
 SAME_OBJECT, NEW_OBJECT = "the same object as at first, or in its memory", "new each time"  # of the take "again"
 OTHER = 1.5  # times its weights, a module has other ones
 ROW = 12  # calls in a row of the take "seeds"
-DRAWS = 600  # enough to tell shares to 5 %
+DRAWS = 600  # enough to know shares to 5 %
 
 # Under which names parts of a question are stored and sent, where these are not those of the fields.
 WIRE_NAMES = {"probe": "take", "extra": "beside", "follow_up": "then"}
@@ -258,7 +258,7 @@ def _state(call: Call) -> dict[str, Any]:
 
 
 def _first_numbers(call: Call) -> dict[str, Any]:
-    """Returns of each parameter, and buffer, of a new module what can be said of numbers drawn by chance.
+    """Returns of each parameter, and buffer, of a new module what is known of numbers drawn by chance.
 
     Shares and standard deviations come with one decimal, so that the module must be large where they are compared; what
     would be 0 with one, and is not, comes with one digit.
@@ -481,7 +481,7 @@ def _left(call: Call) -> dict[str, str]:
     """Returns what becomes of the parts, weights and settings that a model has when it comes, where it is changed.
 
     Of the model that is returned, or else of the first one among the inputs, whose mode may then be another one. What
-    it has not had before is not told.
+    it has not had before is not reported.
     """
     model = first_model(call.inputs)
     dropouts = {part: part.p for part in model.modules() if isinstance(part, nn.Dropout)}
@@ -551,7 +551,7 @@ def _with_other_numbers(call: Call, first: Sequence[Any]) -> Any:
     """Returns what a call gives while weights of models, and tensors, among its inputs have other numbers.
 
     Then they are as before. It is a training step that changes both in place: what was kept of them no longer holds.
-    `first` holds the inputs as they came: an answer that has changed them is told so elsewhere, and once.
+    `first` holds the inputs as they came: an answer that has changed them is reported elsewhere, and once.
     """
     models = [value for value in call.inputs if isinstance(value, nn.Module)]
     weights = [parameter.detach() for model in models for parameter in model.parameters()]
@@ -688,7 +688,7 @@ def _device(call: Call) -> str:
 def _random_numbers(call: Call) -> dict[str, str]:
     """Returns for each library whether the call leaves its random numbers to the caller, or seeds them itself.
 
-    It also tells whether PyTorch's settings for the whole program are as before. Of a class it tells whether two new
+    It also reports whether PyTorch's global settings are as before. Of a class it reports whether two new
     modules, with the weights that each begins with, give the same, or have a weight in common that is no constant.
     """
     states, inputs = list[dict[str, object]](), copy.deepcopy(call.question.inputs)
@@ -709,12 +709,12 @@ def _random_numbers(call: Call) -> dict[str, str]:
             "default type of numbers": torch.get_default_dtype() == torch.float32,
         }
     torch.set_default_dtype(number_type)
-    told = {name: "seeded anew" if states[0][name] == states[1][name] else "left" for name in states[0]}
-    told |= {name: "as before" if is_kept else "changed" for name, is_kept in settings.items()}
+    states_by_name = {name: "seeded anew" if states[0][name] == states[1][name] else "left" for name in states[0]}
+    states_by_name |= {name: "as before" if is_kept else "changed" for name, is_kept in settings.items()}
     if call.module is None:
-        return told
+        return states_by_name
     same = results[0] == results[1] or bool(drawn[0] & drawn[1])
-    return told | {TWO_NEW: "begin with the same numbers" if same else DIFFER}
+    return states_by_name | {TWO_NEW: "begin with the same numbers" if same else DIFFER}
 
 
 def _drawn_weights(module: nn.Module) -> set[str]:

@@ -1,4 +1,4 @@
-"""Inputs told by a recipe: what cannot travel as plain numbers is built where the answer runs (`building`).
+"""Inputs given by a recipe: what cannot travel as plain numbers is built where the answer runs (`building`).
 
 Each class here is one kind of recipe. Its fields are all that `plain` encodes, checked by their types on decoding; the
 fields after `KW_ONLY` are written only where they differ from their default.
@@ -13,9 +13,9 @@ from typing import Any
 
 @dataclass(frozen=True)
 class Model:
-    """A model of `helpers.models` told by its recipe: class name, arguments, and seed of its initial weights.
+    """A model of `helpers.models` given by its recipe: class name, arguments, and seed of its initial weights.
 
-    A layer of `tutor.checking.sequence_layers` may be told in the same way, and a `Batch` of `helpers.batches` or a
+    A layer of `tutor.checking.sequence_layers` may be given in the same way, and a `Batch` of `helpers.batches` or a
     `Vocabulary` of `helpers.vocabulary` by name and arguments.
 
     With `noise`, each call adds different normal noise of this size to the output, as rounding does on a GPU.
@@ -43,7 +43,7 @@ class Model:
     faint: float = 0.0
 
     def in_words(self) -> str:
-        """Returns what a student is told of it."""
+        """Returns how a student sees it described."""
         shared = f" whose {self.tie[0]} is {self.tie[1]}" if self.tie else ""
         frozen = f" with {', '.join(self.freeze)}* frozen" if self.freeze else ""
         mode = " in training mode" if self.training else ""
@@ -53,7 +53,7 @@ class Model:
 
 @dataclass(frozen=True)
 class Optimizer:
-    """A new optimizer of `torch.optim`, told by name and learning rate, of the parameters of the first model given.
+    """A new optimizer of `torch.optim`, given by name and learning rate, of the parameters of the first model given.
 
     Every parameter is in one of `groups` groups, by turns.
     """
@@ -66,28 +66,28 @@ class Optimizer:
     weight_decay: float = 0.0
 
     def in_words(self) -> str:
-        """Returns what a student is told of it."""
-        told = [f"{self.name} with lr {self.lr:g}"]
-        told += [f"momentum {self.momentum:g}"] if self.momentum else []
-        told += [f"weight decay {self.weight_decay:g}"] if self.weight_decay else []
-        told += [f"{self.groups} groups of parameters"] if self.groups > 1 else []
-        return " and ".join([", ".join(told[:-1]), told[-1]] if len(told) > 1 else told)
+        """Returns how a student sees it described."""
+        settings = [f"{self.name} with lr {self.lr:g}"]
+        settings += [f"momentum {self.momentum:g}"] if self.momentum else []
+        settings += [f"weight decay {self.weight_decay:g}"] if self.weight_decay else []
+        settings += [f"{self.groups} groups of parameters"] if self.groups > 1 else []
+        return " and ".join([", ".join(settings[:-1]), settings[-1]] if len(settings) > 1 else settings)
 
 
 @dataclass(frozen=True)
 class Generator:
-    """A new `torch.Generator` told by its seed: random numbers that an answer shall draw from."""
+    """A new `torch.Generator` given by its seed: random numbers that an answer shall draw from."""
 
     seed: int
 
     def in_words(self) -> str:
-        """Returns what a student is told of it."""
+        """Returns how a student sees it described."""
         return f"a generator with seed {self.seed}"
 
 
 @dataclass(frozen=True)
 class Recorded:
-    """A function told by what it gives: a stand-in for one that takes hours. Each of its calls is noted.
+    """A function given by what it returns: a stand-in for one that takes hours. Each of its calls is noted.
 
     `results` are pairs: the arguments of a call, and what it gives for them; None gives None for whatever it is asked.
     Call number `stop_at`, counted from 1, is interrupted as by Ctrl-C or, if it `fails`, ends with a RuntimeError.
@@ -105,12 +105,12 @@ class Recorded:
                 raise ValueError(f"a result of {self.name}: expected (list of arguments, value), got {pair!r:.80}")
 
     def in_words(self) -> str:
-        """Returns what a student is told of it."""
+        """Returns how a student sees it described."""
         stops = f" ({'fails' if self.fails else 'interrupted'} at call {self.stop_at})"
         return self.name + (stops if self.stop_at else "")
 
 
-DATA = ("Batch", "Vocabulary")  # told as a `Model` is, and no models
+DATA = ("Batch", "Vocabulary")  # given as a `Model` is, and no models
 
 Recipe = Model | Optimizer | Generator | Recorded
 

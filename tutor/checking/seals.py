@@ -13,7 +13,7 @@ from tutor.checking.fingerprints import TEXT, digest
 
 @dataclass(frozen=True)
 class Sealed:
-    """A wanted value known only by its fingerprints, so that the file of examples does not tell the answer.
+    """A wanted value known only by its fingerprints, so that the file of examples does not reveal the answer.
 
     `seal` is what `fingerprints.seal` gives: a text, or for a dict or a sequence a text for each part.
     """
@@ -57,8 +57,8 @@ def _number_problem(seal: str, value: Any, at: Mapping[str, Any] | None, salt: s
         return QuotesValues(f"at {place} it gives {shown}, which is not the right value")
     if at and isinstance(value, str):
         return f"expected a formula or a number, got the text {shown[:80]}"
-    said = shown if numeric or isinstance(value, str) else name_of(value)
-    return QuotesValues(f"{said[:80]} is not the right value")
+    text = shown if numeric or isinstance(value, str) else name_of(value)
+    return QuotesValues(f"{text[:80]} is not the right value")
 
 
 def _parts_problem(parts: Mapping[str, tuple[Any, Any]], at: Mapping[str, Any] | None, salt: str) -> str | None:

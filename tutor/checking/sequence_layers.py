@@ -47,11 +47,11 @@ class SumOfSomeWords(nn.Module):
     def forward(self, tokens: Tensor, padding: Tensor | None = None, context: Context | None = None) -> Tensor:
         """Returns `(b, n, k)` for `tokens` `(b, n)`."""
         size = tokens.shape[1]
-        said = F.embedding(tokens, self.says)  # (b, n, k)
+        values = F.embedding(tokens, self.says)  # (b, n, k)
         if self.hushed:
-            heard = F.pad(tokens[:, :-1] != 0, (1, 0), value=True)  # (b, n)
-            said = said * heard[..., None]
-        outputs: Tensor = self.strengths[:size, :size] @ said  # (n, n) @ (b, n, k)
+            audible = F.pad(tokens[:, :-1] != 0, (1, 0), value=True)  # (b, n)
+            values = values * audible[..., None]
+        outputs: Tensor = self.strengths[:size, :size] @ values  # (n, n) @ (b, n, k)
         return outputs
 
 

@@ -20,7 +20,7 @@ class Failed(RuntimeError):
 
 
 class Spy:
-    """The function that a `plain.Recorded` tells of. `log` holds its calls: its name, the arguments as they were."""
+    """The function that a `plain.Recorded` describes. `log` holds its calls: its name, the arguments as they were."""
 
     def __init__(self, recipe: plain.Recorded) -> None:
         self.recipe, self.log, self.calls = recipe, list[list[Any]](), 0

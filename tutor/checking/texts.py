@@ -1,8 +1,8 @@
-"""Texts that somebody else has written, as they may be told."""
+"""Texts that somebody else has written, as they may be shown."""
 
 import unicodedata
 
-MOST_TOLD = 400  # signs of a sentence
+LONGEST = 400  # signs of a sentence
 
 
 def clean(text: str) -> str:
@@ -10,7 +10,7 @@ def clean(text: str) -> str:
     return text if text.isascii() else text.encode("utf-8", "replace").decode()
 
 
-def one_line(text: str, longest: int = MOST_TOLD) -> str:
+def one_line(text: str, longest: int = LONGEST) -> str:
     """Returns the beginning of a text as one line without signs that cannot be seen, which could feign other lines."""
     beginning = clean(text[:longest])
     if not beginning.isprintable():

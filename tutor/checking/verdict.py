@@ -1,4 +1,4 @@
-"""What is said of an answer: as text, as HTML with pictures, and for whoever grades as data."""
+"""The verdict on an answer: as text, as HTML with pictures, and for whoever grades as data."""
 
 from __future__ import annotations
 
@@ -35,7 +35,7 @@ class Verdict:
     Where the answer's cell has failed, a check asks nothing: "not run".
     `look` says where to look for the first stage that fails, `others` for the others, each with its name, in a check.
     `error_type` is the class of the exception that the first question which fails has ended in, else "". A `graded`
-    verdict tells its points, and nothing of the inputs and wanted values.
+    verdict gives its points, and nothing of the inputs and wanted values.
     """
 
     name: str
@@ -52,7 +52,7 @@ class Verdict:
     pictures: tuple[tuple[str, Tensor], ...] = ()
     call: str = ""
     picture_call: str = ""
-    question: Question | None = None  # of which `call` tells
+    question: Question | None = None  # which `call` describes
     error_type: str = ""
     graded: bool = False
 
@@ -90,7 +90,7 @@ class Verdict:
     def as_data(self) -> dict[str, Any]:
         """Returns all that the text says as JSON-ready data, so that nobody has to read it out of the text.
 
-        Of this form, with every entry always there, and "" or an empty list for what is not said::
+        Of this form, with every entry always there, and "" or an empty list for what is missing::
 
             {
                 "exercise": "causal_mask",
@@ -197,5 +197,5 @@ def _table(caption: str, tensor: Tensor, wanted: Tensor | None) -> str:
         body += "</tr>"
     table = "display:inline-table;vertical-align:top;margin:8px 14px 2px 0;border-collapse:collapse;font-size:12px"
     head = "caption-side:top;text-align:left;white-space:nowrap;padding:0;color:inherit"
-    told = f"{html.escape(caption)} {tuple(tensor.shape)}"
-    return f'<table style="{table};color:inherit"><caption style="{head}">{told}</caption>{body}</table>'
+    title = f"{html.escape(caption)} {tuple(tensor.shape)}"
+    return f'<table style="{table};color:inherit"><caption style="{head}">{title}</caption>{body}</table>'
