@@ -133,8 +133,8 @@ def _vast_scores(seed: int) -> Question:
 
 def _equal_scores(seed: int) -> Question:
     """Returns a question with rows of equal scores, far above 1e8 and far below -1e8: beside them a log(2) is lost."""
-    signs = torch.tensor([1.0, -1.0, 1.0, -1.0, 1.0])
-    return Question(((10.0 ** random.Random(seed).randint(8, 15) * signs)[:, None].expand(5, 5).clone(), causal_mask(5)))
+    levels = 10.0 ** random.Random(seed).randint(8, 15) * torch.tensor([1.0, -1.0, 1.0, -1.0, 1.0])
+    return Question((levels[:, None].repeat(1, 5), causal_mask(5)))
 
 
 @exercise.stage(
@@ -276,8 +276,8 @@ def _(scores, mask):
 
 @exercise.mistake("the logarithm of the sum is taken off the scores")
 def _(scores, mask):
-    """Floating point numbers near 1e8 are 8 apart: the logarithm of a sum is lost beside them, and a row of equal scores
-    sums to more than 1. Take the largest score off each row first, or use torch.softmax, which does so.
+    """Floating point numbers near 1e8 are 8 apart: the logarithm of a sum is lost beside them, and a row of equal
+    scores sums to more than 1. Take the largest score off each row first, or use torch.softmax, which does so.
     """
     masked = scores + mask
     return torch.exp(masked - masked.logsumexp(dim=-1, keepdim=True))
