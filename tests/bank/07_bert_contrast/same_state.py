@@ -235,9 +235,3 @@ def same_state(model, first, second, position):
             model.known[tuple(tokens.tolist())] = model.base(tokens[None])[0].detach()
     one, two = (model.known[tuple(tokens.tolist())][position] for tokens in (first, second))
     return torch.allclose(one, two, atol=1e-5)
-
-
-# %% wrong: the direction, to a hundred-thousandth ->
-def same_state(model, first, second, position):
-    one, two = (model.base(text[None])[0, position] for text in (first, second))
-    return bool(torch.cosine_similarity(one, two, dim=0) > 1 - 1e-5)
