@@ -444,8 +444,8 @@ def fill_blank(model: MaskedLanguageModel, tokens: Tensor, position: int) -> int
 
     Args:
         model: `model(tokens)` returns logits `(b, n, V)` of tokens `(b, n)`.
-        tokens: a sentence with `<sos>` and `<eos>`, `(n,)`, that may hold other blanks (MASK) as
-            well; it is left as it was.
+        tokens: a sentence with `<sos>` and `<eos>`, `(n,)`, on the model's device, be it a GPU, that
+            may hold other blanks (MASK) as well; it is left as it was.
         position: the place to fill, whatever stands there now.
 
     Only words are possible answers, that is, numbers above MASK.

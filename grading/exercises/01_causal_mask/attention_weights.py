@@ -82,8 +82,8 @@ def _(rng):
 
 @exercise.stage("the first row", points=0.5, public=[_masked(4, 4, seed=2), _any_mask(4, 4, seed=8)], view="first row")
 def _(rng):
-    """Under the causal mask token 0 sees only itself, so its row must be 1, 0, 0, ... Under another mask it shares its
-    weight among all that it may see.
+    """Use the mask that you are given, which may be another than the causal one: token 0 shares its weight among all
+    that this mask leaves open. Under the causal mask that is token 0 alone, and its row 1, 0, 0, ...
     """
     return both(_draw_masked(), _draw_any_mask())(rng)
 
@@ -131,10 +131,16 @@ def _vast_scores(seed: int) -> Question:
     return Question((scores, causal_mask(5)))
 
 
+def _equal_scores(seed: int) -> Question:
+    """Returns a question with rows of equal scores, far above 1e8 and far below -1e8: beside them a log(2) is lost."""
+    levels = 10.0 ** random.Random(seed).randint(8, 15) * torch.tensor([1.0, -1.0, 1.0, -1.0, 1.0])
+    return Question((levels[:, None].repeat(1, 5), causal_mask(5)))
+
+
 @exercise.stage(
     "very large and very small scores",
     points=0.5,
-    public=[_large_scores(seed=11), _large_scores(2, seed=12), _vast_scores(13)],
+    public=[_large_scores(seed=11), _large_scores(2, seed=12), _vast_scores(13), _equal_scores(14)],
     tolerance=2e-3,
 )
 def _(rng):
@@ -142,7 +148,12 @@ def _(rng):
     score of each row first, the largest one that the mask leaves. A blocked score must be -inf, not a large number, and
     no score may be cut off.
     """
-    return [_large_scores(seed=seed_from(rng)), _large_scores(2, 2, seed=seed_from(rng)), _vast_scores(seed_from(rng))]
+    return [
+        _large_scores(seed=seed_from(rng)),
+        _large_scores(2, 2, seed=seed_from(rng)),
+        _vast_scores(seed_from(rng)),
+        _equal_scores(seed_from(rng)),
+    ]
 
 
 @exercise.corners("every row", size=(1, 2, range(33, 36), range(65, 68)), mask=("none", "causal"))
@@ -261,3 +272,12 @@ def _(scores, mask):
     """
     weights = torch.softmax(scores, dim=-1) * (mask == 0)
     return weights / weights.sum(dim=-1, keepdim=True)
+
+
+@exercise.mistake("the logarithm of the sum is taken off the scores")
+def _(scores, mask):
+    """Floating point numbers near 1e8 are 8 apart: the logarithm of a sum is lost beside them, and a row of equal
+    scores sums to more than 1. Take the largest score off each row first, or use torch.softmax, which does so.
+    """
+    masked = scores + mask
+    return torch.exp(masked - masked.logsumexp(dim=-1, keepdim=True))

@@ -21,8 +21,8 @@ def wasted_scores() -> sympy.Expr:
 
 @exercise.stage("5 tokens: 10 scores, 2 tokens: 1", points=0.5, public=[Question(at={"L": 5}), Question(at={"L": 2})])
 def _(rng):
-    """Return a formula, not a number. Count the -inf in a mask of 5 tokens by hand, and in one of 2, then put L = 5 and
-    L = 2 into your formula.
+    """Count the -inf in a mask of 5 tokens by hand, row by row, and in one of 2, then put L = 5 and L = 2 into your
+    formula. (A number, without L in it, is right for one length at most.)
     """
     return [Question(at={"L": 5}), Question(at={"L": 2})]
 

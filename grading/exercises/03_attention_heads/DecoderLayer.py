@@ -314,6 +314,25 @@ exercise.mistake(
     _with(DecoderLayer, add=_residual_around("attention_norm", "cross_attention_norm")),
 )
 
+
+def _read_beside(
+    self: Any, x: Tensor, memory: Tensor, mask: Tensor | None = None, memory_mask: Tensor | None = None
+) -> Tensor:
+    own = self.add(x, lambda y: self.attention(y, y, mask), self.attention_norm)
+    if self.norm_first:
+        own = x + self.read(self.cross_attention_norm(own), memory, memory_mask)
+    else:
+        own = self.cross_attention_norm(x + self.read(own, memory, memory_mask))
+    return self.add(own, self.feed_forward, self.feed_forward_norm)  # type: ignore[no-any-return]
+
+
+exercise.mistake(
+    "what the memory gives is added to the x that came in",
+    "Add it to what self-attention has left, not to the x that came in: a residual that is kept in a variable must be "
+    "set anew before each part.",
+    _with(DecoderLayer, forward=_read_beside),
+)
+
 exercise.mistake(
     "pre-norm and post-norm are exchanged",
     "norm_first=True means norm, then part: x + part(norm(x)). False, the default, means norm(x + part(x)).",

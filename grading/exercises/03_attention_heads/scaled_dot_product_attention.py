@@ -188,9 +188,13 @@ def _(rng, n, m, d, d_v):
 
 @exercise.corners("with a mask", level=(-60.0, 60.0), apart=(0.0, 0.25, 120.0), n=(1, range(33, 36)))
 def _(rng, level, apart, n):
-    """Asks about a mask of finite numbers that lie far below 0 or above, all alike or far from each other."""
+    """Asks about a mask of finite numbers that lie far below 0 or above, all alike or far from each other.
+
+    They lie between -60 and 60: exponentials of them are finite, which is asked among the large scores.
+    """
     seed = rng.randrange(10**6)
-    mask = level + apart * torch.randint(3, (n, 5), generator=torch.Generator().manual_seed(seed)) / 2
+    steps = torch.randint(3, (n, 5), generator=torch.Generator().manual_seed(seed))
+    mask = level - math.copysign(apart, level) * steps / 2
     return _attention_inputs((), n, 5, 4, 2, seed, mask)
 
 
@@ -245,7 +249,9 @@ def _(query, key, value, mask=None):
 
 @exercise.mistake("softmax over the queries")
 def _(query, key, value, mask=None):
-    """Each query shares its attention over the keys: the softmax runs along the last axis, dim=-1."""
+    """Each query shares its attention over the keys: the softmax runs along the keys, the last axis of scores (n, m).
+    Where yours lie as (m, n), this is not the last axis.
+    """
     scores = query @ key.mT / math.sqrt(query.size(-1))
     weights = torch.softmax(scores if mask is None else scores + mask, dim=-2)
     return weights @ value, weights

@@ -20,7 +20,10 @@ def score_variance() -> sympy.Expr:
 
 @exercise.stage("one head: the whole width is in the dot product", points=0.5, public=[Question(at={"D": 16, "A": 1})])
 def _(rng):
-    """A dot product of width D is a sum of D products; the variances of independent terms add up."""
+    """First take a single product of two independent numbers of mean 0 and variance 1: its variance is the mean of the
+    product's square. A dot product of width D is a sum of D of them, and the variances of independent terms add up. The
+    formula has the notebook's own symbols in it, D and A.
+    """
     return [Question(at={"D": rng.randint(67, 199), "A": 1})]
 
 

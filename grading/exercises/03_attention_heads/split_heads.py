@@ -48,7 +48,9 @@ def _(rng):
     "one token: which numbers go to which head", points=0.5, public=[_split(2, 1, 2, 3), _split(2, 1, 3, 2)]
 )
 def _(rng):
-    """Head 0 gets the first d/h numbers of the token, head 1 the next d/h, and so on: neighbours stay together."""
+    """Head 0 gets the first d/h numbers of the token, head 1 the next d/h, and so on: neighbours stay together, and the
+    numbers of a sentence stay in this sentence.
+    """
     return _draw_split(one_token=True)(rng)
 
 

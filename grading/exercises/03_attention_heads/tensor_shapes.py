@@ -78,7 +78,8 @@ exercise.stages += [
     _shape_stage(
         "scores and weights",
         0.5,
-        "Each head has one score for each query and each key; the width of a head is summed away.",
+        "Sentence and head are two axes here, too. Each head has one score for each query and each key; the width of a "
+        "head is summed away.",
         *("scores", "weights"),
     ),
 ]

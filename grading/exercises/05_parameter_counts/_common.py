@@ -200,11 +200,6 @@ def _whole_model_mistakes(head: Expr) -> list[Mistake]:
             _formula(rest + head + L * D),
         ),
         Mistake(
-            "the embedding is lost",
-            "Each of the V words has a vector of D numbers; the head has a matrix of its own and does not share it.",
-            _formula(M * BLOCK + head),
-        ),
-        Mistake(
             "one layer is counted",
             "There are M layers, each with its own weights.",
             _formula(EMBEDDING + BLOCK + head),

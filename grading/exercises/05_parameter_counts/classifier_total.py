@@ -58,6 +58,8 @@ def _(rng):
 exercise.mistakes += _whole_model_mistakes(HEAD)
 
 
+exercise.mistake("the embedding is lost", "Each of the V words has a vector of D numbers.", _formula(M * BLOCK + HEAD))
+
 exercise.mistake(
     "the head has V outputs",
     "A classifier has one output for each class: C, not V.",

@@ -61,7 +61,9 @@ ALL_TIED = (TIED, TIED_BIASES, TIED_IN_ONE)  # in two modules, in one layer, in 
     decisive=True,
 )
 def _(rng):
-    """Go through model.parameters() and add up how many numbers each tensor has: p.numel()."""
+    """Go through model.parameters() and add up how many numbers each tensor has: p.numel(). Shapes are enough for it; a
+    model on the meta device has shapes and no numbers, and data_ptr() is 0 for all of its tensors.
+    """
     return _draw_models(
         lambda rng: [(_language_model(**_shape(rng)),), (_large(rng),), *((made(rng),) for made in FOREIGN)]
     )(rng)
@@ -83,7 +85,9 @@ def _batch_norm(rng: random.Random) -> Model:
     ],
 )
 def _(rng):
-    """Sinusoidal positions are a buffer: model.buffers(), not model.parameters(). Learned ones are parameters."""
+    """What stands in model.buffers() does not count: sinusoidal positions, and the running mean and variance of a
+    BatchNorm, which a state_dict has in it, too. What stands in model.parameters() does: learned positions.
+    """
     return _draw_models(
         lambda rng: [
             (_classifier(3, "sinusoidal", **_shape(rng)), True),

@@ -59,6 +59,13 @@ exercise.mistakes += _whole_model_mistakes(V * (D + 1))
 
 
 exercise.mistake(
+    "V*D is counted once, and is there twice: in the embedding and in the head",
+    "The embedding has a vector of D numbers for each of the V words, and the head a matrix of V*D numbers of its own: "
+    "here they do not share one.",
+    _formula(M * BLOCK + V * (D + 1)),
+)
+
+exercise.mistake(
     "the head has C outputs",
     "The head of a language model scores all V words: the formula has V, D and M in it, and no C.",
     _formula(EMBEDDING + M * BLOCK + HEAD),

@@ -49,12 +49,14 @@ def _(rng):
     decisive=True,
 )
 def _(rng):
-    """Add up your sixteen formulas of one layer: those of the feed-forward part contain F."""
+    """Add up your sixteen formulas of one layer. F stands in three of them: in both matrices of the feed-forward part,
+    and in the bias of the Linear that puts out F numbers. The norms have the width D, whatever F is.
+    """
     return both(_draw_points(4, "F", symbols="DFA"), _draw_edges("DFA", any_f=True))(rng)
 
 
 exercise.mistake(
-    "one norm is counted",
+    "2D of the two norms is missing",
     "At F = D you have 8D in place of 10D. A layer has two norms, and each has a weight and a bias: 4D.",
     _formula(ATTENTION + FEED_FORWARD + 2 * D),
 )

@@ -72,8 +72,9 @@ def _(rng):
     sealed=True,
 )
 def _(rng):
-    """Use the claim that is handed in, and the right count of a layer at F = D. Two formulas may be equal and written
-    in different ways: expand their difference.
+    """Use the claim that is handed in, and the right count of a layer at F = D. A may be any whole number from 1 on:
+    solve for it, a trial of some ends too early. Two formulas may be equal and written in different ways: expand their
+    difference.
     """
     # Claims that are right for exactly one A: many heads, few heads, and 2 heads written in two ways.
     many, few, more, most = rng.choice([5, 6]), rng.choice([1, 2]), rng.randint(20, 60), rng.randint(66, 96)
@@ -118,8 +119,10 @@ def _right_at(width: int) -> Expr:
     decisive=True,
 )
 def _(rng):
-    """A solution that contains D is right for some widths at most, and an empty list says that there is none (there are
-    no half heads, and A is at least 1): return None. One claim in between is right.
+    """A solution that contains D is right for some widths at most, and an empty list says that there is none. There are
+    no half heads, and rounding makes none right; A is at least 1. Put what you have found back into the claim: it must
+    agree with the right count in every power of D, and as a whole, not in D**2 alone. Else return None. One claim in
+    between is right.
     """
     extra = rng.choice([2, 3])
     claims = [

@@ -325,7 +325,9 @@ def _(model, first, second, position):
 
 @exercise.mistake("the tolerance is too wide")
 def _(model, first, second, position):
-    """A small difference is one too: a word far away may move a state by less than a hundredth. Take about 1e-5."""
+    """A small difference is one too: a word far away may move a state by less than a hundredth. Compare the numbers,
+    and allow a difference of about 1e-5. An angle or a cosine hides small differences, whatever it is compared with.
+    """
     return _same(model, first, second, position, position, 0.02)
 
 

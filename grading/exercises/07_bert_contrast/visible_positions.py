@@ -77,7 +77,9 @@ def _large(kind: str, rng: random.Random) -> list[Question]:
     decisive=True,
 )
 def _(rng):
-    """Row i of the causal mask of notebook 01: which places are not blocked? Its own place is one of them."""
+    """Row i of the causal mask of notebook 01: which places are not blocked? Its own place is one of them. The set
+    holds whole numbers of Python: `.tolist()` or `int()` makes them of a tensor.
+    """
     return [*_places("causal")(rng), *_large("causal", rng)]
 
 

@@ -102,7 +102,19 @@ def attention_weights(scores, mask):
     return weights
 
 
-# %% right: by the logarithm of the sum
+# %% right: by the logarithm of the softmax
+def attention_weights(scores, mask):
+    return torch.log_softmax(scores + mask, dim=-1).exp()
+
+
+# %% right: by the logarithm of the sum, the largest taken off
+def attention_weights(scores, mask):
+    masked = scores + mask
+    masked = masked - masked.amax(dim=-1, keepdim=True)
+    return torch.exp(masked - torch.logsumexp(masked, dim=-1, keepdim=True))
+
+
+# %% wrong: by the logarithm of the sum -> the logarithm of the sum is taken off the scores
 def attention_weights(scores, mask):
     masked = scores + mask
     return torch.exp(masked - torch.logsumexp(masked, dim=-1, keepdim=True))

@@ -487,3 +487,21 @@ class DecoderLayer(nn.Module):
 # of: two branches
 # -            x = x + self.attention(y, y, mask)
 # +            x += self.attention(y, y, mask)
+
+
+# %% wrong: the first residual is used for the second part, too -> what the memory gives is added to the x that came in
+# of: two branches
+#          if self.norm_first:
+# -            y = self.attention_norm(x)
+# -            x = x + self.attention(y, y, mask)
+# -            x = x + self.cross_attention(self.cross_attention_norm(x), memory, memory_mask)
+# +            residual = x
+# +            y = self.attention_norm(x)
+# +            x = residual + self.attention(y, y, mask)
+# +            x = residual + self.cross_attention(self.cross_attention_norm(x), memory, memory_mask)
+#              return x + self.feed_forward(self.feed_forward_norm(x))
+# -        x = self.attention_norm(x + self.attention(x, x, mask))
+# -        x = self.cross_attention_norm(x + self.cross_attention(x, memory, memory_mask))
+# +        residual = x
+# +        x = self.attention_norm(residual + self.attention(x, x, mask))
+# +        x = self.cross_attention_norm(residual + self.cross_attention(x, memory, memory_mask))

@@ -399,3 +399,10 @@ def scaled_dot_product_attention(query, key, value, mask=None):
 # of: torch's own, asked for the weights by values that are an identity
 # -    identity = torch.eye(m, device=key.device).expand(*key.shape[:-2], m, m)
 # +    identity = torch.eye(m).expand(*key.shape[:-2], m, m)
+
+
+# %% wrong: scores of keys and queries, along the last axis -> softmax over the queries
+def scaled_dot_product_attention(query, key, value, mask=None):
+    scores = key @ query.mT / math.sqrt(query.size(-1))
+    weights = torch.softmax(scores if mask is None else scores + mask.mT, dim=-1).mT
+    return weights @ value, weights

@@ -93,3 +93,14 @@ def score_variance() -> sympy.Expr:
 # %% wrong: never wider than 64 ->
 def score_variance() -> sympy.Expr:
     return sympy.Min(D / A, 64)
+
+
+# %% wrong: the variances of query and key added for each product ->
+def score_variance():
+    return 2 * D / A
+
+
+# %% wrong: other letters ->
+def score_variance():
+    d, h = sympy.symbols("d h", positive=True, integer=True)
+    return d / h

@@ -147,3 +147,10 @@ def split_heads(x, n_heads):
 # of: head by head
 # -    heads = x.new_zeros(b, n_heads, n, w)
 # +    heads = torch.zeros(b, n_heads, n, w)
+
+
+# %% wrong: heads of one sentence in several sentences ->
+def split_heads(x, n_heads):
+    b, n, d = x.shape
+    rows = x.transpose(0, 1).reshape(n, b * n_heads, d // n_heads).transpose(0, 1)
+    return rows.reshape(n_heads, b, n, d // n_heads).transpose(0, 1)

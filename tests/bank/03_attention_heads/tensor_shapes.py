@@ -186,3 +186,11 @@ def tensor_shapes(b, n, d, h):
 # of: one dict
 # -    w = d // h
 # +    w = max(2, d // h)
+
+
+# %% wrong: sentence and head in one axis of the scores ->
+# of: one dict
+# -        "scores": (b, h, n, n),
+# -        "weights": (b, h, n, n),
+# +        "scores": (b * h, n, n),
+# +        "weights": (b * h, n, n),

@@ -25,12 +25,12 @@ def layer_total():
     return sympy.simplify(attention + 2 * D + (D + 1) * F + (F + 1) * D + 2 * D)
 
 
-# %% wrong: a single norm -> one norm is counted
+# %% wrong: a single norm -> 2D of the two norms is missing
 def layer_total():
     return 4 * (D**2 + D) + (D * F + F) + (F * D + D) + 2 * D
 
 
-# %% wrong: norms without biases -> one norm is counted
+# %% wrong: norms without biases -> 2D of the two norms is missing
 def layer_total():
     attention = 4 * (D * D + D)
     feed_forward = 2 * D * F + D + F
@@ -140,3 +140,8 @@ def layer_total() -> sympy.Expr:
     attention = 4 * (D**2 + D)
     feed_forward = 2 * times * D**2 + times * D + D
     return attention + feed_forward + 4 * D
+
+
+# %% wrong: the second norm has the width F ->
+def layer_total():
+    return 4 * (D**2 + D) + 2 * D * F + F + D + 2 * D + 2 * F

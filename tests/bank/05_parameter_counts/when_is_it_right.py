@@ -202,3 +202,12 @@ def when_is_it_right(claim: sympy.Expr) -> int | None:
         if sympy.expand(claim.subs(A, heads) - right) == 0:
             return heads
     return None
+
+
+# %% wrong: half heads are rounded ->
+def when_is_it_right(claim):
+    heads = sympy.Symbol("heads", real=True)
+    for found in sympy.solve(sympy.expand(claim.subs(A, heads) - 6 * D**2 - 10 * D), heads):
+        if not found.has(D) and found > 0:
+            return max(1, int(found))
+    return None

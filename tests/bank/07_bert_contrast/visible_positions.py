@@ -248,3 +248,10 @@ def visible_positions(kind, i, n):
     if kind not in ("causal", "masked"):
         raise ValueError(f"{kind!r} is neither 'causal' nor 'masked'")
     return set(range(i + 1)) if kind == "causal" else set(range(n)[max(0, i - 512) : i + 512])
+
+
+# %% wrong: tensors in the set ->
+def visible_positions(kind, i, n):
+    if kind not in ("causal", "masked"):
+        raise ValueError(kind)
+    return set(torch.arange(i + 1 if kind == "causal" else n))
