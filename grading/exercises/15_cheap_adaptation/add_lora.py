@@ -111,7 +111,7 @@ def _(rng):
 
 def _count(rank: int) -> Question:
     wide = _classifier(1, 2, n_layers=1, d_feedforward=10)
-    return _ask(wide, ("value", "hidden", "output"), rank, probe="parameters")
+    return _ask(wide, ("value", "hidden", "output"), rank, probe="parameters", entries=("*.down", "*.up"))
 
 
 def _scale(seed: int, rank: int) -> Question:
