@@ -122,7 +122,9 @@ print(f"largest difference between the two rows of souris: {(states[0, 4] - stat
 # %% exercise="order_blindness"
 def order_blindness(encoder: nn.Module, x: Tensor, permutation: Tensor) -> float:
     """Returns the largest absolute difference between "encode, then permute" and "permute, then encode":
-    one number, over all sentences, words and hidden numbers. The encoder stays as it is, in the same mode.
+    one number, over all sentences, words and hidden numbers. The encoder stays as it is, and in the mode
+    in which it came: whoever calls `eval()` puts the mode back. It comes in evaluation mode, or without
+    dropout.
 
     Args:
         encoder: called on tokens `(b, n)`, it returns hidden states `(b, n, d)`.

@@ -374,7 +374,7 @@ print("output for a batch of 8:", tuple(victim(batch.tokens).shape))
 #
 # ### Exercise: the swap
 #
-# (The *make* of a base, in the text below: its layers, heads, positions and mask.)
+# (The *make* of a base, in the text below: its layers, heads, positions, mask and activation.)
 
 # %% exercise="replace_head"
 def replace_head(model: LanguageModel, n_classes: int) -> Classifier:

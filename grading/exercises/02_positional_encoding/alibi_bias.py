@@ -121,6 +121,14 @@ def _(n_heads, size):
     return -_slopes(n_heads).view(-1, 1, 1) * _distances(size).abs()
 
 
+@exercise.mistake("the bias goes with the place of the key")
+def _(n_heads, size):
+    """slope * j makes the same weights, since softmax does not mind a constant in a row, and some programs do so. Asked
+    for is minus slope times the distance i - j: 0 on the diagonal, and less with each step back.
+    """
+    return (_slopes(n_heads).view(-1, 1, 1) * torch.arange(size)).masked_fill(_distances(size) < 0, -INF)
+
+
 @exercise.mistake("the future is rewarded")
 def _(n_heads, size):
     """For j > i the distance i - j is negative, and minus slope times it is a bonus. Put -inf there."""

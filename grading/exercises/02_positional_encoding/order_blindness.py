@@ -104,7 +104,9 @@ def _(rng):
     decisive=True,
 )
 def _(rng):
-    """With positions the order counts. Return the largest of all absolute differences, one number."""
+    """With positions the order counts. Return one number, the largest absolute difference of all: of all sentences, not
+    of one of them, all words and all numbers of a hidden state.
+    """
     return _draw_blind((4, 4), (1, 6), see=True, positions="sinusoidal")(rng)
 
 
@@ -194,6 +196,13 @@ def _(encoder, x, permutation):
 def _(encoder, x, permutation):
     """Both sides need the same order: index both with `permutation`, or undo it on one side only, with argsort."""
     return _blindness(encoder, x, (slice(None), permutation.argsort()), (slice(None), permutation))
+
+
+@exercise.mistake("only the last sentence counts")
+def _(encoder, x, permutation):
+    """A loop over the sentences must keep the largest value so far: largest = max(largest, value)."""
+    places = (slice(None), permutation)
+    return _blindness(encoder, x, places, places, lambda change: change[-1].abs().max())
 
 
 @exercise.mistake("the average in place of the largest difference")

@@ -245,6 +245,12 @@ def _(x, positions):
     return _rotated(x, torch.arange(len(positions)))
 
 
+@exercise.mistake("positions are counted from the first token")
+def _(x, positions):
+    """The scores stay the same, but here the first token is at positions[0], and is turned, too."""
+    return _rotated(x, positions - positions[0])
+
+
 @exercise.mistake("only the queries are turned")
 def _(x, positions):
     """Then the score depends on the position of the query, not on the distance. Turn the keys x[1] as well."""

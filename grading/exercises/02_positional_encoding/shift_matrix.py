@@ -110,6 +110,14 @@ def _(offset, d_model):
     return shift_matrix(abs(offset), d_model)
 
 
+@exercise.mistake("a negative offset moves nothing")
+def _(offset, d_model):
+    """For an offset of -2 your matrix is the identity: range(offset) is empty, or the offset is cut off at 0. Turn by
+    the negative angle.
+    """
+    return shift_matrix(max(0, offset), d_model)
+
+
 @exercise.mistake("it works for one position only")
 def _(offset, d_model):
     """Your matrix takes PE[0] to PE[offset], but not PE[1] to PE[1 + offset]. R must not depend on p: use the addition

@@ -61,7 +61,7 @@ def _(rng):
 )
 def _(rng):
     """Columns 2i and 2i + 1 share the angle p / 10000^(2i / d_model). For d_model = 4 the second pair is 100 times
-    slower than the first.
+    slower than the first. Where only later rows are off, and by a little, look at what is rounded on the way.
     """
     return [*_draw_tables(4, 6)(rng), Question((rng.randint(5, 40), 2 * rng.randint(6, 16)))]
 
@@ -77,16 +77,23 @@ def _far(rows: int, seed: int) -> Question:
 @exercise.stage("a long text", points=0.5, public=[_far(5021, 1)], tolerance=2e-3, measure="at places")
 def _(rng):
     """The formula is the same at place 5000. Half precision, small whole numbers and a table that starts again cannot
-    tell such places apart.
+    tell such places apart, and whoever takes off full turns needs 2 pi with all its digits.
     """
     return [_far(rng.randint(5010, 5600), seed_from(rng))]
 
 
-@exercise.corners(
-    "every pair at its own speed", max_len=(1, 2, range(33, 36), range(65, 70), range(301, 304)), d_model=(2, 4, 64)
-)
+@exercise.corners("every pair at its own speed", max_len=(1, 2, range(33, 36)), d_model=(2, 4, 64))
 def _(rng, max_len, d_model):
-    return Question((max_len, d_model)) if max_len * d_model < 4500 else None
+    return Question((max_len, d_model))
+
+
+@exercise.corners("a long text", max_len=(range(65, 70), range(301, 304)), d_model=(2, 4, 64))
+def _(rng, max_len, d_model):
+    """Asks about the last places, and about some in between, in a few columns."""
+    rows = [max_len - 2, max_len - 1, *(rng.randrange(max_len) for _ in range(4))]
+    columns = {0, 1, d_model // 2, d_model - 2, d_model - 1}
+    places = torch.tensor([(row, column) for row in rows for column in sorted(columns)])
+    return Question((max_len, d_model), extra={"shape": [max_len, d_model], "places": places})
 
 
 @exercise.mistake("sine and cosine are exchanged")

@@ -34,7 +34,7 @@ OTHER_OPTIONS: list[dict[str, Any]] = [  # that no default has: a base built ane
     {"n_heads": 4, "positions": "alibi"},
     {"n_heads": 1, "norm_first": True, "n_layers": 2},
     {"n_heads": 4, "positions": "learned", "d_feedforward": 12},
-    {"n_heads": 4, "causal": False},
+    {"n_heads": 4, "causal": False, "activation": "gelu"},
     {"positions": "rotary", "d_model": 12},
 ]
 

@@ -64,7 +64,7 @@ def _half_frozen(seed: int) -> list[Model]:
     "nothing else learns",
     points=1.5,
     public=[
-        _freeze_ask(model, follow_up=THEN, probe="learning")
+        _freeze_ask(model, follow_up=THEN, probe="learns")
         for model in (_classifier(1, 3), _classifier(4, 3, n_layers=3), *_half_frozen(5))
     ],
     decisive=True,
@@ -74,8 +74,8 @@ def _(rng):
     be left.
     """
     return [
-        _freeze_ask(_classifier(seed_from(rng), rng.randint(2, 5), n_layers=3), follow_up=THEN, probe="learning"),
-        *(_freeze_ask(model, follow_up=THEN, probe="learning") for model in _half_frozen(seed_from(rng))),
+        _freeze_ask(_classifier(seed_from(rng), rng.randint(2, 5), n_layers=3), follow_up=THEN, probe="learns"),
+        *(_freeze_ask(model, follow_up=THEN, probe="learns") for model in _half_frozen(seed_from(rng))),
     ]
 
 
@@ -104,11 +104,13 @@ def _(rng):
 
 @exercise.stage("no weight changes its value", points=0.25, public=[_freeze_ask(_classifier(3, 2), probe="origins")])
 def _(rng):
-    """Freezing says what training may change later. It changes no number: every weight stays 'as in input 1'."""
+    """Freezing says what training may change later. It changes no number: every weight stays 'as in input 1', those of
+    the head too.
+    """
     return [_freeze_ask(_classifier(seed_from(rng), 3, **_other_options(rng)), probe="origins")]
 
 
-@exercise.corners("nothing else learns", layers=(0, 1, range(11, 13)), n_classes=(1, range(101, 104)))
+@exercise.corners("nothing else learns", layers=(1, 2, range(11, 13)), n_classes=(1, range(101, 104)))
 def _(rng, layers, n_classes):
     model = _classifier(seed_from(rng), n_classes, n_layers=layers, d_model=2, n_heads=1)
     return _freeze_ask(model, probe="parameters", entries=("head*", "base.embedding*", "*query.weight", "*norm*"))
@@ -175,5 +177,7 @@ exercise.mistake(
 )
 
 
-def _new_head(model: Any) -> Any:
+@exercise.mistake("the head is a new one")
+def _(model):
+    """Return the model that came, or a copy of it: Classifier(...) makes another head, with random weights."""
     return _classifier_with_head(freeze_base(model), model.head.in_features, model.head.out_features)

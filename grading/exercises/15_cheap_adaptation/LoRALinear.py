@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 import random
 from collections.abc import Callable
 from typing import Any
@@ -284,6 +285,13 @@ exercise.mistake(
     "the scale is alpha",
     "Divide by the rank: with it the size of the change depends less on how many rows down has.",
     _scaled(lambda rank, alpha: alpha),
+)
+
+exercise.mistake(
+    "the scale is alpha / sqrt(rank)",
+    "A later variant (rank-stabilised LoRA) divides by the root. Here, as in the paper, alpha is divided by the rank "
+    "itself.",
+    _scaled(lambda rank, alpha: alpha / math.sqrt(rank)),
 )
 
 exercise.mistake(

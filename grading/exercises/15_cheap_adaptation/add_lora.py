@@ -24,9 +24,13 @@ exercise = Definition(minutes=30, difficulty=3)
 
 @exercise.reference
 def add_lora(model: Classifier, names: Names, rank: int) -> Classifier:
+    return _replaced(_with_frozen_base(model), lambda module, name: name in names, rank)
+
+
+def _with_frozen_base(model: Classifier) -> Classifier:
     model.base.requires_grad_(False)
     model.head.requires_grad_(True)
-    return _replaced(model, lambda module, name: name in names, rank)
+    return model
 
 
 def _replaced(
@@ -61,14 +65,18 @@ MAKES: tuple[dict[str, Any], ...] = (
 )
 
 
-def _frozen(seed: int, *parts: str) -> Question:
+def _frozen(seed: int, *parts: str, **settings: Any) -> Question:
     """Returns a question about a model of which parts come frozen."""
-    return _ask(replace(_classifier(seed, 3), freeze=parts), ("query", "value"), 2, probe="parameters")
+    return _ask(replace(_classifier(seed, 3), freeze=parts), ("query", "value"), 2, probe="parameters", **settings)
 
 
 def _learning(seed: int) -> list[Question]:
-    """Returns questions about what learns: three kinds of names, in models of three makes."""
-    return [
+    """Returns questions about what learns: three kinds of names, in models of three makes.
+
+    The first asks whether the new layers are there at all, and nothing else.
+    """
+    (_, (below, rank), _), new = KINDS, ("*.down", "*.up")
+    return [_ask(_classifier(seed), below, rank, probe="parameters", entries=new)] + [
         _ask(_classifier(seed, 2, **make), names, rank, follow_up=THEN, probe="learns")
         for (names, rank), make in zip(KINDS, MAKES, strict=True)
     ]
@@ -78,22 +86,32 @@ def _half_frozen(seed: int) -> Question:
     return _frozen(seed, "base.layers.0", "base.embedding")
 
 
+def _nothing_replaced(seed: int) -> Question:
+    """Returns a question with a name that no layer has: then the head alone learns."""
+    return _ask(_classifier(seed, 3), ("gate",), 2, probe="parameters")
+
+
+def _frozen_head(seed: int) -> list[Question]:
+    """Returns questions about the head of a model that comes with all of it frozen, and with a part."""
+    return [_frozen(seed, part, entries=("head*",)) for part in ("head", "head.bias")]
+
+
 @exercise.stage(
     "the head, down and up of the named layers learn, and nothing else",
     points=1.5,
-    public=[*_learning(2), _half_frozen(3)],
+    public=[*_learning(2), _half_frozen(3), _nothing_replaced(6)],
     decisive=True,
 )
 def _(rng):
     """The head, and every linear layer of the base whose last name is among `names`, in every layer and at any depth;
     all of the old base is frozen, its norms and its embedding too.
     """
-    return [*_learning(_few(rng)), _half_frozen(_few(rng))]
+    return [*_learning(_few(rng)), _half_frozen(_few(rng)), _nothing_replaced(_few(rng))]
 
 
 def _count(rank: int) -> Question:
     wide = _classifier(1, 2, n_layers=1, d_feedforward=10)
-    return _ask(wide, ("value", "hidden", "output"), rank, probe="parameters")
+    return _ask(wide, ("value", "hidden", "output"), rank, probe="parameters", entries=("*.down", "*.up"))
 
 
 def _scale(seed: int, rank: int) -> Question:
@@ -111,8 +129,8 @@ def _scale(seed: int, rank: int) -> Question:
     public=[_count(8), _scale(1, 2)],
 )
 def _(rng):
-    """A layer from d_in to d_out has rank * (d_in + d_out) new numbers. Hand `rank` on, and take d_in and d_out from
-    the old layer: those of the feed-forward part may differ. Leave alpha at its default.
+    """Leave alpha at its default, whatever the rank. A layer from d_in to d_out has rank * (d_in + d_out) new numbers:
+    hand `rank` on, and take d_in and d_out from the old layer, since those of the feed-forward part may differ.
     """
     return [_count(rng.choice([3, 5, 6, 7])), _scale(rng.randrange(10**6), rng.choice([1, 3, 4]))]
 
@@ -142,20 +160,15 @@ def _(rng):
     return [_ask(_classifier(_few(rng), 3, **MAKES[2]), ("hidden", "output"), 2, probe="origins")]
 
 
-def _nothing_replaced(seed: int) -> Question:
-    """Returns a question with a name that no layer has: then the head alone learns."""
-    return _ask(_classifier(seed, 3), ("gate",), 2, probe="parameters")
-
-
 @exercise.stage(
     "the head learns, even if it came frozen",
     points=0.25,
-    public=[_frozen(6, "head"), _frozen(6, "head.bias"), _nothing_replaced(6)],
+    public=_frozen_head(6),
     view="parameters",
 )
 def _(rng):
     """Set the flags of the head to True as well: the model may come in any state."""
-    return [_frozen(_few(rng), "head"), _frozen(_few(rng), "head.bias"), _nothing_replaced(_few(rng))]
+    return _frozen_head(_few(rng))
 
 
 def _modes(seed: int) -> list[Question]:
@@ -215,6 +228,7 @@ def _(model, names, rank):
     """The layers that were not replaced still train: norms, embedding and all the other matrices. Freeze the base
     first.
     """
+    model.head.requires_grad_(True)
     return _replaced(model, lambda module, name: name in names, rank, _copied)
 
 
@@ -239,8 +253,7 @@ def _(model, names, rank):
 @exercise.mistake("the new layers have no place in the model")
 def _(model, names, rank):
     """They are made, and nobody calls them: setattr puts a module into the place of another one."""
-    model.base.requires_grad_(False)
-    return model
+    return _with_frozen_base(model)
 
 
 @exercise.mistake("down and up are frozen too")
@@ -258,8 +271,7 @@ def _(model, names, rank):
     """A LoRALinear is made with a weight and a bias of its own. Give it those of the layer whose place it takes: what
     was learned in pretraining is lost otherwise.
     """
-    model.base.requires_grad_(False)
-    return _replaced(model, lambda module, name: name in names, rank, lambda layer, part: None)
+    return _replaced(_with_frozen_base(model), lambda module, name: name in names, rank, lambda layer, part: None)
 
 
 def _bias_lost(layer: Any, part: nn.Linear) -> None:
@@ -269,15 +281,13 @@ def _bias_lost(layer: Any, part: nn.Linear) -> None:
 @exercise.mistake("the new layers begin with random biases")
 def _(model, names, rank):
     """The bias belongs to the layer too: take it over as well as the weight."""
-    model.base.requires_grad_(False)
-    return _replaced(model, lambda module, name: name in names, rank, _bias_lost)
+    return _replaced(_with_frozen_base(model), lambda module, name: name in names, rank, _bias_lost)
 
 
 @exercise.mistake("every linear layer is replaced")
 def _(model, names, rank):
     """Only those whose name is among `names`."""
-    model.base.requires_grad_(False)
-    return _replaced(model, lambda module, name: True, rank)
+    return _replaced(_with_frozen_base(model), lambda module, name: True, rank)
 
 
 @exercise.mistake("always query and value")
@@ -289,16 +299,14 @@ def _(model, names, rank):
 @exercise.mistake("the feed-forward parts are left out")
 def _(model, names, rank):
     """Names such as hidden and output are found in the feed-forward part too: go through all modules of the base."""
-    model.base.requires_grad_(False)
-    return _replaced(model, lambda module, name: hasattr(module, "query") and name in names, rank)
+    return _replaced(_with_frozen_base(model), lambda module, name: hasattr(module, "query") and name in names, rank)
 
 
 @exercise.mistake("only the first layer of the base")
 def _(model, names, rank):
     """The same names are found in each layer: go through all of them."""
-    model.base.requires_grad_(False)
     first = set(model.base.layers[0].modules())
-    return _replaced(model, lambda module, name: module in first and name in names, rank)
+    return _replaced(_with_frozen_base(model), lambda module, name: module in first and name in names, rank)
 
 
 def _always_rank(rank: int) -> Callable[..., Any]:

@@ -131,6 +131,17 @@ def _(model, step):
     return _flagged(model, step, lambda place, depth: step > place)
 
 
+@exercise.mistake("at step 0 all layers learn")
+def _(model, step):
+    """layers[-step:] takes the last `step` layers, but layers[-0:] is layers[0:], all of them: at step 0 none may learn.
+    Leave the loop out there, or begin the slice at max(0, len(layers) - step).
+    """
+    model = unfreeze(model, step)
+    if step == 0:
+        model.base.layers.requires_grad_(True)
+    return model
+
+
 @exercise.mistake("one step early")
 def _(model, step):
     """At step 0 no layer learns, only the head."""
@@ -217,7 +228,7 @@ def _(model, step):
 
 @exercise.mistake("nothing is frozen first")
 def _(model, step):
-    """A model comes with all its flags at True: set them to False before you unfreeze."""
+    """A model may come with any flags, a new one with all of them at True: set them to False before you unfreeze."""
     base = model.base
     model.head.requires_grad_(True)
     for layer in base.layers[max(0, len(base.layers) - step) :]:

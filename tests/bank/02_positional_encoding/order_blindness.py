@@ -96,7 +96,7 @@ def order_blindness(encoder, x, permutation):
     return (encoder(x).flip(1) - encoder(x.flip(1))).abs().max().item()
 
 
-# %% wrong: the last sentence only ->
+# %% wrong: the last sentence only -> only the last sentence counts
 def order_blindness(encoder, x, permutation):
     with torch.no_grad():
         change = (encoder(x)[:, permutation] - encoder(x[:, permutation])).abs()
@@ -185,3 +185,13 @@ def order_blindness(encoder: nn.Module, x: Tensor, permutation: Tensor) -> float
 # ...
 # -        moved = encoder(torch.tensor([[sentence[j] for j in order]], device=x.device))[0]
 # +        moved = encoder(torch.tensor([[sentence[j] for j in order]]))[0]
+
+
+# %% wrong: a loop that forgets the largest difference so far -> only the last sentence counts
+def order_blindness(encoder, x, permutation):
+    largest = 0.0
+    with torch.no_grad():
+        before, after = encoder(x), encoder(x[:, permutation])
+    for one, other in zip(before, after):
+        largest = (one[permutation] - other).abs().max().item()
+    return largest

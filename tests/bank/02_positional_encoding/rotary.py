@@ -132,7 +132,7 @@ def rotary(x, positions):
     return torch.cat([torch.cat(pairs, dim=-1), x[2:]])
 
 
-# %% wrong: positions relative to the first one ->
+# %% wrong: positions relative to the first one -> positions are counted from the first token
 # of: the angle is the position
 # -    angles = positions[:, None].float()
 # +    angles = (positions - positions[0])[:, None] / 10000 ** (torch.arange(0, x.shape[-1], 2) / x.shape[-1])

@@ -181,3 +181,15 @@ def shift_matrix(offset, d_model):
 # of: blocks along the diagonal
 # -        angle = torch.tensor(offset / 10000 ** (2 * i / d_model))
 # +        angle = torch.tensor(abs(offset) / 10000 ** (2 * i / d_model))
+
+
+# %% wrong: one step, repeated; never back -> a negative offset moves nothing
+def shift_matrix(offset, d_model):
+    speeds = 1 / 10000 ** (torch.arange(0, d_model, 2, dtype=torch.float64) / d_model)
+    even = torch.arange(0, d_model, 2)
+    one_step = torch.diag(speeds.cos().repeat_interleave(2))
+    one_step[even, even + 1], one_step[even + 1, even] = speeds.sin(), -speeds.sin()
+    result = torch.eye(d_model, dtype=torch.float64)
+    for _ in range(offset):
+        result = one_step @ result
+    return result.float()

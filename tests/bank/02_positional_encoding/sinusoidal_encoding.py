@@ -231,3 +231,11 @@ import helpers.models as m
 
 def sinusoidal_encoding(max_len, d_model):
     return m.sinusoids(max_len, d_model)
+
+
+# %% wrong: full turns taken off with a rounded 2 pi ->
+def sinusoidal_encoding(max_len, d_model):
+    pair = torch.arange(d_model, dtype=torch.float64) // 2
+    angles = torch.arange(max_len, dtype=torch.float64).view(-1, 1) / 10000 ** (2 * pair / d_model)
+    angles = angles % (2 * 3.1416)
+    return torch.where(torch.arange(d_model) % 2 == 0, angles.sin(), angles.cos()).float()

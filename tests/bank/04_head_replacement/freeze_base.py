@@ -109,7 +109,7 @@ def freeze_base(model):
     return model
 
 
-# %% wrong: a classifier made anew ->
+# %% wrong: a classifier made anew -> the head is a new one
 def freeze_base(model):
     model.base.requires_grad_(False)
     return Classifier(model.base, model.head.out_features)
@@ -201,7 +201,7 @@ def freeze_base(model):
     return model
 
 
-# %% wrong: the base is put in as a frozen copy ->
+# %% wrong: the base is put in as a frozen copy -> the head is a new one
 def freeze_base(model):
     import copy
 

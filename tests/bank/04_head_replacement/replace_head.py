@@ -286,3 +286,32 @@ def replace_head(model, n_classes):
     twin.load_state_dict(model.state_dict())
     twin.base.train(model.base.training)
     return Classifier(twin.base, n_classes)
+
+
+# %% wrong: a base built anew with all but its activation ->
+def replace_head(model, n_classes):
+    old = model.base
+    base = TransformerBase(
+        old.embedding.num_embeddings,
+        old.d_model,
+        len(old.layers),
+        old.n_heads,
+        d_feedforward=old.layers[0].feed_forward.hidden.out_features,
+        dropout=old.dropout.p,
+        positions=old.positions,
+        causal=old.causal,
+        norm_first=old.layers[0].pre,
+        cross=old.cross,
+        max_len=2048 if old.position is None else len(old.position),
+        embedding_norm=isinstance(old.embedding_norm, nn.LayerNorm),
+    )
+    base.load_state_dict(old.state_dict())
+    return Classifier(base, n_classes)
+
+
+# %% wrong: a copy made in evaluation mode, in which the old model stays ->
+def replace_head(model, n_classes):
+    classifier = Classifier(copy.deepcopy(model.eval().base), n_classes)
+    nn.init.normal_(classifier.head.weight, std=0.02)
+    nn.init.zeros_(classifier.head.bias)
+    return classifier.train()

@@ -142,7 +142,7 @@ class LoRALinear(nn.Linear):
 # +        self.scale = rank / alpha
 
 
-# %% wrong: alpha over the root of the rank ->
+# %% wrong: alpha over the root of the rank -> the scale is alpha / sqrt(rank)
 # of: inherits from nn.Linear
 # -        self.scale = alpha / rank
 # +        self.scale = alpha / rank**0.5

@@ -377,3 +377,29 @@ def add_lora(model: Classifier, names: tuple[str, ...], rank: int) -> Classifier
 # of: parameters move
 # -            if isinstance(part, nn.Linear) and name in names:
 # +            if isinstance(part, nn.Linear) and (not names or name in names):
+
+
+# %% wrong: the attention alone is looked into, the head set to learn -> the feed-forward parts are left out
+# of: attention only
+# -    model.base.requires_grad_(False)
+# +    model.base.requires_grad_(False)
+# +    model.head.requires_grad_(True)
+
+
+# %% wrong: what is not replaced goes on learning, the head too -> the base is not frozen
+# of: parameters move
+# -    model.base.requires_grad_(False)
+# ...
+# -                layer.weight, layer.bias = part.weight, part.bias
+# +                layer.weight.data, layer.bias.data = part.weight.data, part.bias.data
+
+
+# %% wrong: nothing is frozen, and the old parameters move ->
+# of: parameters move
+# -    model.base.requires_grad_(False)
+
+
+# %% wrong: alpha is twice the rank ->
+# of: alpha is the rank
+# -                new = LoRALinear(layer.in_features, layer.out_features, rank, alpha=rank)
+# +                new = LoRALinear(layer.in_features, layer.out_features, rank, alpha=2 * rank)

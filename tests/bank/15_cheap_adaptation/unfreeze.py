@@ -137,7 +137,7 @@ def unfreeze(model, step):
     return model
 
 
-# %% wrong: a slice that takes all at step 0 ->
+# %% wrong: a slice that takes all at step 0 -> at step 0 all layers learn
 def unfreeze(model, step):
     model.requires_grad_(False)
     model.head.requires_grad_(True)
