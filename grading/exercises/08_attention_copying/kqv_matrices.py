@@ -128,8 +128,8 @@ exercise.mistake(
 
 exercise.mistake(
     "the scores are about beta, not about beta squared",
-    "One token takes nearly all the weight when its score is about beta^2; yours are about beta. Q must turn u_a into a "
-    "vector of length beta: torch.outer(y, x) / (x @ x) does.",
+    "One token takes nearly all the weight when its score is about beta^2; yours are about beta. Q must turn u_a "
+    "into a vector of length beta: torch.outer(y, x) / (x @ x) does.",
     _changed(lambda k, q, v, *u: (k, q / (u[0] @ u[0]).sqrt(), v)),
 )
 

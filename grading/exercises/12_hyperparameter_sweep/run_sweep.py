@@ -311,8 +311,8 @@ def _(settings, train_one, finished, save):
 
 @exercise.mistake("an entry that is None must stand in the old row")
 def _(settings, train_one, finished, save):
-    """A row may lack an entry that is None in its setting, and counts: it is not trained again. `row.get(entry)` is None
-    there, too; `setting.items() <= row.items()` asks for the entry itself.
+    """A row may lack an entry that is None in its setting, and counts: it is not trained again. `row.get(entry)` is
+    None there, too; `setting.items() <= row.items()` asks for the entry itself.
     """
     table = dict(finished)
     for setting in settings:

@@ -391,7 +391,10 @@ def run_sweep(settings, train_one, finished, save):
     for setting in settings:
         row = table.get(setting["name"])
         wanted = [(entry, value) for entry, value in setting.items() if value is not None]
-        if row is None or [(entry, row[entry]) for entry in row if row[entry] is not None and entry in setting] != wanted:
+        if (
+            row is None
+            or [(entry, row[entry]) for entry in row if row[entry] is not None and entry in setting] != wanted
+        ):
             table[setting["name"]] = {**setting, **train_one(setting)}
             save(table)
     return [table[setting["name"]] for setting in settings]
