@@ -270,8 +270,8 @@ exercise.stages += [
         "a run that is as it should be fits",
         0.5,
         "It has trained if the last training loss is at most 80 % of the first: exactly 80 % too. A gap between the "
-        "two losses is usual, and a dev loss moves a little by chance. Overfitting begins 10 % above its lowest; it still "
-        "falls, and underfits, when it is more than 5 % below the one before.",
+        "two losses is usual, and a dev loss moves a little by chance. Overfitting begins 10 % above its lowest; it "
+        "still falls, and underfits, when it is more than 5 % below the one before.",
         *_curves(
             _good,
             _good_and_quiet,
