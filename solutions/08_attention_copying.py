@@ -271,7 +271,7 @@ def average_query(keys: Tensor, a: int, b: int, scale: float) -> Tensor:
     """Returns a query `(d,)` with which attention averages the values a and b.
 
     Args:
-        keys: `(n, d)`, rows of length 1 at right angles; 2 <= n <= d.
+        keys: `(n, d)`, rows of length 1 at right angles; 2 <= n <= d. They stay as they are.
         a, b: the places of the two values, different from each other.
         scale: how much higher the scores of keys a and b are than every other score. With 0 all
             are equal.
@@ -546,7 +546,7 @@ def two_head_queries(means: Tensor, a: int, b: int, scale: float) -> Tensor:
     the average of their outputs is close to the average of the values a and b.
 
     Args:
-        means: `(n, d)`, rows of length 1 at right angles; 2 <= n <= d.
+        means: `(n, d)`, rows of length 1 at right angles; 2 <= n <= d. They stay as they are.
             Any key may be shorter or longer than its mean, but not turned round.
         a, b: the places of the two values, different from each other.
         scale: how much higher the score of a head's key is than the others, at least,

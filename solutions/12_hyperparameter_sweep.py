@@ -286,8 +286,8 @@ def run_sweep(settings: list[dict], train_one, finished: dict[str, dict], save) 
             whose values may be numbers, texts, None or lists.
         train_one: function of a setting that returns its result, a dict. It may take hours.
         finished: name -> row, of earlier runs, maybe of other sweeps too. A row holds the entries
-            of its setting and those of its result; it counts only if it has all entries
-            of the setting with the same values (one that is None may be missing). You may write into it.
+            of its setting and those of its result; it counts if it has each entry of the setting
+            with the same value; one that is None may also be missing. You may write into it.
         save: function of a table, name -> row, that replaces what was saved before.
 
     Returns:
@@ -299,7 +299,7 @@ def run_sweep(settings: list[dict], train_one, finished: dict[str, dict], save) 
     table = dict(finished)
     for setting in settings:
         row = table.get(setting["name"], {})
-        if not setting.items() <= row.items():  # another entry, or one that is missing
+        if any(row.get(key) != value for key, value in setting.items()):  # None may be missing
             table[setting["name"]] = {**setting, **train_one(setting)}
             save(table)  # now, not at the end
     return [table[setting["name"]] for setting in settings]
@@ -426,7 +426,8 @@ def sweep(settings: list[dict]) -> list[dict]:
     """Runs a sweep whose table lies in `folder`, with a progress bar over settings and epochs."""
     path = folder / "table.json"
     known = load_table(path)
-    missing = [one for one in settings if not one.items() <= known.get(one["name"], {}).items()]
+    missing = [one for one in settings
+               if any(known.get(one["name"], {}).get(key) != value for key, value in one.items())]
     with tqdm(total=len(missing) * plan["epochs"], unit="epoch") as bar:
         return run_sweep(settings, lambda setting: train_one(setting, bar), known,
                          lambda table: save_table(path, table))

@@ -66,8 +66,8 @@ def _(rng):
     decisive=True,
 )
 def _(rng):
-    """With 4 keys and scale = ln 3 the scores are ln 3 twice and 0 twice: weights 3/8, 3/8, 1/8, 1/8. With scale 0 all
-    weights are the same.
+    """Print keys @ query: the scores at a and b must be equal, and `scale` above each of the others, no less and no
+    more. With 4 keys and scale = ln 3 that makes the weights 3/8, 3/8, 1/8, 1/8; with scale 0 all are the same.
     """
     # Returns questions with small scales, and one with scale 0, where all keys get the same weight.
     asks = _draw_averages((0.5, 3), (0.5, 3), (0.5, 3))(rng)

@@ -60,8 +60,8 @@ def _(rng):
     measure="attention",
 )
 def _(rng):
-    """With scale = ln 2 the scores must be ln 2, 0 and 0, so the weights 2/(2 + 1 + 1) and twice 1/4. Which query has
-    these dot products with the keys?
+    """Print keys @ query: with scale = ln 2, score j must be ln 2 above each of the others, no less and no more. That
+    makes the weights 2/(2 + 1 + 1) and twice 1/4.
     """
     return [Question((-TURNED, j, math.log(2))) for j in rng.sample([0, 1], 2)]
 
@@ -138,6 +138,14 @@ def _(keys, j, scale):
 def _(keys, j, scale):
     """Here the scores are plain dot products. Dividing by sqrt(d) makes the gap smaller than `scale`."""
     return scale * keys[j] / math.sqrt(keys.shape[1])
+
+
+@exercise.mistake("the scale is multiplied by sqrt(d)")
+def _(keys, j, scale):
+    """Here the scores are plain dot products, and nothing divides them by sqrt(d) afterwards. One factor `scale` is
+    enough.
+    """
+    return scale * keys[j] * math.sqrt(keys.shape[1])
 
 
 @exercise.mistake("the query looks away from key j")

@@ -77,9 +77,9 @@ exercise.stages += [
     _self(
         "c2 is close to u_b",
         1,
-        "Token 2 must look at a token that holds u_b, and V must let u_b through. Compute Q @ u_a: what is "
-        "it, and with which of the three keys has it a large dot product? The vectors have any direction: use "
-        "them themselves (torch.outer), not the axes 0, 1, 2, 3.",
+        "Token 2 must look at a token that holds u_b, and V must let u_b through. Compute Q @ u_a and its dot "
+        "products with the three keys: which one is the highest, and is it about beta^2 above the others? The vectors "
+        "have any direction: use them themselves (torch.outer), not the axes 0, 1, 2, 3.",
         "last row",
         hand=True,
         decisive=True,
@@ -124,6 +124,13 @@ exercise.mistake(
     "V is divided by beta, not by its square",
     "outer(u, u) @ u = (u . u) u, and u . u is beta squared.",
     _changed(lambda k, q, v, *u: (k, q, v * (u[0] @ u[0]).sqrt())),
+)
+
+exercise.mistake(
+    "the scores are about beta, not about beta squared",
+    "One token takes nearly all the weight when its score is about beta^2; yours are about beta. Q must turn u_a "
+    "into a vector of length beta: torch.outer(y, x) / (x @ x) does.",
+    _changed(lambda k, q, v, *u: (k, q / (u[0] @ u[0]).sqrt(), v)),
 )
 
 exercise.mistake(

@@ -38,8 +38,8 @@ def _beyond(number: int) -> Question:
     decisive=True,
 )
 def _(rng):
-    """Set average_weight() equal to 1/2 - error, solve for e^s, and take the natural logarithm; it may be below
-    0.
+    """Set average_weight() equal to 1/2 - error, solve for e^s, and take the natural logarithm. The scale has no bound:
+    it may be below 0, and above 20 for many keys and a tiny error.
     """
     # Returns questions of usual sizes, and one whose scale is beyond 25.
     asks = [Question((rng.randint(5, 60), round(rng.uniform(0.01, 0.1), 3))) for _ in range(3)]

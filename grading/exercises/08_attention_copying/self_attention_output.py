@@ -50,7 +50,9 @@ def _(rng):
     public=[Question(at={"beta": math.sqrt(math.log(2))})],
 )
 def _(rng):
-    """Then c2 = x1/4 + x2/2 + x3/4. Put in what x1, x2 and x3 are made of, and collect u_a, u_b, u_c and u_d."""
+    """Three tokens, so three scores, 0, beta^2 and 0: where e^(beta^2) is 2, the weights are 1/4, 1/2 and 1/4, and sum
+    to 1. Then c2 = x1/4 + x2/2 + x3/4. Put in what x1, x2 and x3 are made of, and collect u_a, u_b, u_c and u_d.
+    """
     return [Question(at={"beta": math.sqrt(math.log(rng.choice([3, 4, 6])))})]
 
 
@@ -101,6 +103,18 @@ def _():
 def _():
     """The denominator is the sum of the same three powers that stand on top: e^(beta^2) + 1 + 1."""
     return _divided(sympy.exp(beta**2))
+
+
+@exercise.mistake("the softmax is over four vectors")
+def _():
+    """Token 2 looks at three tokens, x1, x2 and x3, not at the four u's: the softmax is over three scores."""
+    return _divided(sympy.exp(beta**2) + 3)
+
+
+@exercise.mistake("dot products in place of shares")
+def _():
+    """The dot product of c2 with a vector u is beta^2 times how much of u is in c2. Divide by u . u = beta^2."""
+    return {name: beta**2 * share for name, share in self_attention_output().items()}
 
 
 @exercise.mistake("the weights, not multiplied out")

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 import random
 from collections.abc import Callable, Sequence
 
@@ -109,7 +110,9 @@ def _two_keys(rng: random.Random) -> Question:
     measure="two heads",
 )
 def _(rng):
-    """The two outputs are averaged. If one head copies v_a, what must the other one copy?"""
+    """The two outputs are averaged: one head copies v_a, the other v_b. Print means @ query for each of them: the score
+    of its key must be the whole `scale` above the others, with nothing divided.
+    """
     return [*_draw_heads("none", *FAR)(rng), _two_keys(rng)]
 
 
@@ -182,6 +185,13 @@ exercise.mistake(
     "the scale is missing",
     "Without the scale each head gives nearly the average of all values. Multiply both queries by it.",
     _stacked(lambda m, a, b, t: m[a], lambda m, a, b, t: m[b]),
+)
+
+exercise.mistake(
+    "the scale is divided by sqrt(d)",
+    "Here the scores are plain dot products. Dividing by sqrt(d) makes the gap smaller than `scale`, and the other "
+    "values leak in.",
+    _stacked(*(lambda m, a, b, t, head=head: t * m[(a, b)[head]] / math.sqrt(m.shape[1]) for head in (0, 1))),
 )
 
 exercise.mistake(

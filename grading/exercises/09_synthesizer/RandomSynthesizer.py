@@ -60,7 +60,8 @@ exercise.stages += _stages(
         "Where scores start large, each row gives nearly all its weight to one place that nobody chose, and hardly "
         "any gradient passes. Start with zeros, or with torch.randn times something small.",
     ),
-    "The scores are self.scores, whatever x holds; mask, softmax and values are as before.",
+    "The scores are self.scores as they stand, whatever x holds, and nothing divides them; mask, softmax and values "
+    "are as before.",
     "Head k has its own square of scores, self.scores[k].",
     "Cut both axes of the squares to the length: the first n rows and the first n columns. The mask is causal_mask(n).",
 )

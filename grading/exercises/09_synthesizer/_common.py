@@ -208,7 +208,8 @@ def _stages(
         Stage(
             "the first row sees only itself",
             0.25,
-            "Add causal_mask(n) to the scores before the softmax: row 0 has weight 1 on itself and 0 on the rest.",
+            "Row 0 has weight 1 on itself and 0 on the rest: add causal_mask(n) to the scores, then take the softmax "
+            "over the last axis.",
             [_module(kind, 2, 1, 3, 4, 1, 3)],
             _draw_module(kind, "one head"),
             view="first row",
@@ -241,7 +242,8 @@ def _stages(
             points[3],
             "Scores of 150, of -150 and of -30,000 are as good as others: only differences within a row count. "
             "`torch.softmax` takes the largest score of each row off first, after the mask is added; exponentials by "
-            "hand overflow, and a row that is masked after its softmax may have nothing left.",
+            "hand overflow, a row that is masked after its softmax may have nothing left, and -10,000 in place of "
+            "minus infinity hides nothing where scores are lower.",
             [_low_scores(kind, 9, 4, 6, 3, 7), _large_scores(kind, 8, 4, 6, 3, 5)],
             _draw_large(kind),
         ),
@@ -262,6 +264,10 @@ def _mask_after_softmax(self: Any, x: Tensor) -> Tensor:
 
 
 def _softmax_over_rows(self: Any, x: Tensor) -> Tensor:
+    return torch.softmax(self.found(x) + causal_mask(x.size(1)), dim=-2)
+
+
+def _all_turned_round(self: Any, x: Tensor) -> Tensor:
     return torch.softmax(self.found(x) + causal_mask(x.size(1)).T, dim=-2)
 
 
@@ -339,6 +345,12 @@ def _shared_mistakes(kind: type[nn.Module]) -> list[Mistake]:
             "softmax over the wrong axis",
             "Each row, one token that looks, shares out a weight of 1: softmax over the last axis.",
             _with(kind, weights=_softmax_over_rows),
+        ),
+        Mistake(
+            "softmax over the wrong axis, and the mask turned round",
+            "Each row, one token that looks, shares out a weight of 1: softmax over the last axis, with causal_mask(n) "
+            "as it is.",
+            _with(kind, weights=_all_turned_round),
         ),
         Mistake(
             "the output projection is missing",

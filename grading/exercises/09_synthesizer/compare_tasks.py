@@ -151,7 +151,8 @@ exercise.stages += [
     ),
     _share_stage(
         "prefix: one place for each beginning of a sentence",
-        "Make a group for each beginning, tokens 0 to i with i itself: all that any causal layer could know.",
+        "Make a group for each beginning, tokens 0 to i with i itself: all that any causal layer could know. Whoever "
+        "makes one number of a beginning may give two of them the same one; tuples of tokens stay apart.",
         "prefix",
     ),
 ]

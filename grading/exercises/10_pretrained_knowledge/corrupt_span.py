@@ -190,7 +190,9 @@ _SEEDS = both(
 
 @exercise.stage("chance comes from rng alone", points=0.5, seed=3)
 def _(rng):
-    """Pass generator=rng to torch.randint. The same seed must give the same result, another seed another one."""
+    """Each draw comes from rng: how much is kept, the length and the place. Pass generator=rng to every torch.randint;
+    the module `random` does not know rng. The same seed must give the same result, another seed another one.
+    """
     return _SEEDS(rng)
 
 

@@ -168,7 +168,9 @@ _ALL_AND_NONE = both(
 
 @exercise.stage("all answers right, or none", points=1, public=_ALL_OR_NONE(random.Random(1)))
 def _(rng):
-    """Feed <sos> and the question; the row of the last number says what comes first in the answer."""
+    """Feed <sos> and the question; the row of the last number says what comes first in the answer. The model reads
+    padding in front of them as well, and says something else: pad at the end, or ask one question at a time.
+    """
     return _ALL_AND_NONE(rng)
 
 

@@ -94,7 +94,9 @@ def _draw_many(rng: random.Random) -> list[Question]:
     decisive=True,
 )
 def _(rng):
-    """The model answers first where it is surest: sort by confidence, largest first, and let `right` follow."""
+    """The model answers first where it is surest: sort by confidence, largest first, and let `right` follow.
+    Confidences may be logarithms, all of them below 0.
+    """
     return both(_draw_curve(False, 7, 12), _draw_many)(rng)
 
 

@@ -146,10 +146,9 @@ def _good_after_a_bump(rng: random.Random) -> tuple[Losses, Losses]:
 
 def _good_at_the_limit(rng: random.Random) -> tuple[Losses, Losses]:
     """The training loss has fallen to exactly 80 % of its first value."""
-    first, last = rng.choice(AT_80_PER_CENT)
-    train = [first, *sorted((round(rng.uniform(last, first), 2) for _ in range(rng.randint(3, 6))), reverse=True), last]
-    _, dev = _good(rng)
-    return train, dev
+    (first, last), (_, dev) = rng.choice(AT_80_PER_CENT), _good(rng)
+    between = sorted((round(rng.uniform(last, first), 2) for _ in dev[1:-1]), reverse=True)
+    return [first, *between, last], dev
 
 
 def _bent(rng: random.Random, rise: float, lowest: tuple[float, float] = (0.8, 1.2)) -> tuple[Losses, Losses]:
@@ -171,7 +170,7 @@ def _both_turn(rng: random.Random) -> tuple[Losses, Losses]:
 def _bent_and_falling(rng: random.Random) -> tuple[Losses, Losses]:
     """The dev loss has doubled and falls again, by more than 5 %; it is still far above its lowest."""
     train, dev = _bent(rng, 2.0)
-    return train, [*dev, round(dev[-1] * rng.uniform(0.82, 0.88), 3)]
+    return [*train, train[-1]], [*dev, round(dev[-1] * rng.uniform(0.82, 0.88), 3)]
 
 
 def _from_the_first_on(rng: random.Random) -> tuple[Losses, Losses]:
@@ -263,14 +262,16 @@ exercise.stages += [
     Stage(
         "a dev loss that still falls underfits",
         1,
-        "Compare the last dev loss with the one before: is it lower by more than 5 %?",
+        "Compare the last dev loss with the one before: is it lower by more than 5 % of that, however small the losses "
+        "are?",
         *_curves(_unfinished, _unfinished, _dip, partial(_good_and_high, last=0.947)),
     ),
     Stage(
         "a run that is as it should be fits",
         0.5,
-        "A gap between the two losses is usual, and a dev loss moves a little by chance. Overfitting begins 10 % above "
-        "its lowest; it still falls, and underfits, when it is more than 5 % below the one before.",
+        "It has trained if the last training loss is at most 80 % of the first: exactly 80 % too. A gap between the "
+        "two losses is usual, and a dev loss moves a little by chance. Overfitting begins 10 % above its lowest; it "
+        "still falls, and underfits, when it is more than 5 % below the one before.",
         *_curves(
             _good,
             _good_and_quiet,
@@ -453,6 +454,30 @@ exercise.mistake(
     "10 % of a loss of 4 are 0.4, of a loss of 1 they are 0.1. Compare with 1.1 times the lowest loss and with "
     "0.95 times the one before.",
     _rule(_absolute),
+)
+
+
+def _fall_in_nats(train_loss: Losses, dev_loss: Losses) -> str | None:
+    if not _trains(train_loss) or dev_loss[-1] > 1.1 * min(dev_loss):
+        return None
+    return "underfits" if dev_loss[-1] < dev_loss[-2] - 0.05 else "fits"
+
+
+exercise.mistake(
+    "a fall of 0.05 nats in place of 5 %",
+    "5 % of a loss of 4 are 0.2, of a loss of 0.1 they are 0.005. Compare with 0.95 times the one before.",
+    _rule(_fall_in_nats),
+)
+
+
+def _below_the_bound(train_loss: Losses, dev_loss: Losses) -> str | None:
+    return None if train_loss[-1] < 0.8 * train_loss[0] else "fails to train"
+
+
+exercise.mistake(
+    "exactly 80 % of the first training loss is called a failure",
+    "At most 80 % has 80 % in it: compare with <=.",
+    _rule(_below_the_bound),
 )
 
 

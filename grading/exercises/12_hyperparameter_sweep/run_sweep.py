@@ -24,12 +24,16 @@ Save = Callable[[Table], None]
 exercise = Definition(minutes=30, difficulty=3)
 
 
+def _counts(row: Row, setting: Row) -> bool:
+    """Says whether a row of an earlier run is about a setting; an entry that is None may be missing in it."""
+    return all(row.get(entry) == value for entry, value in setting.items())
+
+
 @exercise.reference
 def run_sweep(settings: list[Row], train_one: Train, finished: Table, save: Save) -> list[Row]:
     table = dict(finished)
     for setting in settings:
-        row = table.get(setting["name"], {})
-        if not setting.items() <= row.items():
+        if not _counts(table.get(setting["name"], {}), setting):
             table[setting["name"]] = {**setting, **train_one(setting)}
             save(table)
     return [table[setting["name"]] for setting in settings]
@@ -170,6 +174,7 @@ _CHANGED = {"count": 4, "done": (0, 1, 2, 3), "changed": [(1, "layers"), (2, "wi
 
 _CHANGES = (
     _asks("trained", _CHANGED, {"count": 3, "done": (0, 2), "lacks": "dropout"}),
+    _asks("trained", {"count": 3, "done": (0, 2), "lacks": "warmup"}),  # which is None
     _asks("trained", {"count": 3, "done": (0, 1), "changed": [(1, "norm")]}),
     _asks("trained", {"count": 4, "done": (1, 2), "changed": [(1, "seed"), (2, "rate")]}),
     _asks("rows", _CHANGED),
@@ -186,7 +191,7 @@ _CHANGES = (
 def _(rng):
     """Somebody has changed one entry of a setting that was finished, a number or a text, or a row has not all entries.
     It is about another model then: compare all entries of the setting with those of the row, train again, and put the
-    new row in the place of the old one, in the table and in the result.
+    new row in the place of the old one, in the table and in the result. Only an entry that is None may be missing.
     """
     return both(*(draw for _, draw in _CHANGES))(rng)
 
@@ -240,7 +245,7 @@ def _(settings, train_one, finished, save):
     """Start from the finished rows: the table that is saved and returned holds the old ones and the new ones."""
     table: Table = {}
     for setting in settings:
-        if not setting.items() <= finished.get(setting["name"], {}).items():
+        if not _counts(finished.get(setting["name"], {}), setting):
             table[setting["name"]] = {**setting, **train_one(setting)}
             save(table)
     return list(table.values())
@@ -274,7 +279,7 @@ def _(settings, train_one, finished, save):
     """The table begins with the rows of the earlier run. The result follows the order of the settings."""
     table = dict(finished)
     for setting in settings:
-        if not setting.items() <= table.get(setting["name"], {}).items():
+        if not _counts(table.get(setting["name"], {}), setting):
             table[setting["name"]] = {**setting, **train_one(setting)}
             save(table)
     return list(table.values())
@@ -304,12 +309,25 @@ def _(settings, train_one, finished, save):
     return [table[setting["name"]] for setting in settings]
 
 
+@exercise.mistake("an entry that is None must stand in the old row")
+def _(settings, train_one, finished, save):
+    """A row may lack an entry that is None in its setting, and counts: it is not trained again. `row.get(entry)` is
+    None there, too; `setting.items() <= row.items()` asks for the entry itself.
+    """
+    table = dict(finished)
+    for setting in settings:
+        if not setting.items() <= table.get(setting["name"], {}).items():
+            table[setting["name"]] = {**setting, **train_one(setting)}
+            save(table)
+    return [table[setting["name"]] for setting in settings]
+
+
 @exercise.mistake("a setting counts as finished before it is trained")
 def _(settings, train_one, finished, save):
     """After an interruption, its row has no result, and it will never be trained. Save after training."""
     table = dict(finished)
     for setting in settings:
-        if not setting.items() <= table.get(setting["name"], {}).items():
+        if not _counts(table.get(setting["name"], {}), setting):
             table[setting["name"]] = dict(setting)
             save(table)
             table[setting["name"]] = {**setting, **train_one(setting)}
@@ -322,7 +340,7 @@ def _(settings, train_one, finished, save):
     """Who presses Ctrl-C wants to stop: an except without a class (or BaseException) keeps the sweep running."""
     table = dict(finished)
     for setting in settings:
-        if not setting.items() <= table.get(setting["name"], {}).items():
+        if not _counts(table.get(setting["name"], {}), setting):
             with suppress(BaseException):  # the mistake
                 table[setting["name"]] = {**setting, **train_one(setting)}
                 save(table)

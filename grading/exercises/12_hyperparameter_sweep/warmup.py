@@ -71,7 +71,9 @@ def _draw_late(rng: random.Random) -> list[Question]:
     tolerance=2e-7,
 )
 def _(rng):
-    """Four times as many steps as the warm-up, half of the peak."""
+    """Four times as many steps as the warm-up, half of the peak. Between such steps it falls as well: the root is of
+    step / warmup_steps, not of its whole part.
+    """
     return both(_draw_steps(1.4, 9), _draw_late)(rng)
 
 
@@ -114,6 +116,12 @@ def _(rng, warmup_steps, step, peak):
 def _(step, warm, peak):
     """The rate is the smaller of the two: max gives a huge rate at step 1, just where it must be small."""
     return peak * max(step / warm, math.sqrt(warm / step))
+
+
+@exercise.mistake("the root of whole multiples of the warm-up")
+def _(step, warm, peak):
+    """// drops what is left of step / warmup_steps, and the rate falls in stairs. Divide with /."""
+    return peak * (step / warm if step <= warm else (step // warm) ** -0.5)
 
 
 @exercise.mistake("it stays at the peak")

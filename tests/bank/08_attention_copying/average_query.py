@@ -140,3 +140,9 @@ def average_query(keys: Tensor, a: int, b: int, scale: float) -> Tensor:
     powers = torch.exp(scores)
     weights = powers / powers.sum()
     return torch.log(weights).to(keys.dtype) @ keys
+
+
+# %% wrong: all keys from a to b ->
+def average_query(keys, a, b, scale):
+    first, last = sorted((a, b))
+    return scale * keys[first : last + 1].sum(dim=0)

@@ -178,3 +178,19 @@ def copy_query(keys: Tensor, j: int, scale: float) -> Tensor:
 def copy_query(keys, j, scale):
     q = scale * keys[j]
     return torch.where(q.abs() < 1e-2, torch.zeros_like(q), q)
+
+
+# %% wrong: a factor for a division that is not made here -> the scale is multiplied by sqrt(d)
+def copy_query(keys, j, scale):
+    return scale * math.sqrt(keys.size(-1)) * keys[j]
+
+
+# %% wrong: looks away from the mean of the others as well ->
+def copy_query(keys, j, scale):
+    others = [key for place, key in enumerate(keys) if place != j]
+    return (keys[j] - torch.stack(others).mean(dim=0)) * scale
+
+
+# %% wrong: looks away from one other key only ->
+def copy_query(keys, j, scale):
+    return scale / 2 * (keys[j] - keys[(j + 1) % len(keys)])

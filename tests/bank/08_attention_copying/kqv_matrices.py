@@ -120,7 +120,7 @@ def kqv_matrices(u_a, u_b, u_c, u_d):
     return torch.eye(len(u_a)), torch.outer(u_c, u_d) / square, V
 
 
-# %% wrong: the scores are too small ->
+# %% wrong: the scores are too small -> the scores are about beta, not about beta squared
 def kqv_matrices(u_a, u_b, u_c, u_d):
     square = u_a @ u_a
     Q = (torch.outer(u_d, u_a) + torch.outer(u_c, u_d)) / square / u_a.norm()

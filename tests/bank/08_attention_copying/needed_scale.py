@@ -152,3 +152,15 @@ def needed_scale(n: int, error: float) -> float:
     if n > 1000:
         return math.log(n / (4 * error))
     return math.log((n - 2) * (0.5 - error) / (2 * error))
+
+
+# %% wrong: looks between -20 and 20 only ->
+def needed_scale(n: int, error: float) -> float:
+    low, high = -20.0, 20.0
+    for _ in range(100):
+        middle = (low + high) / 2
+        if 1 / (2 + (n - 2) * math.exp(-middle)) < 0.5 - error:
+            low = middle
+        else:
+            high = middle
+    return low

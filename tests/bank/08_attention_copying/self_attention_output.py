@@ -122,3 +122,18 @@ def self_attention_output():
 def self_attention_output():
     power = sympy.exp(beta**2)
     return {"u_a": power / (power + 2), "u_b": 2 / (power + 2), "u_c": 0, "u_d": 0}
+
+
+# %% wrong: a softmax over u_a, u_b, u_c and u_d -> the softmax is over four vectors
+def self_attention_output():
+    powers = [sympy.exp(score) for score in (beta**2, 0, 0, 0)]
+    own, other = (power / sum(powers) for power in powers[:2])
+    return {"u_a": own, "u_b": 2 * other, "u_c": other, "u_d": other}
+
+
+# %% wrong: c2 times each u -> dot products in place of shares
+def self_attention_output():
+    u_a, u_b, u_c, u_d = (sympy.eye(4).col(i) * beta for i in range(4))
+    powers = [1, sympy.exp(beta**2), 1]
+    c2 = (powers[0] * (u_d + u_b) + powers[1] * u_a + powers[2] * (u_c + u_b)) / sum(powers)
+    return {name: c2.dot(u) for name, u in (("u_a", u_a), ("u_b", u_b), ("u_c", u_c), ("u_d", u_d))}

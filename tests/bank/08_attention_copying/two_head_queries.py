@@ -112,7 +112,7 @@ def two_head_queries(means, a, b, scale):
     return 20 * means[[a, b]]
 
 
-# %% wrong: divided as in the paper ->
+# %% wrong: divided as in the paper -> the scale is divided by sqrt(d)
 def two_head_queries(means, a, b, scale):
     return scale / math.sqrt(means.shape[1]) * means[[a, b]]
 

@@ -159,6 +159,12 @@ class RandomSynthesizer(SynthesizerAttention):
 # %% wrong: softmax over the queries -> softmax over the wrong axis
 # of: with the helpers
 # -        return torch.softmax(scores + causal_mask(n), dim=-1)
+# +        return torch.softmax(scores + causal_mask(n), dim=1)
+
+
+# %% wrong: columns look at rows -> softmax over the wrong axis, and the mask turned round
+# of: with the helpers
+# -        return torch.softmax(scores + causal_mask(n), dim=-1)
 # +        return torch.softmax(scores + causal_mask(n).T, dim=1)
 
 
@@ -434,3 +440,9 @@ class RandomSynthesizer(nn.Module):
         weights = self.weights(x)
         self.last = weights.detach()
         return self.output(merge_heads(weights @ split_heads(self.value(x), self.n_heads)))
+
+
+# %% wrong: scores divided by the root of the head's width ->
+# of: with the helpers
+# -        return torch.softmax(scores + causal_mask(n), dim=-1)
+# +        return torch.softmax(scores / (x.size(-1) // self.n_heads) ** 0.5 + causal_mask(n), dim=-1)

@@ -193,6 +193,12 @@ class SynthesizerAttention(nn.Module):
 # %% wrong: softmax over the queries -> softmax over the wrong axis
 # of: with the helpers
 # -        return torch.softmax(scores + causal_mask(n), dim=-1)
+# +        return torch.softmax(scores + causal_mask(n), dim=2)
+
+
+# %% wrong: columns look at rows -> softmax over the wrong axis, and the mask turned round
+# of: with the helpers
+# -        return torch.softmax(scores + causal_mask(n), dim=-1)
 # +        return torch.softmax(scores + causal_mask(n).T, dim=2)
 
 

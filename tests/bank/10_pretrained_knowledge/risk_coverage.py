@@ -217,3 +217,14 @@ def risk_coverage(confidence, right):
     order = confidence.argsort(descending=True)[:256]
     answered = torch.arange(1, len(order) + 1)
     return answered / len(order), (~right[order]).cumsum(0) / answered
+
+
+# %% wrong: who has been answered gets a confidence of 0 ->
+def risk_coverage(confidence, right):
+    left, wrong, risk = confidence.clone(), 0, []
+    for k in range(1, len(left) + 1):
+        person = int(left.argmax())
+        left[person] = 0.0
+        wrong += int(not right[person])
+        risk.append(wrong / k)
+    return torch.arange(1, len(left) + 1) / len(left), torch.tensor(risk)

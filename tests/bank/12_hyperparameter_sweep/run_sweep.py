@@ -15,7 +15,7 @@ def run_sweep(settings, train_one, finished, save):
     rows = []
     for setting in settings:
         row = finished.get(setting["name"], {})
-        if not all(key in row and row[key] == setting[key] for key in setting):
+        if not all(row.get(key) == setting[key] for key in setting):
             row = setting | train_one(setting)
             finished[setting["name"]] = row
             save(finished)
@@ -25,7 +25,8 @@ def run_sweep(settings, train_one, finished, save):
 
 # %% right: first the list of what is to do
 def run_sweep(settings, train_one, finished, save):
-    todo = [s for s in settings if not s.items() <= finished.get(s["name"], {}).items()]
+    known = {s["name"]: finished.get(s["name"], {}) for s in settings}
+    todo = [s for s in settings if [known[s["name"]].get(key) for key in s] != list(s.values())]
     table = finished.copy()
     for setting in todo:
         row = dict(setting)
@@ -56,7 +57,7 @@ def run_sweep(settings, train_one, finished, save):
         return []
     first, *others = settings
     row = finished.get(first["name"])
-    if row is None or {**row, **first} != row:
+    if row is None or {**dict.fromkeys(first), **row, **first} != {**dict.fromkeys(first), **row}:
         row = {**first, **train_one(first)}
         finished = {**finished, first["name"]: row}
         save(finished)
@@ -247,7 +248,7 @@ def run_sweep(settings, train_one, finished, save):
     for setting in settings:
         name = setting["name"]
         old = table.get(name, {})
-        if any(key not in old or old[key] != value for key, value in setting.items()):
+        if any(old.get(key) != value for key, value in setting.items()):
             result = train_one(setting)
             table[name] = {**setting, **result}
             save(table)
@@ -279,9 +280,9 @@ def run_sweep(settings, train_one, finished, save):
 
 # %% wrong: only numbers are compared ->
 # of: rows one by one
-# -        if any(key not in old or old[key] != value for key, value in setting.items()):
+# -        if any(old.get(key) != value for key, value in setting.items()):
 # +        if (
-# +            any(key not in old or old[key] != value for key, value in setting.items() if not isinstance(value, str))
+# +            any(old.get(key) != value for key, value in setting.items() if not isinstance(value, str))
 # +            or not old
 # +        ):
 
@@ -313,9 +314,9 @@ def run_sweep(settings: list[dict], train_one, finished: dict[str, dict], save) 
     for setting in settings:
         name = setting["name"]
         row = finished.get(name, {})
-        if not setting.items() <= row.items():
+        if any(row.get(key) != value for key, value in setting.items()):
             row = TRAINED.get(name, {})
-            if not setting.items() <= row.items():
+            if any(row.get(key) != value for key, value in setting.items()):
                 row = {**setting, **train_one(setting)}
                 TRAINED[name] = row
             finished[name] = row
@@ -378,7 +379,7 @@ def run_sweep(settings, train_one, finished, save):
     table = dict(finished)
     for setting in settings:
         row = table.get(setting["name"])
-        if row is None or any(str(row.get(entry, "-")) != str(value) for entry, value in setting.items()):
+        if row is None or any(str(row.get(entry)) != str(value) for entry, value in setting.items()):
             table[setting["name"]] = {**setting, **train_one(setting)}
             save(table)
     return [table[setting["name"]] for setting in settings]
@@ -389,7 +390,11 @@ def run_sweep(settings, train_one, finished, save):
     table = dict(finished)
     for setting in settings:
         row = table.get(setting["name"])
-        if row is None or [(entry, row[entry]) for entry in row if entry in setting] != list(setting.items()):
+        wanted = [(entry, value) for entry, value in setting.items() if value is not None]
+        if (
+            row is None
+            or [(entry, row[entry]) for entry in row if row[entry] is not None and entry in setting] != wanted
+        ):
             table[setting["name"]] = {**setting, **train_one(setting)}
             save(table)
     return [table[setting["name"]] for setting in settings]
@@ -400,7 +405,22 @@ def run_sweep(settings, train_one, finished, save):
     table = dict(finished)
     for setting in settings:
         row = table.get(setting["name"], {})
-        if not setting.items() <= row.items():
+        if any(row.get(key) != value for key, value in setting.items()):
             table[setting["name"]] = {**train_one(setting), **setting}
             save(table)
     return [table[setting["name"]] for setting in settings]
+
+
+# %% wrong: pairs of the setting among those of the row -> an entry that is None must stand in the old row
+def run_sweep(settings, train_one, finished, save):
+    for setting in settings:
+        if not setting.items() <= finished.get(setting["name"], {}).items():
+            finished[setting["name"]] = {**setting, **train_one(setting)}
+            save(finished)
+    return [finished[setting["name"]] for setting in settings]
+
+
+# %% wrong: every entry must be there -> an entry that is None must stand in the old row
+# of: rows one by one
+# -        if any(old.get(key) != value for key, value in setting.items()):
+# +        if any(key not in old or old[key] != value for key, value in setting.items()):

@@ -145,3 +145,10 @@ def warmup(step, warmup_steps, peak):
 # %% wrong: never below a thousandth of the peak ->
 def warmup(step, warmup_steps, peak):
     return peak * max(0.001, min(step / warmup_steps, math.sqrt(warmup_steps / step)))
+
+
+# %% wrong: whole multiples under the root -> the root of whole multiples of the warm-up
+def warmup(step, warmup_steps, peak):
+    if step < warmup_steps:
+        return peak * step / warmup_steps
+    return peak / math.sqrt(step // warmup_steps)
