@@ -55,13 +55,14 @@ class Model:
 class Optimizer:
     """A new optimizer of `torch.optim`, told by name and learning rate, of the parameters of the first model given.
 
-    Every parameter is in one of `groups` groups, by turns.
+    Every parameter is in one of `groups` groups, by turns. `holds` are beginnings of names: it gets no others.
     """
 
     name: str
     lr: float
     _: KW_ONLY
     groups: int = 1
+    holds: tuple[str, ...] = ()
     momentum: float = 0.0  # of SGD
     weight_decay: float = 0.0
 
@@ -71,6 +72,7 @@ class Optimizer:
         told += [f"momentum {self.momentum:g}"] if self.momentum else []
         told += [f"weight decay {self.weight_decay:g}"] if self.weight_decay else []
         told += [f"{self.groups} groups of parameters"] if self.groups > 1 else []
+        told += [f"the parameters {', '.join(self.holds)}* alone"] if self.holds else []
         return " and ".join([", ".join(told[:-1]), told[-1]] if len(told) > 1 else told)
 
 
