@@ -197,7 +197,8 @@ def bpe_encode(text: str, merges: list[Pair]) -> list[int]:
     """Returns the numbers of the pieces of a text.
 
     Each word (of `split_words`) begins as its bytes. The merges are made in the order in which they were
-    learned, each wherever its pair stands in the word; merge number n (counted from 0) makes 256 + n.
+    learned, each wherever its pair stands in the word, from left to right; merge number n (counted from 0)
+    makes 256 + n.
     `merges` is any list in which pair n holds numbers below 256 + n, whatever text it was learned from.
 
     Example: bpe_encode("aab b", [(97, 97), (256, 98)]) is [257, 32, 98].
@@ -1006,7 +1007,7 @@ def next_token_distribution(
         logits: `(V,)`, no two of them equal.
         temperature: above 0.
         top_k: from 1 to V.
-        top_p: above 0 and at most 1, which cuts nothing.
+        top_p: above 0 and at most 1, which cuts nothing, up to rounding.
     """
     ### BEGIN SOLUTION
     chances, places = torch.softmax(logits / temperature, dim=-1).sort(descending=True)

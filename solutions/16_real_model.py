@@ -275,8 +275,8 @@ def grouped_query_attention(
         key, value: `(b, g, m, d/h)`, g groups; h is a multiple of g. The first h / g heads read group 0,
             the next h / g heads group 1, and so on.
         mask: fits scores of `(b, h, n, m)`, such as `(n, m)`, `(h, n, m)` or `(b, 1, 1, m)`, and is added
-            to the scaled scores: minus infinity blocks, other numbers shift; None: nothing is blocked.
-            Each row leaves at least one key open.
+            to the scaled scores: minus infinity blocks, other numbers shift. Each row leaves at least one
+            key open. Without a mask (None) every query sees all keys: it is not causal by itself.
     """
     ### BEGIN SOLUTION
     share = query.size(1) // key.size(1)  # heads that read one group

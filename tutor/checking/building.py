@@ -174,9 +174,10 @@ def _prepare_gradients(model: nn.Module, recipe: Model) -> None:
 
 
 def _optimizer(recipe: Optimizer, model: nn.Module) -> torch.optim.Optimizer:
-    """Returns the optimizer of what trains in a model."""
+    """Returns the optimizer of what trains in a model, or in some of its parts."""
     kind = {"SGD": torch.optim.SGD, "Adam": torch.optim.Adam, "AdamW": torch.optim.AdamW}[recipe.name]
-    trains = [parameter for parameter in model.parameters() if parameter.requires_grad]
+    held = (one for name, one in model.named_parameters() if name.startswith(recipe.holds or ""))
+    trains = [parameter for parameter in held if parameter.requires_grad]
     groups = [{"params": trains[first :: recipe.groups]} for first in range(recipe.groups)]
     settings = {"momentum": recipe.momentum, "weight_decay": recipe.weight_decay}
     made: torch.optim.Optimizer = kind(groups, lr=recipe.lr, **{name: size for name, size in settings.items() if size})

@@ -55,13 +55,14 @@ class Model:
 class Optimizer:
     """A new optimizer of `torch.optim`, given by name and learning rate, of the parameters of the first model given.
 
-    Every parameter is in one of `groups` groups, by turns.
+    Every parameter is in one of `groups` groups, by turns. `holds` are beginnings of names: it gets no others.
     """
 
     name: str
     lr: float
     _: KW_ONLY
     groups: int = 1
+    holds: tuple[str, ...] = ()
     momentum: float = 0.0  # of SGD
     weight_decay: float = 0.0
 
@@ -71,6 +72,7 @@ class Optimizer:
         settings += [f"momentum {self.momentum:g}"] if self.momentum else []
         settings += [f"weight decay {self.weight_decay:g}"] if self.weight_decay else []
         settings += [f"{self.groups} groups of parameters"] if self.groups > 1 else []
+        settings += [f"the parameters {', '.join(self.holds)}* alone"] if self.holds else []
         return " and ".join([", ".join(settings[:-1]), settings[-1]] if len(settings) > 1 else settings)
 
 

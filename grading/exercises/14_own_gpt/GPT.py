@@ -115,8 +115,9 @@ def _known(b: int, n: int) -> list[Question]:
 )
 def _(rng):
     """embedding, position, layers and norm; in each layer attention_norm, attention, feed_forward_norm and
-    feed_forward. The head is the embedding once more, and no module: a Linear that shares the weight is one more entry
-    of `state_dict`, by another name. No buffers either.
+    feed_forward. Each layer is made by itself: `[Layer(...)] * n_layers` is one layer with n_layers names. The head is
+    the embedding once more, and no module: a Linear that shares the weight is one more entry of `state_dict`, by
+    another name. No buffers either.
     """
     return [Question(build=_build(rng), probe="parameters") for _ in range(2)]
 
@@ -129,8 +130,8 @@ def _(rng):
 
 @exercise.stage("one token", points=0.75, public=_known(1, 1), tolerance=OF_A_NORM)
 def _(rng):
-    """The embedding times sqrt(d), plus the position; the layers; the last norm; then the product with each row of the
-    embedding. One token sees itself.
+    """The embedding times sqrt(d), plus the position; the layers, each of them x + part(norm(x)), twice; the last norm;
+    then the product with each row of the embedding. One token sees itself.
     """
     return _drawn(1, 1)(rng)
 
@@ -278,6 +279,20 @@ class _PostNormGPT(GPT):
     """The norm stands before each part, and the path of the residual stays free: x + part(norm(x))."""
 
     layer = _PostNorm
+
+
+class _NormBehind(Layer):
+    def forward(self, x: Tensor, mask: Tensor) -> Tensor:
+        x = x + self.attention_norm(self.attention(x, mask))
+        found: Tensor = x + self.feed_forward_norm(self.feed_forward(x))
+        return found
+
+
+@exercise.mistake("the norm stands behind the part")
+class _NormBehindGPT(GPT):
+    """A part reads what is normed: x + part(norm(x)), and not x + norm(part(x))."""
+
+    layer = _NormBehind
 
 
 class _NormedPath(Layer):

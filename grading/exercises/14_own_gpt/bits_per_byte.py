@@ -37,6 +37,8 @@ def _measured(
     shift: bool = True,
     back: bool = True,
     record: bool = False,
+    recut: bool = False,
+    too_many: bool = False,
 ) -> float:
     """Measures a model; the options are the ways in which it goes wrong."""
     training = model.training
@@ -44,8 +46,12 @@ def _measured(
         model.eval()
     with torch.set_grad_enabled(record):
         logits, target = (model(tokens[:, :-1]), tokens[:, 1:]) if shift else (model(tokens), tokens)
+        logits = model(tokens)[:, :-1] if too_many else logits
     if back:
         model.train(training)
+    if recut:
+        b, n, v = logits.shape
+        logits = logits.reshape(b, v, n).transpose(1, 2)
     loss = F.cross_entropy(logits.flatten(0, 1), target.flatten(), reduction="sum").item()
     by = {"bytes": n_bytes, "tokens": target.numel(), "mean": n_bytes * target.numel(), "texts": n_bytes * len(target)}
     return loss / unit / by[mean]
@@ -97,7 +103,9 @@ exercise.stages += [
     _stage(
         "the bits of all tokens, shared out among the bytes",
         1.25,
-        "Add up the cross-entropy of all places (natural logarithms), divide by log(2) and by the number of bytes.",
+        "The model reads tokens[:, :-1]; it may have no position for one more. Add up the cross-entropy of all b * n "
+        "places (natural logarithms), divide by log(2) and by the number of bytes. F.cross_entropy wants the "
+        "vocabulary as axis 1: exchange axes with transpose, or flatten logits and targets.",
         _plain,
         decisive=True,
     ),
@@ -153,6 +161,19 @@ exercise.mistake(
     "each token is to guess itself",
     "The answer at each place is the next token: the model reads tokens[:, :-1], and is asked for tokens[:, 1:].",
     partial(_measured, shift=False),
+)
+
+exercise.mistake(
+    "reshape in place of transpose",
+    "`reshape(b, V, n)` cuts the same numbers into other rows. To exchange two axes take `transpose(1, 2)`; or flatten "
+    "logits and targets.",
+    partial(_measured, recut=True),
+)
+
+exercise.mistake(
+    "the model reads the last token, too",
+    "Nothing is asked behind it, and a model with as many positions as places stops. Give it tokens[:, :-1].",
+    partial(_measured, too_many=True),
 )
 
 exercise.mistake(

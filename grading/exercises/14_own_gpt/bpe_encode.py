@@ -87,6 +87,16 @@ def _one_each(text: str, merges: list[Pair]) -> list[int]:
     return found
 
 
+def _from_the_right(text: str, merges: list[Pair]) -> list[int]:
+    found = []
+    for word in split_words(text):
+        parts = _bytes(word)[::-1]
+        for number, pair in enumerate(merges, 256):
+            parts = replace_pair(parts, (pair[1], pair[0]), number)
+        found += parts[::-1]
+    return found
+
+
 _across = partial(_cut, split=lambda text: [text])
 _characters = partial(_cut, numbers=lambda word: [ord(sign) for sign in word])
 _ascii_only = partial(_cut, numbers=lambda word: [byte for byte in word.encode() if byte < 128])
@@ -231,7 +241,8 @@ exercise.stages += [
     _stage(
         "a word: what was learned first is merged first",
         1.25,
-        "Merge in the order of the list, wherever the pair stands in the word; merge number n makes 256 + n.",
+        "Merge in the order of the list, wherever the pair stands in the word, from left to right; merge number n "
+        "makes 256 + n. Another call has other merges: what an earlier one made of a word does not count.",
         "one word",
         3,
         decisive=True,
@@ -296,6 +307,12 @@ exercise.mistake(
     "a merge is made once in a word",
     "The same pair may stand in a word several times: replace_pair replaces all of them.",
     _one_each,
+)
+
+exercise.mistake(
+    "a pair is replaced from the right end of the word",
+    "Of three equal letters the first two are the pair: go through the word from left to right, as replace_pair does.",
+    _from_the_right,
 )
 
 exercise.mistake(

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import random
-from collections.abc import Callable
 from functools import partial
 
 import torch
@@ -124,7 +123,8 @@ def _(rng):
 )
 def _(rng):
     """The gradient of a logit is its probability, less 1 for the token that came, divided by the number of places. Use
-    operations of PyTorch from the logits to the mean; a logit that is cut off (`clamp`) has no gradient.
+    operations of PyTorch from the logits to the mean; a logit that is cut off (`clamp`) has no gradient. The largest
+    logit is detached wherever it stands, or nowhere: then its own gradients cancel.
     """
     return [_with_gradients(_unlike(rng, 3, 2, 5)), *map(_with_gradients, _large(rng)[:3])]
 
@@ -251,14 +251,22 @@ exercise.mistake(
 )
 
 
-def _other_gradient(logits: Tensor, targets: Tensor, *, of: Callable[[Tensor], Tensor]) -> Tensor:
+def _other_gradient(logits: Tensor, targets: Tensor, *, taken: bool) -> Tensor:
     highest = logits.amax(dim=-1, keepdim=True)
-    return ((logits - of(highest)).exp().sum(dim=-1).log() + highest[..., 0] - _right(logits, targets)).mean()
+    first, then = (highest.detach(), highest) if taken else (highest, highest.detach())
+    return ((logits - first).exp().sum(dim=-1).log() + then[..., 0] - _right(logits, targets)).mean()
 
 
 exercise.mistake(
     "the largest logit is detached in one place only",
     "`detach` may be left out: the largest logit is subtracted and added again, and its gradients cancel. Detach it in "
     "both places or in none.",
-    partial(_other_gradient, of=torch.Tensor.detach),
+    partial(_other_gradient, taken=True),
+)
+
+exercise.mistake(
+    "the largest logit is detached only where it is added again",
+    "`detach` may be left out: the largest logit is subtracted and added again, and its gradients cancel. Detach it in "
+    "both places or in none.",
+    partial(_other_gradient, taken=False),
 )

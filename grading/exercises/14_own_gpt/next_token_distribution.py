@@ -168,7 +168,8 @@ exercise.stages += [
         "a temperature, and nothing cut",
         0.5,
         "Divide the logits by the temperature, then take the softmax: torch.softmax, as the exponential of a large "
-        "number is infinity.",
+        "number is infinity. Place i of the result belongs to token i: whoever has sorted puts each probability back "
+        "to its place (`scatter`).",
         _temperatures,
     ),
     _stage(
@@ -277,3 +278,18 @@ exercise.mistake(
     "top_p is about a sum: how many of the most probable tokens it takes to have p together.",
     partial(_cut, keep="each"),
 )
+
+
+@exercise.mistake("the result is left in sorted order")
+def _(logits, temperature=1.0, top_k=None, top_p=None):
+    """Place i of the result belongs to token i. Put each probability back: `zeros.scatter(0, order, sorted)`."""
+    return _cut(logits, temperature, top_k, top_p)[logits.argsort(descending=True)]
+
+
+@exercise.mistake("sorted probabilities are put back with the order, not with its inverse")
+def _(logits, temperature=1.0, top_k=None, top_p=None):
+    """`sorted[order]` goes the same way once more. Back leads `zeros.scatter(0, order, sorted)`, or
+    `sorted[order.argsort()]`.
+    """
+    order = logits.argsort(descending=True)
+    return _cut(logits, temperature, top_k, top_p)[order][order]

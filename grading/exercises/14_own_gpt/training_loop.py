@@ -182,7 +182,33 @@ def _long(rng: random.Random) -> list[Question]:
     found = [_asked(rng, 2, groups, 1, spread=LONG, peak=0.5, groups=groups) for groups in (1, 2)]
     tied = _asked(rng, 2, 1, 1, spread=LONG, peak=0.5)
     model = replace(tied.inputs[0], tie=("head.weight", "base.embedding.weight"))
-    return [*found, replace(tied, inputs=(model, *tied.inputs[1:])), _any(rng, 1, 2, 1, spread=6.0)]
+    return [*found, replace(tied, inputs=(model, *tied.inputs[1:])), _any(rng, 1, 2, 1, spread=6.0), _partly(rng)]
+
+
+def _partly(rng: random.Random) -> Question:
+    """Asks about an optimizer that holds the head alone, whose own gradient is much shorter than that of the model.
+
+    There is one step: what is left in the rest of the model by the step before may be cleared or not.
+    """
+
+    def draw(rng: random.Random) -> Question:
+        ask = _any(rng, 1, 1, 1, spread=LONG, peak=0.5)
+        model, optimizer, *others = ask.inputs
+        return replace(ask, inputs=(model, replace(optimizer, holds=("head",)), *others))
+
+    def tells(ask: Question) -> bool:
+        model, optimizer, *others = build_inputs(ask.inputs)
+        found: list[float] = []
+
+        def note(model: nn.Module) -> None:
+            held = [parameter for group in optimizer.param_groups for parameter in group["params"]]
+            for some in (held, model.parameters()):
+                found.append(_norm([parameter.grad for parameter in some if parameter.grad is not None]))
+
+        _train(model, optimizer, *others, clip=note)
+        return found[1] > 1.5 * max(1.0, found[0])
+
+    return _seen_after(_telling(rng, draw, tells))
 
 
 def _left(rng: random.Random) -> list[Question]:
@@ -195,10 +221,13 @@ def _dropping(rng: random.Random) -> list[Question]:
     return [_any(rng, 1, 1, 1, dropout=1.0, spread=LONG), _asked(rng, 1, 4, 1, dropout=1.0)]
 
 
+def _seen_after(ask: Question) -> Question:
+    """Returns the question what the model gives after the training: of the last step the losses tell nothing."""
+    return replace(ask, probe="after", follow_up=(torch.tensor([[1, 2, 3, 4]]),))
+
+
 def _step(rng: random.Random) -> list[Question]:
-    """Asks what the model gives after the training: of the last step the losses tell nothing."""
-    probe = (torch.tensor([[1, 2, 3, 4]]),)
-    return [replace(ask, probe="after", follow_up=probe) for ask in [_asked(rng, 3, 1, 1)]]
+    return [_seen_after(_asked(rng, 3, 1, 1))]
 
 
 def _stage(name: str, points: float, look: str, draw: Draw, **options: Any) -> Stage:
@@ -216,8 +245,9 @@ exercise.stages += [
     _stage(
         "three batches: the steps",
         0.5,
-        "Clear, backward, clip, step: each once, in this order; it is the optimizer that moves the weights. With "
-        "three steps and a warm-up of 1, the rates are the peak, two thirds of it, and one third.",
+        "Set the rate, clear, backward, clip, step: each once; it is the optimizer that moves the weights. With three "
+        "steps and a warm-up of 1, the rates are the peak, two thirds of it, and one third. A gradient shorter than 1 "
+        "stays as it is.",
         _step,
     ),
     _stage(
@@ -237,7 +267,8 @@ exercise.stages += [
     _stage(
         "a long gradient is scaled down to length 1",
         0.25,
-        "nn.utils.clip_grad_norm_(model.parameters(), 1.0), after backward and before the step.",
+        "nn.utils.clip_grad_norm_(model.parameters(), 1.0), after backward and before the step. The length is the root "
+        "of the sum of all squares, of all parameters of the model, also of those that the optimizer does not hold.",
         _long,
     ),
     _stage(
@@ -262,9 +293,12 @@ exercise.stages += [
     warmup=("the first step", "all steps"),
 )
 def _(rng, batches, passes, warmup):
-    """Asks for one step and for many, and for a warm-up as long as the training. Small rates keep rounding small."""
+    """Asks for one step and for many, and for a warm-up as long as the training. Small rates keep rounding small.
+
+    No gradient is to be clipped: that is another stage.
+    """
     steps = batches * passes
-    return _any(rng, batches, passes, 1 if warmup == "the first step" else steps, peak=0.1)
+    return _asked(rng, batches, passes, 1 if warmup == "the first step" else steps, peak=0.1)
 
 
 exercise.mistake(
@@ -319,6 +353,17 @@ exercise.mistake(
     partial(_train, first=0),
 )
 
+
+def _other_line(step: int, steps: int, warmup_steps: int) -> float:
+    return min(step / warmup_steps, (steps - step) / max(1, steps - warmup_steps))
+
+
+exercise.mistake(
+    "steps are counted from 0, as by the linear schedule of transformers",
+    "Its first step has a rate of 0. Here t is 1 at the first step, and the rate is 0 one step after the last one.",
+    partial(_train, first=0, factor=_other_line),
+)
+
 exercise.mistake(
     "the rate is set after the step",
     "Each step is made with the rate of the one before. Set the rate first.",
@@ -364,6 +409,42 @@ exercise.mistake(
     "clip_grad_value_ cuts single numbers; clip_grad_norm_ scales the whole gradient.",
     partial(_train, clip=_clip_values),
 )
+
+
+def _clip_sum(model: nn.Module) -> None:
+    gradients = [parameter.grad for parameter in model.parameters() if parameter.grad is not None]
+    length = sum(float(gradient.norm()) for gradient in gradients)
+    for gradient in gradients:
+        gradient /= max(length, 1.0)
+
+
+exercise.mistake(
+    "the length is the sum of the parameters' lengths",
+    "Lengths do not add up: the length of the whole gradient is the root of the sum of the squares of all its numbers.",
+    partial(_train, clip=_clip_sum),
+)
+
+
+def _to_length_1(model: nn.Module) -> None:
+    length = nn.utils.clip_grad_norm_(model.parameters(), math.inf)
+    for parameter in model.parameters():
+        if parameter.grad is not None:
+            parameter.grad /= length
+
+
+exercise.mistake(
+    "short gradients become longer",
+    "A gradient shorter than 1 stays as it is: divide by the length only where it is above 1.",
+    partial(_train, clip=_to_length_1),
+)
+
+
+@exercise.mistake("only what the optimizer holds is clipped")
+def _(model, optimizer, *others):
+    """The gradient of all parameters of the model has a length, also of those that this optimizer does not move."""
+    held = [parameter for group in optimizer.param_groups for parameter in group["params"]]
+    return _train(model, optimizer, *others, clip=lambda model: nn.utils.clip_grad_norm_(held, 1.0))
+
 
 exercise.mistake(
     "the model is left in its old mode",

@@ -71,7 +71,7 @@ def _scaled_by(size: Callable[[Tensor, Tensor], float]) -> Callable[..., Tensor]
 )
 def _(rng):
     """Each head has its own keys and values: dot products, divided by the root of their width d/h, softmax over the
-    keys, and the weighted mean of the values.
+    keys, and the weighted mean of the values. Where no mask is given, every query sees all keys.
     """
     n, m, d = _draw_sizes(rng)
     return [
@@ -313,3 +313,10 @@ def _(query, key, value, mask=None):
     scores = query @ key.repeat_interleave(times, dim=1).mT / math.sqrt(query.size(-1))
     weights = torch.softmax(scores if mask is None else scores + mask, dim=-2)
     return weights @ value.repeat_interleave(times, dim=1)
+
+
+@exercise.mistake("without a mask it is causal")
+def _(query, key, value, mask=None):
+    """None: nothing is blocked, and every query sees all keys. Who wants the causal mask gives it."""
+    causal = torch.full((query.size(2), key.size(2)), -math.inf).triu(1)
+    return grouped_query_attention(query, key, value, causal if mask is None else mask)

@@ -81,7 +81,7 @@ def _(rng):
 )
 def _(rng):
     """Weights in double precision give scores in double precision: compute with tensors, without .item()
-    and .tolist().
+    and .tolist(), and make a new one with their type, `attention.new_zeros(...)` in place of `torch.zeros(...)`.
     """
     return [Question((_random(seed_from(rng), 1, 2, 4),), probe="in double")]
 

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import random
 import re
+from collections.abc import Callable
 from dataclasses import replace
 from typing import Any
 
@@ -54,8 +55,9 @@ def load_weights(model: nn.Module, tensors: Tensors, names: Names) -> nn.Module:
     return model
 
 
-# What may be published of a TransformerBase, in four manners. In each, the order of the replacements counts; in the
-# last one a part stands in a name several times.
+# What may be published of a TransformerBase, in five manners. In the first three the order of the replacements counts; in
+# the fourth a part stands in a name several times; in the last one, where none does, a replacement makes what the next
+# one replaces.
 MANNERS: tuple[Names, ...] = (
     {"model.embed": "embedding", "model.wpe": "position", "model.final": "norm", "model.": ""}
     | {"self_attn.q": "attention.query", "self_attn.k": "attention.key", "self_attn.v": "attention.value"}
@@ -71,6 +73,7 @@ MANNERS: tuple[Names, ...] = (
     | {"ff.o": "feed_forward.output"},
     {"/": ".", "encoder.layer_": "layers.", "table": "embedding", "places": "position", "ln": "norm"}
     | {"first": "attention", "second": "feed_forward"},
+    {"stem": "block", "block": "layers", "wte": "embedding", "wpe": "position"},
 )
 
 
@@ -114,13 +117,14 @@ def _asked(seed: int, manner: int, **options: Any) -> Question:
 
 def _right(rng: random.Random) -> list[Question]:
     sizes = {"d_model": rng.choice([2, 4]), "n_layers": 2, "d_feedforward": 3}
-    return [_asked(seed_from(rng), 0), *(_asked(seed_from(rng), manner, **sizes) for manner in (1, 2, 3))]
+    return [_asked(seed_from(rng), 0), *(_asked(seed_from(rng), manner, **sizes) for manner in (1, 2, 3, 4))]
 
 
 @exercise.stage("every tensor arrives under its own name", points=1, seed=1, decisive=True)
 def _(rng):
-    """Replace the parts of each published name, in the order of `names` and wherever they stand; what comes out is the
-    name in model.state_dict(), whatever the order of the tensors. Several have the same shape: names count.
+    """Replace the parts of each published name, one after the other in the order of `names`, and each wherever it
+    stands, also in what the replacements before it have made. What comes out is the name in model.state_dict(),
+    whatever the order of the tensors. Several have the same shape: names count.
     """
     return _right(rng)
 
@@ -290,6 +294,11 @@ def _(rng, layers, lacking):
 # --- mistakes ---------------------------------------------------------------------------------------------------------
 
 
+def _by(own: Callable[[str], str], model: nn.Module, tensors: Tensors) -> nn.Module:
+    """Loads tensors by our names, which `own` makes of theirs."""
+    return load_weights(model, {own(published): tensor for published, tensor in tensors.items()}, {})
+
+
 def _renamed(tensors: Tensors, names: Names) -> Tensors:
     return {_own(published, names): tensor for published, tensor in tensors.items()}
 
@@ -342,7 +351,20 @@ def _(model, tensors, names):
             published = published.replace(theirs, ours, 1)
         return published
 
-    return load_weights(model, {own(published): tensor for published, tensor in tensors.items()}, {})
+    return _by(own, model, tensors)
+
+
+@exercise.mistake("all parts are replaced at once")
+def _(model, tensors, names):
+    """One pattern goes over a name once, and never over what it has put there. Replace part after part: a later one may
+    stand in what an earlier one has made.
+    """
+
+    def own(published):
+        pattern = "|".join(map(re.escape, names))
+        return re.sub(pattern, lambda found: names[found[0]], published) if names else published
+
+    return _by(own, model, tensors)
 
 
 @exercise.mistake("the order of the tensors in place of their names")

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import math
 import random
+from collections.abc import Callable
 from dataclasses import replace
 from functools import partial
 from typing import Any
@@ -53,6 +54,9 @@ def _read(
     swapped: bool = False,
     scaled: bool = True,
     last: bool = False,
+    normed: bool = False,
+    cut: Callable[[Tensor, int], Tensor] = split_heads,
+    join: Callable[[Tensor], Tensor] = merge_heads,
 ) -> tuple[Tensor, Kept]:
     """Reads new tokens; the options are the ways in which it goes wrong."""
     past = cache[0][0].shape[2] if cache else 0
@@ -62,7 +66,7 @@ def _read(
     kept: Kept = []
     for number, layer in enumerate(model.layers):
         part, y = layer.attention, layer.attention_norm(x)
-        query, key, value = (split_heads(matrix(y), part.n_heads) for matrix in (part.query, part.key, part.value))
+        query, key, value = (cut(matrix(y), part.n_heads) for matrix in (part.query, part.key, part.value))
         new = key, value
         if cache:
             old = cache[number]
@@ -75,8 +79,9 @@ def _read(
             key, value = torch.cat([key, new[0]], dim=2), torch.cat([value, new[1]], dim=2)
         pair = new if keep == "new" else (key, value)
         kept.append((pair[1], pair[0]) if swapped else pair)
-        x = x + part.output(merge_heads(mixed))
-        x = x + layer.feed_forward(layer.feed_forward_norm(x))
+        x = (y if normed else x) + part.output(join(mixed))
+        y = layer.feed_forward_norm(x)
+        x = (y if normed else x) + layer.feed_forward(y)
     logits = model.norm(x) @ model.embedding.weight.T
     return logits[:, -1:] if last else logits, kept
 
@@ -150,8 +155,9 @@ exercise.stages += [
     _stage(
         "nothing has been read before",
         0.5,
-        "With cache=None it is the forward pass of GPT, and what is returned beside the logits is a list with keys "
-        "and values of each layer, (b, h, n, d/h) each.",
+        "With cache=None it is the forward pass of GPT: in a layer x + part(norm(x)), twice. Heads are cut by "
+        "split_heads and put together by merge_heads, which exchange two axes. What is returned beside the logits is "
+        "a list with keys and values of each layer, (b, h, n, d/h) each.",
         _at_first,
     ),
     _stage(
@@ -277,4 +283,34 @@ exercise.mistake(
 
 exercise.mistake(
     "only the last place is answered", "Return the logits of all new tokens, (b, n, V).", partial(_read, last=True)
+)
+
+exercise.mistake(
+    "the norm stands on the path of the residual",
+    "`x = norm(x)` overwrites the x that you add to: x + part(norm(x)).",
+    partial(_read, normed=True),
+)
+
+
+def _cut_anew(x: Tensor, n_heads: int) -> Tensor:
+    b, n, d = x.shape
+    return x.reshape(b, n_heads, n, d // n_heads)
+
+
+def _joined_anew(x: Tensor) -> Tensor:
+    b, h, n, width = x.shape
+    return x.reshape(b, n, h * width)
+
+
+exercise.mistake(
+    "heads are cut by a reshape alone",
+    "`reshape(b, h, n, d/h)` puts numbers of several tokens into one row. Cut the last axis into (h, d/h) and exchange "
+    "two axes, as split_heads does; merge_heads exchanges them back.",
+    partial(_read, cut=_cut_anew, join=_joined_anew),
+)
+
+exercise.mistake(
+    "heads are put together by a reshape alone",
+    "In (b, h, n, d/h) the heads stand before the tokens: exchange these two axes first, as merge_heads does.",
+    partial(_read, join=_joined_anew),
 )

@@ -14,7 +14,8 @@ from helpers.vocabulary import PAD
 from tutor.checking.answers import Question
 
 V = 11  # words of the drawn vocabularies
-LARGE = 40.0  # logits so far apart that the exponentials of some are 0
+LARGE = 150.0  # logits so far apart that the exponentials of most are 0
+FAR_APART = "logits that are hundreds apart"
 
 
 def places(tokens: Tensor, starts: Tensor, lengths: Tensor) -> Tensor:
@@ -57,12 +58,17 @@ def one(rng: random.Random) -> list[Question]:
 
 
 def several(rng: random.Random) -> list[Question]:
-    """Draws batches whose prompts and answers differ in length, the last one with large logits."""
+    """Draws batches whose prompts and answers differ in length."""
     return [
         batch(draw_spans(rng, 3), seed_from(rng)),
         batch(draw_spans(rng, 4), seed_from(rng), spare=rng.randint(1, 3)),
-        batch([(3, 4), (1, 9), (5, 7)], seed_from(rng), LARGE),
+        batch([(3, 4), (1, 9), (5, 7)], seed_from(rng)),
     ]
+
+
+def far_apart(rng: random.Random) -> list[Question]:
+    """Draws one text, and a batch, whose logits are hundreds apart."""
+    return [batch([(2, 8)], seed_from(rng), LARGE), batch([(3, 4), (1, 9), (5, 7)], seed_from(rng), LARGE)]
 
 
 def long_text(rng: random.Random) -> list[Question]:
@@ -71,8 +77,13 @@ def long_text(rng: random.Random) -> list[Question]:
     return [batch([(start, start + rng.randint(150, 180)), (2, 9)], seed_from(rng), words=3)]
 
 
-def cornered(rng: random.Random, texts: int, start: int, answer: int, spread: float, spare: int) -> Question | None:
-    """Returns a question on `texts` texts with this start and length of the answer; not many that are long, too."""
+def cornered(
+    rng: random.Random, texts: int, start: int, answer: int, spare: int, spread: float = 0.5
+) -> Question | None:
+    """Returns a question on `texts` texts with this start and length of the answer; not many that are long, too.
+
+    With the usual spread the probability of the longest answer is still a number of 32 bits.
+    """
     if texts > 2 and start + answer > 80:
         return None
     others = [(rng.randint(1, 5), rng.randint(6, 9)) for _ in range(texts - 1)]
@@ -129,14 +140,20 @@ def add_mistakes(exercise: Definition, result: Result, counted: str) -> None:
             spanning(lambda tokens, starts, lengths: ((starts - 1).clamp(min=1), lengths)),
         ),
         (
+            f"what is {counted} lies one place too far back",
+            "The logits that score the token at place start stand at place start - 1. Compare starts and lengths with "
+            "the places of the tokens, which begin at 1 where the logits begin at 0.",
+            spanning(lambda tokens, starts, lengths: (starts + 1, lengths + 1)),
+        ),
+        (
             "nothing is shifted",
             "The logits at place i score the token that comes *next*: logits[:, :-1] belong to tokens[:, 1:].",
             unshifted,
         ),
         (
-            "the logarithm of a softmax",
-            "Where a word is very improbable its share is 0 in 32 bits, and the logarithm minus infinity. "
-            "`log_softmax` does both at once, and its numbers stay finite.",
+            "softmax first, and then its logarithm",
+            "Where a word is very improbable its share is 0 in 32 bits, and so is a product with it: the logarithm is "
+            "minus infinity. `log_softmax` does both at once, and its numbers stay finite.",
             of_a_softmax,
         ),
     ):

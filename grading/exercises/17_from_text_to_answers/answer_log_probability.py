@@ -7,7 +7,19 @@ from torch import Tensor
 from grading.definitions.definition import Definition
 from grading.exercises.draws import fixed
 
-from ._common import LARGE, add_mistakes, batch, cornered, log_probabilities, long_text, one, places, several
+from ._common import (
+    FAR_APART,
+    LARGE,
+    add_mistakes,
+    batch,
+    cornered,
+    far_apart,
+    log_probabilities,
+    long_text,
+    one,
+    places,
+    several,
+)
 
 exercise = Definition(minutes=15, difficulty=2, trains=True)
 
@@ -42,11 +54,11 @@ def _(rng):
 
 @exercise.stage(
     "prompts and answers of different lengths, and padding",
-    points=2,
+    points=1.5,
     public=[
         batch([(2, 8), (4, 5)], 14),
         batch([(3, 5), (1, 6), (2, 9)], 15, spare=2),
-        batch([(3, 4), (1, 9), (5, 7)], 16, LARGE),
+        batch([(3, 4), (1, 9), (5, 7)], 16),
         *fixed(several, 1),
     ],
     decisive=True,
@@ -61,11 +73,23 @@ def _(rng):
     texts=(1, range(33, 40)),
     start=(1, range(34, 40), range(101, 110)),
     answer=(1, 2, range(65, 70)),
-    spread=(1.0, 150.0),
     spare=(0, range(1, 4)),
 )
-def _(rng, texts, start, answer, spread, spare):
-    return cornered(rng, texts, start, answer, spread, spare)
+def _(rng, texts, start, answer, spare):
+    return cornered(rng, texts, start, answer, spare)
+
+
+@exercise.stage(FAR_APART, points=0.5, public=fixed(far_apart, 3))
+def _(rng):
+    """A share that softmax gives may be 0 in 32 bits, and so may a product of shares: the logarithm is minus infinity,
+    or that of whatever was added against it. `log_softmax` and `F.cross_entropy` go from logits to logarithms at once.
+    """
+    return far_apart(rng)
+
+
+@exercise.corners(FAR_APART, texts=(1, range(33, 40)), start=(1, range(4, 9)), answer=(1, 2), spare=(0, range(1, 4)))
+def _(rng, texts, start, answer, spare):
+    return cornered(rng, texts, start, answer, spare, LARGE)
 
 
 exercise.large += fixed(long_text, 1)

@@ -9,7 +9,19 @@ from torch.nn import functional as F
 from grading.definitions.definition import Definition
 from grading.exercises.draws import fixed
 
-from ._common import LARGE, add_mistakes, batch, cornered, log_probabilities, long_text, one, places, several
+from ._common import (
+    FAR_APART,
+    LARGE,
+    add_mistakes,
+    batch,
+    cornered,
+    far_apart,
+    log_probabilities,
+    long_text,
+    one,
+    places,
+    several,
+)
 
 exercise = Definition(minutes=20, difficulty=2, trains=True)
 
@@ -33,8 +45,8 @@ def _(rng):
 
 @exercise.stage(
     "the prompt is not scored",
-    points=1.5,
-    public=[batch([(4, 7), (4, 7)], 3), batch([(5, 6)], 4, LARGE)],
+    points=1.25,
+    public=[batch([(4, 7), (4, 7)], 3), batch([(5, 6)], 4)],
     decisive=True,
 )
 def _(rng):
@@ -47,11 +59,11 @@ def _(rng):
 
 @exercise.stage(
     "answers of different lengths, and padding",
-    points=1.5,
+    points=1.25,
     public=[
         batch([(2, 8), (4, 5)], 5),
         batch([(3, 5), (1, 6), (2, 9)], 6, spare=2),
-        batch([(3, 4), (1, 9), (5, 7)], 7, LARGE),
+        batch([(3, 4), (1, 9), (5, 7)], 7),
         *fixed(several, 0),
     ],
     decisive=True,
@@ -68,11 +80,23 @@ def _(rng):
     texts=(1, range(33, 40)),
     start=(1, range(34, 40), range(101, 110)),
     answer=(1, 2, range(65, 70)),
-    spread=(1.0, 150.0),
     spare=(0, range(1, 4)),
 )
-def _(rng, texts, start, answer, spread, spare):
-    return cornered(rng, texts, start, answer, spread, spare)
+def _(rng, texts, start, answer, spare):
+    return cornered(rng, texts, start, answer, spare)
+
+
+@exercise.stage(FAR_APART, points=0.5, public=fixed(far_apart, 2))
+def _(rng):
+    """A share that softmax gives may be 0 in 32 bits, and so may a product of shares: the logarithm is minus infinity,
+    or that of whatever was added against it. `log_softmax` and `F.cross_entropy` go from logits to logarithms at once.
+    """
+    return far_apart(rng)
+
+
+@exercise.corners(FAR_APART, texts=(1, range(33, 40)), start=(1, range(4, 9)), answer=(1, 2), spare=(0, range(1, 4)))
+def _(rng, texts, start, answer, spare):
+    return cornered(rng, texts, start, answer, spare, LARGE)
 
 
 @exercise.stage("a number, `()`, for backward()", points=0.5, public=[batch([(2, 5), (1, 4)], 8)], view="shape")
@@ -89,6 +113,15 @@ add_mistakes(exercise, _mean, "scored")
 def _(logits, tokens, starts, lengths):
     """An answer may hold any number. Where a text ends, only lengths says."""
     return _mean(log_probabilities(logits, tokens), places(tokens, starts, lengths) & (tokens[:, 1:] != 0))
+
+
+@exercise.mistake("the first token of the answer is left out, and of one that is alone the loss is 0")
+def _(logits, tokens, starts, lengths):
+    """The prompt's last place scores the first token of the answer: it counts, although its logits stand in the prompt.
+    So an answer of one token has a loss, too.
+    """
+    scored = places(tokens, starts + 1, lengths)
+    return -(log_probabilities(logits, tokens) * scored).sum() / scored.sum().clamp(min=1)
 
 
 @exercise.mistake("the mean of the texts' means")

@@ -32,7 +32,9 @@ def _rewards(prompts: int, answers: int, seed: int) -> Question:
     "best and worst", points=1, public=[_rewards(3, 4, 1), _rewards(1, 2, 2), _rewards(5, 3, 3)], decisive=True
 )
 def _(rng):
-    """A row for each prompt: its number, the place of its best answer, the place of its worst."""
+    """A row for each prompt whose best answer is better than its worst, by however little: its number, the place of its
+    best answer, the place of its worst.
+    """
     return [_rewards(rng.randint(2, 6), rng.randint(2, 5), seed_from(rng)) for _ in range(2)]
 
 
@@ -83,8 +85,8 @@ def _with_equal_rows(rng: random.Random) -> list[Question]:
     decisive=True,
 )
 def _(rng):
-    """There is nothing to prefer: such a prompt has no row, and the others keep their numbers. Where no prompt has a
-    preference the result is empty, `(0, 3)`.
+    """There is nothing to prefer: such a prompt has no row, and the others keep their numbers. Where the best answer is
+    better, by however little, there is a row. Where no prompt has a preference the result is empty, `(0, 3)`.
     """
     return _with_equal_rows(rng)
 

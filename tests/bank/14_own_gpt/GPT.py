@@ -437,3 +437,11 @@ class GPT(TransformerBase):
 # ...
 # -        self.norm = nn.LayerNorm(d_model)
 # +        self.norm = nn.LayerNorm(d_model, eps=1e-3)
+
+
+# %% wrong: x + norm(part(x)) -> the norm stands behind the part
+# of: two short classes
+# -        x = x + self.attention(self.attention_norm(x), mask)
+# -        return x + self.feed_forward(self.feed_forward_norm(x))
+# +        x = x + self.attention_norm(self.attention(x, mask))
+# +        return x + self.feed_forward_norm(self.feed_forward(x))

@@ -159,7 +159,7 @@ def bits_per_byte(model, tokens, n_bytes):
     return nats.item() / math.log(2) / n_bytes
 
 
-# %% wrong: the model reads the last token too ->
+# %% wrong: the model reads the last token too -> the model reads the last token, too
 def bits_per_byte(model, tokens, n_bytes):
     training = model.training
     model.eval()
@@ -217,3 +217,15 @@ def bits_per_byte(model, tokens, n_bytes):
 # -def bits_per_byte(model, tokens, n_bytes):
 # +def bits_per_byte(model, tokens, n_bytes):
 # +    tokens = tokens[:, :257]
+
+
+# %% wrong: reshape to the axes that are wanted -> reshape in place of transpose
+def bits_per_byte(model, tokens, n_bytes):
+    mode = model.training
+    model.train(False)
+    with torch.no_grad():
+        scores = model(tokens[:, :-1])
+        b, n, v = scores.shape
+        total = F.cross_entropy(scores.reshape(b, v, n), tokens[:, 1:], reduction="sum")
+    model.train(mode)
+    return float(total) / math.log(2) / n_bytes

@@ -374,3 +374,20 @@ def bpe_encode(text, merges):
         return numbers + encoded(words[1:])
 
     return encoded(split_words(text))
+
+
+# %% wrong: backwards, in place -> a pair is replaced from the right end of the word
+def bpe_encode(text, merges):
+    cut = []
+    for word in split_words(text):
+        numbers = [byte for byte in word.encode()]
+        for n, (a, b) in enumerate(merges):
+            i = len(numbers) - 2
+            while i >= 0:
+                if numbers[i] == a and numbers[i + 1] == b:
+                    numbers[i] = 256 + n
+                    del numbers[i + 1]
+                    i -= 1
+                i -= 1
+        cut += numbers
+    return cut

@@ -261,3 +261,11 @@ def cross_entropy(logits, targets):
 # of: the largest logit is taken away
 # -    shifted = logits - logits.max(dim=-1, keepdim=True).values
 # +    shifted = (logits - logits.max(dim=-1, keepdim=True).values).clamp(min=-80)
+
+
+# %% wrong: detached where it is added -> the largest logit is detached only where it is added again
+def cross_entropy(logits, targets):
+    m = torch.amax(logits, dim=-1, keepdim=True)
+    log_sum_exp = (logits - m).exp().sum(dim=-1).log() + m.detach().squeeze(-1)
+    right_ones = torch.take_along_dim(logits, targets[..., None], dim=-1)[..., 0]
+    return torch.mean(log_sum_exp - right_ones)

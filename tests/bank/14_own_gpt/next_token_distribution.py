@@ -127,7 +127,7 @@ def next_token_distribution(logits, temperature=1.0, top_k=None, top_p=None):
 # +        chances = chances.where((chances >= 1 - top_p) | (before == 0), torch.zeros_like(chances))
 
 
-# %% wrong: sorted and not put back ->
+# %% wrong: sorted and not put back -> the result is left in sorted order
 # of: cut in sorted order
 # -    return torch.zeros_like(chances).scatter(0, places, chances)
 # +    return chances
@@ -333,3 +333,9 @@ def next_token_distribution(logits, temperature=1.0, top_k=None, top_p=None):
         chances = chances.where(before < top_p, torch.zeros_like(chances))
         chances = chances / chances.sum()
     return torch.zeros_like(chances).scatter(0, places, chances)
+
+
+# %% wrong: the order in place of its inverse -> sorted probabilities are put back with the order, not with its inverse
+# of: cut in sorted order
+# -    return torch.zeros_like(chances).scatter(0, places, chances)
+# +    return chances[places]

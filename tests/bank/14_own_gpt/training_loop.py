@@ -218,7 +218,7 @@ def training_loop(model, optimizer, batches, passes, peak, warmup_steps):
 # +            nn.utils.clip_grad_norm_(model.parameters(), 5.0)
 
 
-# %% wrong: always to length 1 ->
+# %% wrong: always to length 1 -> short gradients become longer
 # of: a counter in two loops
 #              nn.utils.clip_grad_norm_(model.parameters(), 1.0)
 # +            whole = math.sqrt(sum(float((p.grad**2).sum()) for p in model.parameters()))
@@ -473,3 +473,26 @@ def training_loop(model, optimizer, batches, passes, peak, warmup_steps):
 # of: a counter in two loops
 # -            rising, falling = step / warmup_steps, (steps - step + 1) / (steps - warmup_steps + 1)
 # +            rising, falling = step / warmup_steps, (steps - step) / (steps - warmup_steps or 1)
+
+
+# %% wrong: the linear schedule of another library -> steps are counted from 0, as by the linear schedule of transformers
+# of: a counter in two loops
+# -            step += 1
+# -            rising, falling = step / warmup_steps, (steps - step + 1) / (steps - warmup_steps + 1)
+# +            rising, falling = step / max(1, warmup_steps), (steps - step) / max(1, steps - warmup_steps)
+# ...
+#              optimizer.step()
+# +            step += 1
+
+
+# %% wrong: lengths are added up -> the length is the sum of the parameters' lengths
+# of: clipping by hand, cleared at the end
+# -        length = torch.sqrt(sum((g**2).sum() for g in gradients))
+# +        length = sum(g.norm() for g in gradients)
+
+
+# %% wrong: the optimizer's weights alone -> only what the optimizer holds is clipped
+# of: a counter in two loops
+# -            nn.utils.clip_grad_norm_(model.parameters(), 1.0)
+# +            held = [weight for group in optimizer.param_groups for weight in group["params"]]
+# +            nn.utils.clip_grad_norm_(held, 1.0)

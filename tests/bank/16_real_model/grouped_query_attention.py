@@ -283,3 +283,13 @@ def grouped_query_attention(
 # of: head by head
 # -        group = i // (h // g)
 # +        group = min(i // min(h // g, 8), g - 1)
+
+
+# %% wrong: causal where no mask is given -> without a mask it is causal
+# of: repeat_interleave
+# -    if mask is not None:
+# -        scores = scores + mask
+# -    return scores.softmax(-1) @ value
+# +    if mask is None:
+# +        mask = torch.full((query.size(2), key.size(2)), -torch.inf).triu(1)
+# +    return (scores + mask).softmax(-1) @ value

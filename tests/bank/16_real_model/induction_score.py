@@ -193,3 +193,13 @@ def induction_score(attention: Tensor) -> Tensor:
 # of: indices
 # -    n = attention.size(-1)
 # +    attention, n = attention[:32], attention.size(-1)
+
+
+# %% wrong: filled into zeros ->
+def induction_score(attention):
+    b, h, n, _ = attention.shape
+    scores = torch.zeros(h)
+    for head in range(h):
+        picked = [attention[:, head, i, i + 1 - n // 2] for i in range(n // 2, n)]
+        scores[head] = torch.stack(picked).mean()
+    return scores

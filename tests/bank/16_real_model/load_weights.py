@@ -216,3 +216,23 @@ def load_weights(model, tensors, names):
 # of: one loop, then load_state_dict
 # -    return model
 # +    return found
+
+
+# %% wrong: one pattern for all parts -> all parts are replaced at once
+def load_weights(model, tensors, names):
+    pattern = re.compile("|".join(re.escape(part) for part in names)) if names else None
+    own = dict(model.named_parameters())
+    ready = {}
+    for told, tensor in tensors.items():
+        name = pattern.sub(lambda match: names[match[0]], told) if pattern else told
+        if name not in own:
+            raise ValueError(f"no place for {told}")
+        if own[name].shape != tensor.shape:
+            raise ValueError(f"{told}: {tuple(tensor.shape)} does not fit {tuple(own[name].shape)}")
+        ready[name] = tensor
+    left = own.keys() - ready.keys()
+    if left:
+        raise ValueError(f"no numbers for {', '.join(sorted(left))}")
+    for name, tensor in ready.items():
+        own[name].data.copy_(tensor)
+    return model

@@ -283,3 +283,43 @@ def read_with_cache(model, tokens, cache):
 # +        from helpers.models import Context
 # +
 # +        layer(x, Context(mask=causal_mask(n)))
+
+
+# %% wrong: x is overwritten by its norm -> the norm stands on the path of the residual
+# of: the forward pass, opened
+# -        part, y = layer.attention, layer.attention_norm(x)
+# +        part, x = layer.attention, layer.attention_norm(x)
+# +        y = x
+# ...
+# -        x = x + layer.feed_forward(layer.feed_forward_norm(x))
+# +        x = layer.feed_forward_norm(x)
+# +        x = x + layer.feed_forward(x)
+
+
+# %% wrong: heads by reshape -> heads are cut by a reshape alone
+def read_with_cache(model, tokens, cache):
+    b, n = tokens.shape
+    m = 0 if cache is None else cache[0][0].size(2)
+    d = model.embedding.embedding_dim
+    x = model.embedding(tokens) * math.sqrt(d) + model.position[m : m + n]
+    mask = causal_mask(m + n)[m:]
+    pairs = []
+    for i, layer in enumerate(model.layers):
+        a = layer.attention
+        z = layer.attention_norm(x)
+        shape = (b, a.n_heads, n, d // a.n_heads)
+        q, k, v = a.query(z).reshape(shape), a.key(z).reshape(shape), a.value(z).reshape(shape)
+        if m > 0:
+            k = torch.cat([cache[i][0], k], dim=2)
+            v = torch.cat([cache[i][1], v], dim=2)
+        pairs.append((k, v))
+        scores = q @ k.mT / math.sqrt(d // a.n_heads) + mask
+        x = x + a.output((scores.softmax(-1) @ v).reshape(b, n, d))
+        x = x + layer.feed_forward(layer.feed_forward_norm(x))
+    return model.norm(x) @ model.embedding.weight.T, pairs
+
+
+# %% wrong: put together without exchanging axes -> heads are put together by a reshape alone
+# of: the forward pass, opened
+# -        x = x + part.output(merge_heads(attend(query, key, value, mask)))
+# +        x = x + part.output(attend(query, key, value, mask).reshape(x.shape))

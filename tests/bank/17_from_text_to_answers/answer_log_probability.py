@@ -84,7 +84,7 @@ def answer_log_probability(logits, tokens, starts, lengths):
 # +    return (picked * scored).sum()
 
 
-# %% wrong: the logarithm of softmax -> the logarithm of a softmax
+# %% wrong: the logarithm of softmax -> softmax first, and then its logarithm
 def answer_log_probability(logits, tokens, starts, lengths):
     picked = logits[:, :-1].softmax(dim=-1).log().gather(2, tokens[:, 1:, None])[..., 0]
     following = torch.arange(1, tokens.shape[1])
@@ -113,3 +113,27 @@ def answer_log_probability(logits, tokens, starts, lengths):
 # +        last = min(last, first + 64)
 # +        logs = torch.log_softmax(row[first - 1 : last - 1], dim=-1)
 # +        sums.append(logs[torch.arange(int(last - first)), text[first:last]].sum())
+
+
+# %% wrong: the logarithm of a product -> softmax first, and then its logarithm
+def answer_log_probability(logits, tokens, starts, lengths):
+    p = logits.softmax(dim=-1)
+    out = []
+    for row in range(len(p)):
+        chance = p.new_ones(())
+        for place in range(int(starts[row]), int(lengths[row])):
+            chance = chance * p[row, place - 1, tokens[row, place]]
+        out.append(chance.log())
+    return torch.stack(out)
+
+
+# %% wrong: places of logits from start up to length -> what is counted lies one place too far back
+# of: a mask and a gather
+# -    following = torch.arange(1, tokens.shape[1])
+# +    following = torch.arange(0, tokens.shape[1] - 1)
+
+
+# %% wrong: the logarithm of softmax and a little ->
+# of: a mask and a gather
+# -    picked = logits[:, :-1].log_softmax(dim=-1).gather(2, tokens[:, 1:, None])[..., 0]
+# +    picked = (logits[:, :-1].softmax(dim=-1) + 1e-12).log().gather(2, tokens[:, 1:, None])[..., 0]

@@ -130,7 +130,7 @@ def answer_loss(logits, tokens, starts, lengths):
 # +    return -picked[scored].exp().mean().log()
 
 
-# %% wrong: the logarithm of softmax -> the logarithm of a softmax
+# %% wrong: the logarithm of softmax -> softmax first, and then its logarithm
 # of: a mask and a gather
 # -    logs = logits[:, :-1].log_softmax(dim=-1)
 # +    logs = logits[:, :-1].softmax(dim=-1).log()
@@ -167,3 +167,25 @@ def answer_loss(logits, tokens, starts, lengths):
     first = int(starts[0])
     rows = logits[:, first - 1 : -1].reshape(-1, logits.shape[-1])
     return F.cross_entropy(rows, tokens[:, first:].reshape(-1))
+
+
+# %% wrong: places of logits from start on, none for an answer of one token -> the first token of the answer is left out, and of one that is alone the loss is 0
+def answer_loss(logits, tokens, starts, lengths):
+    b, n, size = logits.shape
+    target = tokens.roll(-1, dims=1)
+    loss = F.cross_entropy(logits.reshape(-1, size), target.reshape(-1), reduction="none").reshape(b, n)
+    place = torch.arange(n).expand(b, n)
+    counts = (place >= starts.unsqueeze(1)) & (place + 1 < lengths.unsqueeze(1))
+    return torch.where(counts, loss, 0.0).sum() / counts.sum().clamp(min=1)
+
+
+# %% wrong: places of logits from start up to length -> what is scored lies one place too far back
+# of: a mask and a gather
+# -    following = torch.arange(1, tokens.shape[1])
+# +    following = torch.arange(0, tokens.shape[1] - 1)
+
+
+# %% wrong: the logarithm of softmax and a little ->
+# of: a mask and a gather
+# -    logs = logits[:, :-1].log_softmax(dim=-1)
+# +    logs = (logits[:, :-1].softmax(dim=-1) + 1e-12).log()

@@ -98,3 +98,9 @@ def preference_pairs(rewards):
 # of: a mask over the rows
 # -    return rows[rewards.amax(dim=1) > rewards.amin(dim=1)]
 # +    return rows[rewards.amax(dim=1) > rewards.amin(dim=1)].float()
+
+
+# %% wrong: a margin of one ->
+# of: a mask over the rows
+# -    return rows[rewards.amax(dim=1) > rewards.amin(dim=1)]
+# +    return rows[rewards.amax(dim=1) - rewards.amin(dim=1) >= 1]
