@@ -347,8 +347,9 @@ exercise.mistake(
 )
 
 exercise.mistake(
-    "the first sentence that ends is taken",
-    "The first one to end is the shortest, not the best. Go on until no beam is left, or max_len is reached.",
+    "the shortest of the sentences that end wins",
+    "Neither the first one to end nor the one with the largest sum is the best. Go on until no beam is left, or "
+    "max_len is reached, and compare the means.",
     _beam(first_end=True),
 )
 

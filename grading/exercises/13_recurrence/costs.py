@@ -80,7 +80,8 @@ exercise.stages += [
     _stage(
         "products, recurrence",
         0.75,
-        "For each of L tokens: from_input multiplies (1, D) with (D, 3D), and from_state does so, too.",
+        "For each of L tokens: from_input multiplies (1, D) with (D, 3D), and from_state does so, too. Biases and "
+        "gates do not count.",
         "recurrence products",
     ),
     _stage(
@@ -102,7 +103,7 @@ exercise.stages += [
         "steps that must wait for another",
         0.5,
         "How many tokens must be worked out one after the other while a sentence is read, the first one included? "
-        "State t needs state t - 1; in attention no token waits for another one's result.",
+        "State t needs state t - 1; in attention, with a window or without, no token waits for another one's result.",
         "recurrence steps",
         "attention steps",
         "window steps",

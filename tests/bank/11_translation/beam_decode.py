@@ -130,13 +130,23 @@ def beam_decode(model, source, width, max_len):
 # +    for tokens, total in beams or finished:
 
 
-# %% wrong: first to end -> the first sentence that ends is taken
+# %% wrong: first to end -> the shortest of the sentences that end wins
 # of: lists of beams
 # -        if not beams:
 # +        if finished or not beams:
 # ...
 # -    for tokens, total in finished + beams:
 # +    for tokens, total in finished or beams:
+
+
+# %% wrong: the sum decides in the beam, and the mean against greedy -> the shortest of the sentences that end wins
+# of: lists of beams
+# -    found = []
+# -    for tokens, total in finished + beams:
+# -        words = tokens[1:]
+# -        found.append(([word for word in words if word != EOS], total / len(words)))
+# +    tokens, total = max(finished + beams, key=lambda pair: pair[1])
+# +    found = [([word for word in tokens[1:] if word != EOS], total / (len(tokens) - 1))]
 
 
 # %% wrong: softmax -> probabilities are added
