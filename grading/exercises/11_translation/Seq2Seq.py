@@ -114,9 +114,9 @@ def _with_one_vocabulary(build: dict[str, Any]) -> dict[str, Any]:
     view="parameters",
 )
 def _(rng):
-    """Three parts: self.encoder and self.decoder, a TransformerBase each, and self.head, a Linear from d_model to the
-    target's vocabulary. The decoder has cross=True. What the text does not set, d_feedforward too, stays at the
-    defaults of TransformerBase.
+    """Three parts: self.encoder and self.decoder, a TransformerBase with norm_first=True each, and self.head, a Linear
+    from d_model to the target's vocabulary. The decoder has cross=True. What the text does not set, d_feedforward too,
+    stays at the defaults of TransformerBase.
     """
     return [
         Question(build=build, probe="parameters")
