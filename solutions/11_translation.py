@@ -239,7 +239,8 @@ class Seq2Seq(nn.Module):
 
     def encode(self, source: Tensor, source_lengths: Tensor) -> Context:
         """Returns a Context with memory `(b, m, d)` and memory_mask, for source `(b, m)` and
-        lengths `(b,)`; no cache. Padding is hidden from the encoder, and by the mask from the decoder."""
+        lengths `(b,)`; no cache. Padding is hidden from the encoder, and by the mask from the decoder:
+        what is padding, the lengths alone say, whatever number stands there."""
         ### BEGIN SOLUTION
         memory = self.encoder(source, source_lengths)  # (b, m, d)
         return Context(memory=memory, memory_mask=hide_padding(source_lengths, source.size(1)))
@@ -347,7 +348,7 @@ def greedy_decode(
 
     Args:
         model: has `encode(source, source_lengths)` and `decode(target, context)`, as Seq2Seq.
-        source: `(b, m)`, padded at the end.
+        source: `(b, m)`, padded at the end, with any number. New tensors go to its device.
         source_lengths: number of real tokens of each source, `(b,)`.
         max_len: most words of a translation, also for a model that never says `<eos>`.
     """
@@ -701,7 +702,8 @@ def beam_decode(model: nn.Module, source: Tensor, width: int, max_len: int) -> t
 
     Args:
         model: has `encode(source, source_lengths)` and `decode(target, context)`, as Seq2Seq.
-        source: one sentence without padding, `(1, m)`; its length for `encode` is `torch.tensor([m])`.
+        source: one sentence without padding, `(1, m)`; its length for `encode` is
+            `torch.tensor([m], device=source.device)`. Other new tensors go to its device, too.
         width: number of beams, 1 or more. With 1 this is greedy decoding.
         max_len: most words written, `<eos>` included, 1 or more.
 
@@ -709,12 +711,13 @@ def beam_decode(model: nn.Module, source: Tensor, width: int, max_len: int) -> t
     It is never below that of the greedy sentence.
     """
     ### BEGIN SOLUTION
-    context = model.encode(source, torch.tensor([source.size(1)]))
+    context = model.encode(source, torch.tensor([source.size(1)], device=source.device))
     beams, finished = [([SOS], 0.0)], []  # tokens, and the sum of their log-probabilities
     for _ in range(max_len):
         candidates = []
         for tokens, total in beams:
-            logs = model.decode(torch.tensor([tokens]), context)[0, -1].log_softmax(dim=-1)  # (V,)
+            read = torch.tensor([tokens], device=source.device)  # (1, n)
+            logs = model.decode(read, context)[0, -1].log_softmax(dim=-1)  # (V,)
             best = logs.topk(min(width, len(logs)))
             candidates += [([*tokens, word], total + log)
                            for log, word in zip(best.values.tolist(), best.indices.tolist())]

@@ -191,7 +191,7 @@ def unroll(cell, x: Tensor, lengths: Tensor, state: Tensor) -> Tensor:
 
     From its end on, the state of a sentence stays as it is, whatever the padding holds, NaN
     too: so `unroll(...)[:, -1]` is what is left of each sentence. There are n states also where
-    no sentence has n tokens.
+    no sentence has n tokens. They are on the device of x.
     """
     ### BEGIN SOLUTION
     states = []
@@ -397,7 +397,7 @@ def gradient_by_distance(model, x: Tensor) -> Tensor:
 
     Entry k belongs to the token k places before the last one: for each sentence the length of the
     gradient of the sum of its last output's numbers, and of that the mean over the sentences. The
-    result has the type of x.
+    result has the type of x and is on its device.
     """
     ### BEGIN SOLUTION
     inputs = x.detach().clone().requires_grad_()
@@ -635,7 +635,7 @@ print(f"{farthest:,} tokens: {layers_to_reach(farthest, window)} layers;"
 # - **products**: multiplications of two numbers, counted in all matrix products of one layer for one sentence, as in notebook 09: $(p, q)$ with $(q, s)$ takes $p \cdot q \cdot s$. Gates, biases and softmax do not count. The recurrence is a `GRUCell` from width $D$ to $D$. Attention has the layers query, key, value and output, makes all
 #   $L \cdot L$ scores, and averages the values by them; a window makes $W$ scores for each token, and averages $W$ values (count it so at the beginning of the sentence, too).
 # - **steps**: how many tokens must be worked out one after the other while a sentence is read, in one layer; 1 where all are worked out at the same time.
-# - **path**: how many times the news of the first token is handed on until the last token has it. In a recurrence it is handed from state to state, in attention by a look; with a window, by one look in each layer, so here it is the number of layers.
+# - **path**: how many times the news of the first token is handed on until the last token has it. In a recurrence it is handed from state to state, in attention by a look; with a window, by one look in each layer, so here it is the number of layers. (The arrow from $x_0$ to $h_0$, in the picture of a recurrence at the beginning, does not count: it brings the news into the first state, and is no handing on.)
 #
 # **By hand**: $D = 2$, $L = 5$. The GRU multiplies $(1, 2)$ with $(2, 6)$ twice in each of 5 steps: 120 products. Attention: four times $(5, 2)$ with $(2, 2)$, that is 80; $(5, 2)$ with $(2, 5)$ and $(5, 5)$ with $(5, 2)$, 100 for one head; in all 180. And for two heads of width 1? (The same: each makes 25 and 25.)
 

@@ -205,10 +205,12 @@ def _again(exercise: Exercise, calls: Sequence[Question]) -> Iterator[Question]:
             yield replace(one, probe="again", follow_up=(*one.inputs[:place], None, *one.inputs[place + 1 :]))
     if _is_class(exercise):
         yield from (replace(one, probe="gradients again") for one in _gradients(exercise, calls))
-        others.append(_turned(ask.inputs))
+        others.append(_turned(exercise, ask.inputs))
         ways = _richest_of_each_way(exercise, calls)
         yield from (
-            replace(one, probe="again", follow_up=_turned(one.inputs)) for one in ways if _is_other_way(one, ask)
+            replace(one, probe="again", follow_up=_turned(exercise, one.inputs))
+            for one in ways
+            if _is_other_way(one, ask)
         )
     if loaders := [one for one in calls if any(map(holds_batches, one.inputs)) and not one.changes]:
         yield replace(loaders[-1], probe="loader")
@@ -242,21 +244,33 @@ def _with_another_model(inputs: Sequence[Any]) -> Iterator[tuple[Any, ...]]:
             return
 
 
-def _turned(inputs: Sequence[Any]) -> tuple[Any, ...]:
-    """Returns inputs with the numbers of tensors in the opposite order; a mask, and what is no tensor, stays."""
-    return tuple(
+def _turned(exercise: Exercise, inputs: Sequence[Any]) -> tuple[Any, ...]:
+    """Returns inputs with the numbers of tensors in the opposite order; a mask, and what is no tensor, stays.
+
+    Where an input says the lengths of the sentences before it, their padding stays at the end.
+    """
+    turned = [
         value.flip(list(range(value.dim()))) if isinstance(value, Tensor) and not value.isinf().any() else value
         for value in inputs
-    )
+    ]
+    for place, parameter in enumerate(_parameters(exercise)[: len(inputs)]):
+        if parameter.name.endswith("lengths"):
+            pairs = zip(inputs[place - 1].flip(0), turned[place].tolist(), strict=True)
+            turned[place - 1] = torch.stack([torch.cat([row[:n].flip(0), row[n:]]) for row, n in pairs])
+    return tuple(turned)
+
+
+def _parameters(exercise: Exercise) -> list[inspect.Parameter]:
+    """Returns the parameters of a call: of a module those of `forward`."""
+    forward = getattr(exercise.reference, "forward", None)
+    called = inspect.signature(forward if forward and _is_class(exercise) else exercise.reference).parameters
+    return [parameter for name, parameter in called.items() if name != "self"]
 
 
 def _optional(exercise: Exercise, ask: Question) -> list[int]:
     """Returns the places of the inputs that are given here and have the default None."""
-    forward = getattr(exercise.reference, "forward", None)
-    called = inspect.signature(forward if forward and _is_class(exercise) else exercise.reference).parameters
-    defaults = [parameter.default for name, parameter in called.items() if name != "self"]
-    pairs = zip(ask.inputs, defaults, strict=False)
-    return [place for place, (value, default) in enumerate(pairs) if default is None and value is not None]
+    pairs = zip(ask.inputs, _parameters(exercise), strict=False)
+    return [place for place, (value, one) in enumerate(pairs) if one.default is None and value is not None]
 
 
 def _gives(ask: Question, place: int) -> bool:

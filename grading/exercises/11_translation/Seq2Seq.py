@@ -12,7 +12,7 @@ from torch import Tensor, nn
 from grading.definitions.definition import Definition
 from grading.exercises.draws import Draw, both
 from helpers.models import Context, TransformerBase
-from helpers.vocabulary import SOS
+from helpers.vocabulary import PAD, SOS
 from tutor.checking.answers import Question
 from tutor.checking.plain import Model
 
@@ -72,11 +72,18 @@ def _weights(build: dict[str, Any], seed: int, training: bool = False) -> Model:
 
 
 def _forward(
-    seed: int, build: dict[str, Any], lengths: list[int], n: int, training: bool = False, spare: int = 0, **more: Any
+    seed: int,
+    build: dict[str, Any],
+    lengths: list[int],
+    n: int,
+    training: bool = False,
+    spare: int = 0,
+    padding: int = PAD,
+    **more: Any,
 ) -> Question:
-    """Returns a question on sources of these lengths, padded by `spare` more than the longest needs."""
+    """Returns a question on sources of these lengths, padded with a number by `spare` more than the longest needs."""
     sources, b = torch.tensor(lengths), len(lengths)
-    source = _padded(_sequences(b, max(lengths) + spare, build["source_vocab_size"], seed), sources)
+    source = _padded(_sequences(b, max(lengths) + spare, build["source_vocab_size"], seed), sources, padding)
     target = _sequences(b, n, build["target_vocab_size"], seed + 1)
     target[:, 0] = SOS
     return Question((source, sources, target), build=build, weights=_weights(build, seed, training), **more)
@@ -107,8 +114,9 @@ def _with_one_vocabulary(build: dict[str, Any]) -> dict[str, Any]:
     view="parameters",
 )
 def _(rng):
-    """Three parts: self.encoder and self.decoder, a TransformerBase each, and self.head, a Linear from d_model to the
-    target's vocabulary. The decoder has cross=True.
+    """Three parts: self.encoder and self.decoder, a TransformerBase with norm_first=True each, and self.head, a Linear
+    from d_model to the target's vocabulary. The decoder has cross=True. What the text does not set, d_feedforward too,
+    stays at the defaults of TransformerBase.
     """
     return [
         Question(build=build, probe="parameters")
@@ -146,13 +154,22 @@ def _(rng):
 @exercise.stage(
     "sources of different lengths",
     points=0.5,
-    public=[_forward(4, SMALL, [5, 2, 3], 3), _forward(8, SMALL, [3, 3], 4, spare=2)],
+    public=[
+        _forward(4, SMALL, [5, 2, 3], 3),
+        _forward(8, SMALL, [3, 3], 4, spare=2),
+        _forward(9, SMALL, [2, 5, 3], 3, padding=6),
+    ],
 )
 def _(rng):
-    """Neither the encoder nor the cross-attention may look at <pad>: the encoder takes the lengths, the context the
-    mask of the memory.
+    """Neither the encoder nor the cross-attention may look at padding: the encoder takes the lengths, the context the
+    mask of the memory. The lengths alone say what is padding, whatever number stands there.
     """
-    return both(_draw_forward("padded"), _draw_forward("single", spare=3))(rng)
+    kinds = (
+        _draw_forward("padded"),
+        _draw_forward("single", spare=3),
+        _draw_forward("padded", padding=rng.choice([4, 5])),
+    )
+    return both(*kinds)(rng)
 
 
 def _contexts(seed: int, build: dict[str, Any], lengths: list[int], n: int) -> Question:
@@ -259,6 +276,14 @@ class _LengthsForgotten(Seq2Seq):
 
     def encode(self, source: Tensor, source_lengths: Tensor) -> Context:
         return Context(memory=self.encoder(source), memory_mask=_hide(source_lengths, source.shape[1]))
+
+
+@exercise.mistake("padding is told by its number")
+class _PaddingByNumber(Seq2Seq):
+    """Behind the end of a sentence any number may stand: what is padding, source_lengths alone says."""
+
+    def encode(self, source: Tensor, source_lengths: Tensor) -> Context:
+        return super().encode(source, (source != PAD).sum(dim=1))
 
 
 @exercise.mistake("dropout is left at its default")

@@ -20,8 +20,8 @@ def _sequences(b: int, n: int, vocab_size: int, seed: int) -> Tensor:
     return torch.randint(4, vocab_size, (b, n), generator=torch.Generator().manual_seed(seed))
 
 
-def _padded(tokens: Tensor, lengths: Tensor) -> Tensor:
-    return tokens.masked_fill(torch.arange(tokens.shape[1]) >= lengths.unsqueeze(1), PAD)
+def _padded(tokens: Tensor, lengths: Tensor, padding: int = PAD) -> Tensor:
+    return tokens.masked_fill(torch.arange(tokens.shape[1]) >= lengths.unsqueeze(1), padding)
 
 
 def _words(row: Iterable[int]) -> list[int]:

@@ -82,7 +82,8 @@ def _(rng):
 )
 def _(rng):
     """Word i is written by the place that has read <sos> and the words before it: feed <sos> and all words but the
-    last.
+    last. The weights are those that context.maps has, as they are, those of <eos> included; if you compute them
+    yourself, divide the scores by the root of a head's width.
     """
     return both(
         _draw_alignment(3, 7, 1),

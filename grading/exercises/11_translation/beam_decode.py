@@ -39,7 +39,7 @@ def _search(
     for _ in range(max_len):
         candidates = []
         for tokens, total in beams:
-            logits = model.decode(torch.tensor([tokens]), context)[0, -1]
+            logits = model.decode(torch.tensor([tokens], device=source.device), context)[0, -1]
             logs = {"log": logits.log_softmax(-1), "probability": logits.softmax(-1), "logit": logits}[scores]
             further = [([*tokens, word], total + gain) for word, gain in enumerate(logs.tolist())]
             candidates += sorted(further, key=lambda pair: -pair[1])[:width] if each else further
@@ -347,8 +347,9 @@ exercise.mistake(
 )
 
 exercise.mistake(
-    "the first sentence that ends is taken",
-    "The first one to end is the shortest, not the best. Go on until no beam is left, or max_len is reached.",
+    "the shortest of the sentences that end wins",
+    "Neither the first one to end nor the one with the largest sum is the best. Go on until no beam is left, or "
+    "max_len is reached, and compare the means.",
     _beam(first_end=True),
 )
 
@@ -358,6 +359,16 @@ exercise.mistake(
     "`finished or beams`.",
     _beam(finished_only=True),
 )
+
+
+@exercise.mistake("beams that max_len has cut count only where nothing has ended")
+def _(model, source, width, max_len):
+    """They are compared, too, also where the greedy sentence or another one has ended: `finished + cut`, not
+    `finished or cut`.
+    """
+    found = _search(model, source, width, max_len) + _search(model, source, 1, max_len)
+    return _best([pair for pair in found if pair[0][-1] == EOS] or found)
+
 
 exercise.mistake(
     "places of finished sentences are filled again",

@@ -44,7 +44,9 @@ def _draw_targets(count: int, same: bool = False) -> Draw:
 
 @exercise.stage("one sentence", points=0.5, public=[Question(([[7, 9]],))], measure="whole numbers")
 def _(rng):
-    """The sentence [7, 9] is read as <sos> 7 9 and must be answered by 7 9 <eos>."""
+    """The sentence [7, 9] is read as <sos> 7 9 and must be answered by 7 9 <eos>, both of whole numbers
+    (dtype=torch.long).
+    """
     return _draw_targets(1)(rng)
 
 
@@ -71,7 +73,9 @@ def _large_and_long(rng: random.Random) -> list[Question]:
     decisive=True,
 )
 def _(rng):
-    """A short row is filled at its end, the input with PAD, and the output with IGNORE, so that the loss skips it."""
+    """A short row is filled at its end, the input with PAD, and the output with IGNORE, so that the loss skips it. All
+    rows are one place longer than the longest sentence, wherever in the batch that stands.
+    """
     return both(_draw_targets(4), _large_and_long)(rng)
 
 

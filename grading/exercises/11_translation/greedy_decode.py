@@ -86,9 +86,9 @@ KNOWN: dict[int, tuple[str, str, str, str]] = {
 PADS = {45: ("445",), 47: ("588",), 49: ("446574", "45547"), 56: ("66", "548548", "485")}
 
 
-def _ask(seed: int, sources: list[str], max_len: int, **more: Any) -> Question:
+def _ask(seed: int, sources: list[str], max_len: int, padding: int = PAD, **more: Any) -> Question:
     lengths = torch.tensor([len(source) for source in sources])
-    rows = [[int(word) for word in source] + [PAD] * (int(lengths.max()) - len(source)) for source in sources]
+    rows = [[int(word) for word in source] + [padding] * (int(lengths.max()) - len(source)) for source in sources]
     return Question((_recipe(seed), torch.tensor(rows), lengths, max_len), **more)
 
 
@@ -159,10 +159,15 @@ def _(rng):
     return _draw_batch(same=True)(rng)
 
 
-@exercise.stage("sources of different lengths", points=0.5, public=fixed(_draw_batch(same=False), 1, 2, 3))
+def _draw_padded(rng: random.Random) -> list[Question]:
+    """Draws a batch that is padded with PAD, and one that is padded with a word."""
+    return [*_draw_batch(same=False)(rng), *_draw_batch(same=False, padding=rng.randint(4, 8))(rng)]
+
+
+@exercise.stage("sources of different lengths", points=0.5, public=fixed(_draw_padded, 1, 2, 3))
 def _(rng):
-    """Give source_lengths to model.encode, so that nobody looks at <pad>."""
-    return _draw_batch(same=False)(rng)
+    """Give source_lengths to model.encode, so that nobody looks at padding, whatever number it is."""
+    return _draw_padded(rng)
 
 
 @exercise.stage("the encoder runs once for a batch (runs are counted)", points=1, seed=2)

@@ -67,7 +67,9 @@ def _all_known(rng: random.Random) -> list[Question]:
     public=[*fixed(_draw_corpus(True), 1), *fixed(_all_known, 2)],
 )
 def _(rng):
-    """Some English sentences of the test part stand in the training part too; the order of the others stays."""
+    """Some English sentences of the test part stand in the training part too; the order of the others stays. Put what
+    stays into a new list.
+    """
     return both(_draw_corpus(True), _all_known)(rng)
 
 
@@ -114,6 +116,16 @@ def _(corpus):
 def _(corpus):
     """Some sentences of the test part are in the training part, too. The model need only remember them."""
     return corpus["test"]
+
+
+@exercise.mistake("taken out of the list that is walked through")
+def _(corpus):
+    """When a pair is taken out, the next one moves to its place and is skipped. Put what stays into a new list."""
+    test = list(corpus["test"])
+    for pair in test:
+        if pair[0] in {english for english, _ in corpus["train"]}:
+            test.remove(pair)
+    return test
 
 
 @exercise.mistake("whole pairs are compared")

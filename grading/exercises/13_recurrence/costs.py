@@ -80,7 +80,8 @@ exercise.stages += [
     _stage(
         "products, recurrence",
         0.75,
-        "For each of L tokens: from_input multiplies (1, D) with (D, 3D), and from_state does so, too.",
+        "For each of L tokens: from_input multiplies (1, D) with (D, 3D), and from_state does so, too. Biases and "
+        "gates do not count.",
         "recurrence products",
     ),
     _stage(
@@ -94,15 +95,15 @@ exercise.stages += [
     _stage(
         "products, window",
         0.5,
-        "The four layers stay as they are; a token has W scores in place of L, and averages W values.",
+        "The four layers stay as they are; a token, also one at the beginning, has W scores in place of L, and "
+        "averages W values.",
         "window products",
     ),
     _stage(
         "steps that must wait for another",
         0.5,
-        "How many tokens must be worked out one after the other while a sentence is read? State t needs "
-        "state t - 1; "
-        "in attention no token waits for another one's result.",
+        "How many tokens must be worked out one after the other while a sentence is read, the first one included? "
+        "State t needs state t - 1; in attention, with a window or without, no token waits for another one's result.",
         "recurrence steps",
         "attention steps",
         "window steps",
@@ -152,6 +153,12 @@ exercise.mistake(
     "a recurrence does not wait",
     "State t is made from state t - 1: L steps, one after the other.",
     _changed(recurrence_steps=Integer(1)),
+)
+
+exercise.mistake(
+    "the first state is not counted as a step",
+    "The first state waits for nobody, but it must be worked out, too: L states, one after the other.",
+    _changed(recurrence_steps=L - 1),
 )
 
 exercise.mistake(

@@ -90,7 +90,9 @@ def _(rng):
     decisive=True,
 )
 def _(rng):
-    """First the length of each gradient, `(b, n)`, then the mean over the sentences."""
+    """Add up the last outputs of all sentences; then take the length of each gradient, `(b, n)`, and of these the mean
+    over the sentences.
+    """
     return _draw_several(rng)
 
 

@@ -20,7 +20,7 @@ def layers_to_reach(size: int, window: int) -> int:
 )
 def _(rng):
     """A layer carries a token's news window - 1 places on, since one place of the window is the token itself. They must
-    go from place 0 to place size - 1.
+    go from place 0 to place size - 1, and no layer further.
     """
     # Draws an odd and an even number of layers: Python rounds halves to the even number.
     asks = []

@@ -46,7 +46,9 @@ def _(rng):
 
 @exercise.stage("every row", points=1.25, public=[Question((5, 2)), Question((7, 3))], decisive=True)
 def _(rng):
-    """Row i is 0 where i - window < j <= i, and minus infinity everywhere else: window places, its own included."""
+    """Row i is 0 where i - window < j <= i, and minus infinity, no finite number, everywhere else: window places, its
+    own included. At the beginning there are fewer: a negative index would mean places at the end.
+    """
     return _draw(rng)
 
 

@@ -94,6 +94,21 @@ class Seq2Seq(EncoderDecoder):
 # +        return Context(memory=memory)
 
 
+# %% wrong: what holds PAD is padding -> padding is told by its number
+# of: as in the text
+# -        memory = self.encoder(source, source_lengths)
+# -        return Context(memory=memory, memory_mask=hide_padding(source_lengths, source.size(1)))
+# +        padded = source.eq(PAD)  # (b, m)
+# +        mask = torch.zeros(padded.shape, device=source.device).masked_fill(padded, float("-inf"))
+# +        return Context(memory=self.encoder(source, padded), memory_mask=mask[:, None, None])
+
+
+# %% wrong: the mask hides what holds PAD ->
+# of: as in the text
+# -        return Context(memory=memory, memory_mask=hide_padding(source_lengths, source.size(1)))
+# +        return Context(memory=memory, memory_mask=hide_padding((source != PAD).sum(dim=1), source.size(1)))
+
+
 # %% wrong: no mask for the memory -> cross-attention reads the padding of the source
 # of: as in the text
 # -        return Context(memory=memory, memory_mask=hide_padding(source_lengths, source.size(1)))

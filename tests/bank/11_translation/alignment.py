@@ -117,6 +117,28 @@ def alignment(model, source, words):
     return context.maps[model.decoder.layers[-1].cross_attention][0].mean(dim=0)
 
 
+# %% wrong: the weight of <eos> goes to the words ->
+# of: as in the text
+# -    return context.maps[attention][0].mean(dim=0)
+# +    weights = context.maps[attention][0].mean(dim=0).masked_fill(torch.tensor(source) == EOS, 0.0)
+# +    return weights / weights.sum(dim=-1, keepdim=True)
+
+
+# %% wrong: computed anew with the root of the whole width ->
+@torch.no_grad()
+def alignment(model, source, words):
+    cross, read = model.decoder.layers[-1].cross_attention, []
+    hook = cross.register_forward_hook(lambda module, inputs, output: read.append(inputs[0]))
+    context = model.encode(torch.tensor([source]), torch.tensor([len(source)]))
+    model.decode(torch.tensor([[SOS, *words[:-1]]]), context)
+    hook.remove()
+    query, key = (
+        part[0].unflatten(-1, (cross.n_heads, -1)) for part in (cross.query(read[0]), cross.key(context.memory))
+    )
+    scores = torch.einsum("nhd,mhd->hnm", query, key) / math.sqrt(read[0].shape[-1])
+    return scores.softmax(dim=-1).mean(dim=0)
+
+
 # %% wrong: padding is left out of the words ->
 @torch.no_grad()
 def alignment(model, source, words):

@@ -1,12 +1,12 @@
 # %% right: lists of beams
 @torch.no_grad()
 def beam_decode(model, source, width, max_len):
-    context = model.encode(source, torch.tensor([source.size(1)]))
+    context = model.encode(source, torch.tensor([source.size(1)], device=source.device))
     beams, finished = [([SOS], 0.0)], []
     for _ in range(max_len):
         candidates = []
         for tokens, total in beams:
-            logs = model.decode(torch.tensor([tokens]), context)[0, -1].log_softmax(dim=-1)
+            logs = model.decode(torch.tensor([tokens], device=source.device), context)[0, -1].log_softmax(dim=-1)
             candidates += [(tokens + [word], total + log) for word, log in enumerate(logs.tolist())]
         candidates.sort(key=lambda candidate: candidate[1], reverse=True)
         candidates = candidates[:width]
@@ -27,9 +27,9 @@ def beam_decode(model, source, width, max_len):
 @torch.no_grad()
 def beam_decode(model, source, width, max_len):
     def search(k):
-        context = model.encode(source, torch.tensor([source.shape[1]]))
+        context = model.encode(source, torch.tensor([source.shape[1]], device=source.device))
         memory = context.memory
-        tokens, sums, found = torch.full((1, 1), SOS), torch.zeros(1), []
+        tokens, sums, found = source.new_full((1, 1), SOS), torch.zeros(1, device=source.device), []
         for step in range(1, max_len + 1):
             context.memory = memory.repeat(len(tokens), 1, 1)
             context.memory_mask = None
@@ -55,12 +55,13 @@ def beam_decode(model, source, width, max_len):
     best_words, best_score = [], -math.inf
     for k in {1, width}:
         with torch.no_grad():
-            context = model.encode(source, torch.tensor([source.size(1)]))
+            context = model.encode(source, torch.tensor([source.size(1)], device=source.device))
             beams = [(0.0, (SOS,))]
             for step in range(max_len):
                 following = []
                 for total, tokens in beams:
-                    logs = model.decode(torch.tensor([list(tokens)]), context)[0, -1].log_softmax(-1)
+                    read = torch.tensor([list(tokens)], device=source.device)
+                    logs = model.decode(read, context)[0, -1].log_softmax(-1)
                     following += [(total + logs[word].item(), (*tokens, word)) for word in range(len(logs))]
                 beams = []
                 for total, tokens in heapq.nlargest(k, following):
@@ -90,10 +91,10 @@ def beam_decode(model, source, width, max_len):
 # %% wrong: argmax only -> this is the greedy sentence
 @torch.no_grad()
 def beam_decode(model, source, width, max_len):
-    context = model.encode(source, torch.tensor([source.size(1)]))
+    context = model.encode(source, torch.tensor([source.size(1)], device=source.device))
     tokens, total = [SOS], 0.0
     while len(tokens) <= max_len and tokens[-1] != EOS:
-        logs = model.decode(torch.tensor([tokens]), context)[0, -1].log_softmax(dim=-1)
+        logs = model.decode(torch.tensor([tokens], device=source.device), context)[0, -1].log_softmax(dim=-1)
         tokens.append(int(logs.argmax()))
         total += float(logs.max())
     return [word for word in tokens[1:] if word != EOS], total / (len(tokens) - 1)
@@ -129,7 +130,7 @@ def beam_decode(model, source, width, max_len):
 # +    for tokens, total in beams or finished:
 
 
-# %% wrong: first to end -> the first sentence that ends is taken
+# %% wrong: first to end -> the shortest of the sentences that end wins
 # of: lists of beams
 # -        if not beams:
 # +        if finished or not beams:
@@ -138,16 +139,26 @@ def beam_decode(model, source, width, max_len):
 # +    for tokens, total in finished or beams:
 
 
+# %% wrong: the sum decides in the beam, and the mean against greedy -> the shortest of the sentences that end wins
+# of: lists of beams
+# -    found = []
+# -    for tokens, total in finished + beams:
+# -        words = tokens[1:]
+# -        found.append(([word for word in words if word != EOS], total / len(words)))
+# +    tokens, total = max(finished + beams, key=lambda pair: pair[1])
+# +    found = [([word for word in tokens[1:] if word != EOS], total / (len(tokens) - 1))]
+
+
 # %% wrong: softmax -> probabilities are added
 # of: lists of beams
-# -            logs = model.decode(torch.tensor([tokens]), context)[0, -1].log_softmax(dim=-1)
-# +            logs = model.decode(torch.tensor([tokens]), context)[0, -1].softmax(dim=-1)
+# -            logs = model.decode(torch.tensor([tokens], device=source.device), context)[0, -1].log_softmax(dim=-1)
+# +            logs = model.decode(torch.tensor([tokens], device=source.device), context)[0, -1].softmax(dim=-1)
 
 
 # %% wrong: no softmax -> logits are added
 # of: lists of beams
-# -            logs = model.decode(torch.tensor([tokens]), context)[0, -1].log_softmax(dim=-1)
-# +            logs = model.decode(torch.tensor([tokens]), context)[0, -1]
+# -            logs = model.decode(torch.tensor([tokens], device=source.device), context)[0, -1].log_softmax(dim=-1)
+# +            logs = model.decode(torch.tensor([tokens], device=source.device), context)[0, -1]
 
 
 # %% wrong: eos kept -> <eos> is kept as a word
@@ -181,12 +192,12 @@ def beam_decode(model, source, width, max_len):
 # %% wrong: finished or beams -> beams that max_len has cut are forgotten
 @torch.no_grad()
 def beam_decode(model, source, width, max_len):
-    context = model.encode(source, torch.tensor([source.size(1)]))
+    context = model.encode(source, torch.tensor([source.size(1)], device=source.device))
     beams, finished = [([SOS], 0.0)], []
     for _ in range(max_len):
         cand = []
         for tokens, total in beams:
-            logs = model.decode(torch.tensor([tokens]), context)[0, -1].log_softmax(dim=-1)
+            logs = model.decode(torch.tensor([tokens], device=source.device), context)[0, -1].log_softmax(dim=-1)
             cand += [([*tokens, w], total + l) for w, l in enumerate(logs.tolist())]
         cand = sorted(cand, key=lambda c: c[1], reverse=True)[:width]
         finished += [c for c in cand if c[0][-1] == EOS]
@@ -200,15 +211,44 @@ def beam_decode(model, source, width, max_len):
     return max(found, key=lambda p: p[1])
 
 
+# %% wrong: finished or cut, of both widths -> beams that max_len has cut count only where nothing has ended
+@torch.no_grad()
+def beam_decode(model, source, width, max_len):
+    context = model.encode(source, torch.tensor([source.size(1)], device=source.device))
+    ended, cut = [], []
+    for k in {1, width}:
+        beams = [((), 0.0)]
+        for _ in range(max_len):
+            longer = {}
+            for words, total in beams:
+                logits = model.decode(source.new_tensor([[SOS, *words]]), context)[0, -1]
+                for word, log in enumerate(logits.log_softmax(dim=-1).tolist()):
+                    longer[(*words, word)] = total + log
+            best = sorted(longer.items(), key=lambda item: item[1], reverse=True)[:k]
+            ended += [item for item in best if item[0][-1] == EOS]
+            beams = [item for item in best if item[0][-1] != EOS]
+            if not beams:
+                break
+        cut += beams
+    words, total = max(ended or cut, key=lambda item: item[1] / len(item[0]))
+    return [word for word in words if word != EOS], total / len(words)
+
+
+# %% wrong: what it reads is made on the CPU ->
+# of: lists of beams
+# -            logs = model.decode(torch.tensor([tokens], device=source.device), context)[0, -1].log_softmax(dim=-1)
+# +            logs = model.decode(torch.tensor([tokens]), context)[0, -1].log_softmax(dim=-1)
+
+
 # %% wrong: sos counted -> <sos> is counted in the length
 @torch.no_grad()
 def beam_decode(model, source, width, max_len):
-    context = model.encode(source, torch.tensor([source.size(1)]))
+    context = model.encode(source, torch.tensor([source.size(1)], device=source.device))
     beams, finished = [([SOS], 0.0)], []
     for _ in range(max_len):
         cand = []
         for tokens, total in beams:
-            logs = model.decode(torch.tensor([tokens]), context)[0, -1].log_softmax(dim=-1)
+            logs = model.decode(torch.tensor([tokens], device=source.device), context)[0, -1].log_softmax(dim=-1)
             cand += [([*tokens, w], total + l) for w, l in enumerate(logs.tolist())]
         cand = sorted(cand, key=lambda c: c[1], reverse=True)[:width]
         finished += [c for c in cand if c[0][-1] == EOS]
@@ -228,8 +268,9 @@ def beam_decode(model, source, width, max_len):
     beams, finished = [([SOS], 0.0)], []
     for _ in range(max_len):
         sources = source.expand(len(beams), -1)
-        context = model.encode(sources, torch.full((len(beams),), source.size(1)))
-        logs = model.decode(torch.tensor([tokens for tokens, _ in beams]), context)[:, -1].log_softmax(dim=-1)
+        context = model.encode(sources, source.new_full((len(beams),), source.size(1)))
+        read = torch.tensor([tokens for tokens, _ in beams], device=source.device)
+        logs = model.decode(read, context)[:, -1].log_softmax(dim=-1)
         cand = []
         for (tokens, total), row in zip(beams, logs.tolist()):
             cand += sorted([([*tokens, w], total + l) for w, l in enumerate(row)], key=lambda c: c[1], reverse=True)[
@@ -249,12 +290,12 @@ def beam_decode(model, source, width, max_len):
 # %% wrong: width live beams -> places of finished sentences are filled again
 @torch.no_grad()
 def beam_decode(model, source, width, max_len):
-    context = model.encode(source, torch.tensor([source.size(1)]))
+    context = model.encode(source, torch.tensor([source.size(1)], device=source.device))
     beams, finished = [([SOS], 0.0)], []
     for _ in range(max_len):
         cand = []
         for tokens, total in beams:
-            logs = model.decode(torch.tensor([tokens]), context)[0, -1].log_softmax(dim=-1)
+            logs = model.decode(torch.tensor([tokens], device=source.device), context)[0, -1].log_softmax(dim=-1)
             cand += [([*tokens, w], total + l) for w, l in enumerate(logs.tolist())]
         cand = sorted(cand, key=lambda c: c[1], reverse=True)
         finished += [c for c in cand[:width] if c[0][-1] == EOS]
@@ -271,12 +312,12 @@ def beam_decode(model, source, width, max_len):
 # %% wrong: enough when width are finished -> it stops when `width` sentences have ended
 @torch.no_grad()
 def beam_decode(model, source, width, max_len):
-    context = model.encode(source, torch.tensor([source.size(1)]))
+    context = model.encode(source, torch.tensor([source.size(1)], device=source.device))
     beams, finished = [([SOS], 0.0)], []
     for _ in range(max_len):
         cand = []
         for tokens, total in beams:
-            logs = model.decode(torch.tensor([tokens]), context)[0, -1].log_softmax(dim=-1)
+            logs = model.decode(torch.tensor([tokens], device=source.device), context)[0, -1].log_softmax(dim=-1)
             cand += [([*tokens, w], total + l) for w, l in enumerate(logs.tolist())]
         cand = sorted(cand, key=lambda c: c[1], reverse=True)[:width]
         finished += [c for c in cand if c[0][-1] == EOS]
@@ -293,12 +334,12 @@ def beam_decode(model, source, width, max_len):
 # %% wrong: begins with equal copies -> this is the greedy sentence
 @torch.no_grad()
 def beam_decode(model, source, width, max_len):
-    context = model.encode(source, torch.tensor([source.size(1)]))
+    context = model.encode(source, torch.tensor([source.size(1)], device=source.device))
     beams, finished = [([SOS], 0.0)] * width, []
     for _ in range(max_len):
         candidates = []
         for tokens, total in beams:
-            logs = model.decode(torch.tensor([tokens]), context)[0, -1].log_softmax(dim=-1)
+            logs = model.decode(torch.tensor([tokens], device=source.device), context)[0, -1].log_softmax(dim=-1)
             candidates += [(tokens + [word], total + log) for word, log in enumerate(logs.tolist())]
         candidates = sorted(candidates, key=lambda candidate: -candidate[1])[:width]
         finished += [candidate for candidate in candidates if candidate[0][-1] == EOS]
@@ -327,12 +368,12 @@ def beam_decode(model, source, width, max_len):
 # %% wrong: three words of each beam ->
 @torch.no_grad()
 def beam_decode(model, source, width, max_len):
-    context = model.encode(source, torch.tensor([source.size(1)]))
+    context = model.encode(source, torch.tensor([source.size(1)], device=source.device))
     beams, finished = [([SOS], 0.0)], []
     for _ in range(max_len):
         candidates = []
         for tokens, total in beams:
-            logs = model.decode(torch.tensor([tokens]), context)[0, -1].log_softmax(dim=-1)
+            logs = model.decode(torch.tensor([tokens], device=source.device), context)[0, -1].log_softmax(dim=-1)
             candidates += [
                 (tokens + [word], total + log) for log, word in zip(*(part.tolist() for part in logs.topk(3)))
             ]
@@ -350,12 +391,12 @@ def beam_decode(model, source, width, max_len):
 # %% wrong: padding may not be written ->
 @torch.no_grad()
 def beam_decode(model, source, width, max_len):
-    context = model.encode(source, torch.tensor([source.size(1)]))
+    context = model.encode(source, torch.tensor([source.size(1)], device=source.device))
     beams, finished = [([SOS], 0.0)], []
     for _ in range(max_len):
         candidates = []
         for tokens, total in beams:
-            logs = model.decode(torch.tensor([tokens]), context)[0, -1].log_softmax(dim=-1)
+            logs = model.decode(torch.tensor([tokens], device=source.device), context)[0, -1].log_softmax(dim=-1)
             logs[PAD] = -math.inf
             candidates += [(tokens + [word], total + log) for word, log in enumerate(logs.tolist())]
         candidates = sorted(candidates, key=lambda candidate: -candidate[1])[:width]
@@ -387,12 +428,12 @@ def beam_decode(model, source, width, max_len):
 # %% wrong: one step too few -> one word too few
 @torch.no_grad()
 def beam_decode(model, source, width, max_len):
-    context = model.encode(source, torch.tensor([source.size(1)]))
+    context = model.encode(source, torch.tensor([source.size(1)], device=source.device))
     beams, finished = [([SOS], 0.0)], []
     for _ in range(max_len - 1):
         candidates = []
         for tokens, total in beams:
-            logs = model.decode(torch.tensor([tokens]), context)[0, -1].log_softmax(dim=-1)
+            logs = model.decode(torch.tensor([tokens], device=source.device), context)[0, -1].log_softmax(dim=-1)
             candidates += [(tokens + [word], total + log) for word, log in enumerate(logs.tolist())]
         candidates = sorted(candidates, key=lambda candidate: -candidate[1])[:width]
         finished += [candidate for candidate in candidates if candidate[0][-1] == EOS]
@@ -414,12 +455,12 @@ def beam_decode(model, source, width, max_len):
 # %% wrong: compared by the sum, and the mean is returned -> the sum decides, and the mean is returned
 @torch.no_grad()
 def beam_decode(model, source, width, max_len):
-    context = model.encode(source, torch.tensor([source.size(1)]))
+    context = model.encode(source, torch.tensor([source.size(1)], device=source.device))
     beams, finished = [([SOS], 0.0)], []
     for _ in range(max_len):
         candidates = []
         for tokens, total in beams:
-            logs = model.decode(torch.tensor([tokens]), context)[0, -1].log_softmax(dim=-1)
+            logs = model.decode(torch.tensor([tokens], device=source.device), context)[0, -1].log_softmax(dim=-1)
             candidates += [(tokens + [word], total + log) for word, log in enumerate(logs.tolist())]
         candidates = sorted(candidates, key=lambda candidate: -candidate[1])[:width]
         finished += [candidate for candidate in candidates if candidate[0][-1] == EOS]
@@ -454,14 +495,15 @@ def beam_decode(model, source, width, max_len):
 # %% wrong: the means decide at each step -> beams are compared by their means at each step
 @torch.no_grad()
 def beam_decode(model, source, width, max_len):
-    context = model.encode(source, torch.tensor([source.shape[1]]))
+    context = model.encode(source, torch.tensor([source.shape[1]], device=source.device))
 
     def search(width):
         beams, ended = [(0.0, [])], []
         for _ in range(max_len):
             options = list(ended)
             for total, words in beams:
-                logs = model.decode(torch.tensor([[SOS, *words]]), context)[0, -1].log_softmax(-1).tolist()
+                read = torch.tensor([[SOS, *words]], device=source.device)
+                logs = model.decode(read, context)[0, -1].log_softmax(-1).tolist()
                 options += [(total + gain, [*words, word]) for word, gain in enumerate(logs)]
             best = sorted(options, key=lambda option: -option[0] / len(option[1]))[:width]
             ended = [option for option in best if option[1][-1] == EOS]
@@ -477,14 +519,15 @@ def beam_decode(model, source, width, max_len):
 # %% wrong: no more beams than words -> more words are taken than there are
 @torch.no_grad()
 def beam_decode(model, source, width, max_len):
-    context = model.encode(source, torch.tensor([source.shape[1]]))
+    context = model.encode(source, torch.tensor([source.shape[1]], device=source.device))
 
     def search(width):
         beams, ended = [(0.0, [])], []
         for _ in range(max_len):
             longer = []
             for total, words in beams:
-                logs = model.decode(torch.tensor([[SOS, *words]]), context)[0, -1].log_softmax(dim=-1)
+                read = torch.tensor([[SOS, *words]], device=source.device)
+                logs = model.decode(read, context)[0, -1].log_softmax(dim=-1)
                 best = logs.topk(width)
                 longer += [
                     (total + log, [*words, number]) for log, number in zip(best.values.tolist(), best.indices.tolist())
@@ -502,7 +545,7 @@ def beam_decode(model, source, width, max_len):
 
 # %% wrong: two orders of the same words are one ->
 def _next(model: nn.Module, words: list[int], context: Context) -> list[float]:
-    read = torch.tensor([[SOS, *words]])
+    read = torch.tensor([[SOS, *words]], device=context.memory.device)
     return model.decode(read, context)[0, -1].log_softmax(dim=-1).tolist()
 
 
@@ -527,7 +570,7 @@ def _search(model: nn.Module, context: Context, width: int, max_len: int) -> lis
 
 @torch.no_grad()
 def beam_decode(model: nn.Module, source: Tensor, width: int, max_len: int) -> tuple[list[int], float]:
-    context = model.encode(source, torch.tensor([source.shape[1]]))
+    context = model.encode(source, torch.tensor([source.shape[1]], device=source.device))
     found = _search(model, context, 1, max_len) + _search(model, context, width, max_len)
     score, words = max(found, key=lambda item: item[0])
     return [*words[:-1], *(words[-1:] if words[-1] != EOS else [])], score
@@ -539,7 +582,7 @@ def _search(model: nn.Module, context: Context, width: int, max_len: int) -> lis
     for step in range(1, max_len + 1):
         sums = torch.stack(
             [
-                total + model.decode(torch.tensor([[SOS, *words]]), context)[0, -1].log_softmax(dim=-1)
+                total + model.decode(source.new_tensor([[SOS, *words]]), context)[0, -1].log_softmax(dim=-1)
                 for total, words in beams
             ]
         )  # (beams, V)
@@ -557,7 +600,7 @@ def _search(model: nn.Module, context: Context, width: int, max_len: int) -> lis
 
 @torch.no_grad()
 def beam_decode(model: nn.Module, source: Tensor, width: int, max_len: int) -> tuple[list[int], float]:
-    context = model.encode(source, torch.tensor([source.shape[1]]))
+    context = model.encode(source, torch.tensor([source.shape[1]], device=source.device))
     found = _search(model, context, 1, max_len) + _search(model, context, width, max_len)
     score, words = max(found, key=lambda item: item[0])
     return [word for word in words if word != EOS], score

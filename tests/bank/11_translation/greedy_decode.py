@@ -49,6 +49,12 @@ def greedy_decode(model, source, source_lengths, max_len):
     return [words[: words.index(EOS)] if EOS in words else words for words in sentences]
 
 
+# %% wrong: what holds PAD is padding ->
+# of: all steps, then cut
+# -    context = model.encode(source, source_lengths)
+# +    context = model.encode(source, source.ne(PAD).sum(dim=1))
+
+
 # %% wrong: encodes in the loop -> the memory is recomputed at every step
 # of: all steps, then cut
 # -    context = model.encode(source, source_lengths)

@@ -96,7 +96,7 @@ def pairs_to_score(corpus):
     return out
 
 
-# %% wrong: removes while it goes through ->
+# %% wrong: removes while it goes through -> taken out of the list that is walked through
 def pairs_to_score(corpus):
     known = {e for e, _ in corpus["train"]}
     for p in corpus["test"]:

@@ -87,6 +87,12 @@ def costs():
 # +        "recurrence steps": 1,
 
 
+# %% wrong: the first one waits for nobody -> the first state is not counted as a step
+# of: term by term
+# -        "recurrence steps": L,
+# +        "recurrence steps": L - 1,
+
+
 # %% wrong: L states -> the path of a recurrence is one step too long
 # of: term by term
 # -        "recurrence path": L - 1,

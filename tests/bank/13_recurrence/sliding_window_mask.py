@@ -127,6 +127,14 @@ def sliding_window_mask(size, window):
     return torch.where((j <= i) & (j > i - window), 1.0, -torch.inf)
 
 
+# %% wrong: the window goes round to the end ->
+def sliding_window_mask(size, window):
+    mask, i = torch.full((size, size), -math.inf), torch.arange(size)
+    for back in range(min(window, size)):
+        mask[i, i - back] = 0
+    return mask
+
+
 # %% wrong: a mask is kept for each size ->
 KEPT = {}
 
