@@ -16,7 +16,6 @@ from helpers.models import Classifier, LanguageModel, TransformerBase
 from helpers.vocabulary import PAD, SOS
 from tutor.checking.answers import Question
 from tutor.checking.building import build
-from tutor.checking.plain import Model
 
 from ._common import OTHER_OPTIONS, THEN, _classifier_with_head, _language_model
 
@@ -105,8 +104,8 @@ def _(rng):
     decisive=True,
 )
 def _(rng):
-    """The same weights in a base of another make (heads, positions, mask, activation) compute something else. Take a copy of the
-    base, and do not build one anew.
+    """The same weights in a base of another make (heads, positions, mask, activation) compute something else. Take a
+    copy of the base, and do not build one anew.
     """
     return [
         Question((_language_model(seed_from(rng), **options), rng.choice([2, 3, 6])), follow_up=THEN, part="base")

@@ -133,8 +133,8 @@ def _(model, step):
 
 @exercise.mistake("at step 0 all layers learn")
 def _(model, step):
-    """layers[-step:] takes the last `step` layers, but layers[-0:] is layers[0:], all of them: at step 0 none may learn.
-    Leave the loop out there, or begin the slice at max(0, len(layers) - step).
+    """layers[-step:] takes the last `step` layers, but layers[-0:] is layers[0:], all of them: at step 0 none may
+    learn. Leave the loop out there, or begin the slice at max(0, len(layers) - step).
     """
     model = unfreeze(model, step)
     if step == 0:
