@@ -48,7 +48,7 @@ def _(rng):
 
 @exercise.stage("one pair of columns: sin p, cos p", points=0.5, public=[Question((4, 2)), Question((41, 2))])
 def _(rng):
-    """With d_model = 2 there is only i = 0: the angle at position p is p / 10000^0 = p."""
+    """With d_model = 2 there is only i = 0: the angle at position p is p / 10000^0 = p, in radians."""
     return _draw_tables(2)(rng)
 
 
@@ -110,7 +110,9 @@ def _(max_len, d_model):
 
 @exercise.mistake("every pair turns at the same speed")
 def _(max_len, d_model):
-    """The exponent 2i / d_model is missing: without it all pairs say the same, and far positions look alike."""
+    """The exponent 2i / d_model is missing, or always 0, as // makes it: then all pairs say the same, and far positions
+    look alike.
+    """
     return _sinusoids(max_len, torch.zeros(d_model))
 
 
