@@ -55,7 +55,7 @@ def load_weights(model: nn.Module, tensors: Tensors, names: Names) -> nn.Module:
     return model
 
 
-# What may be published of a TransformerBase, in five manners. In the first three the order of the replacements counts; in
+# What may be published of a TransformerBase. In the first three the order of the replacements counts; in
 # the fourth a part stands in a name several times; in the last one, where none does, a replacement makes what the next
 # one replaces.
 MANNERS: tuple[Names, ...] = (
