@@ -92,7 +92,7 @@ def _(rng):
     decisive=True,
 )
 def _(rng):
-    """up starts with zeros: then the product is zero, whatever down holds."""
+    """up starts with zeros: then the product is zero, whatever down holds, and the bias is added once."""
     build = _build(*_sizes(rng), 2, 8.0)
     return [_ask(build, seed_from(rng), 2, 3, chosen=("weight", "bias", "down"))]
 
