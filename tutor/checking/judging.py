@@ -39,7 +39,8 @@ INPUTS_STAY = "what it is given stays as it is"
 SAYS_NOTHING = "the {0} says nothing; whoever meets it wants to read what was found and what was expected"
 TOO_LITTLE = "the message of the {0} does not name all that it shall"
 LEAVE_IT = {  # the kind of a change -> how to do without
-    "numbers": "Work on a copy: `x = x + 1` in place of `x += 1`, `masked_fill` in place of `masked_fill_`.",
+    "numbers": "Work on a copy: `x = x + 1` in place of `x += 1`, `masked_fill` in place of `masked_fill_`, and "
+    "`x = x.clone()` before `x[...] = ...`.",
     "weights": "Work on a copy of the model: `copy.deepcopy(model)`.",
     "mode": "Put the mode back: `was = model.training` at the beginning, and `model.train(was)` at the end.",
     "requires_grad": "`requires_grad_` acts on what the caller holds. Work on a copy, `x.detach().clone()` or "
