@@ -456,6 +456,12 @@ def test_a_difference_that_all_numbers_share_is_reported(change: Any, expected: 
     assert shared == [] if not expected else expected in shared[0]
 
 
+def test_one_large_number_speaks_for_no_others() -> None:
+    numbers = [2.0, 3.0, 4.0, 5.0, 1e12]
+    said = judged(lambda n: numbers[n], lambda n: numbers[n] ** 1.003 + 1, [Question((n,)) for n in range(5)])
+    assert "times" not in said.sentence
+
+
 def test_few_numbers_share_a_difference_by_chance_and_nothing_is_reported() -> None:
     result = judged(lambda: torch.tensor([1.0, 2.0, 1.0]), lambda: torch.tensor([2.0, 4.0, 2.0]), [Question()])
     assert "times" not in result.sentence

@@ -277,17 +277,21 @@ def relation(wanted: Sequence[Any], got: Sequence[Any]) -> str:
     first, second = (torch.cat([one.flatten() for one in column]) for column in zip(*pairs, strict=True))
     if not bool((first.isfinite() & second.isfinite()).all()) or len(first.unique()) < DISTINCT:
         return ""
-    size = float(first.abs().max())
-    if all(torch.allclose(w.flatten().sort()[0], g.flatten().sort()[0], 1e-4, 1e-4 * size) for w, g in pairs):
+    if all(_close(w.flatten().sort()[0], g.flatten().sort()[0]) for w, g in pairs):
         return "The numbers are the expected ones, at other places."
     factor = float(first @ second / (first @ first))
-    if torch.allclose(factor * first, second, 1e-3, 1e-4 * abs(factor) * size) and abs(factor) > 1e-6:
+    if abs(factor) > 1e-6 and all(_close(factor * w, g) for w, g in pairs):
         other_sign = abs(factor + 1) < 1e-3
         return "All have the other sign." if other_sign else f"All are {factor:.4g} times the expected ones."
     apart = float((second - first).mean())
-    if torch.allclose(first + apart, second, 1e-3, 1e-4 * size):
+    if all(_close(w + apart, g) for w, g in pairs):
         return f"All are {abs(apart):.4g} too {'large' if apart > 0 else 'small'}."
     return ""
+
+
+def _close(first: Tensor, second: Tensor) -> bool:
+    """Says whether the numbers of one result agree, but for a thousandth of each and some digits of the largest."""
+    return torch.allclose(first, second, 1e-3, 1e-5 * float(first.abs().max()))
 
 
 def _are_numbers(value: Any) -> bool:
