@@ -624,3 +624,25 @@ def beam_decode(model: nn.Module, source: Tensor, width: int, max_len: int) -> t
 # of: lists of beams
 # -        if not beams:
 # +        if finished or not beams:
+
+
+# %% wrong: finished ones take no place among the best -> places of finished sentences are filled again
+@torch.no_grad()
+def beam_decode(model, source, width, max_len):
+    context = model.encode(source, torch.tensor([source.size(1)], device=source.device))
+
+    def search(width):
+        beams, finished = [([], 0.0)], []
+        for _ in range(max_len):
+            candidates = []
+            for words, total in beams:
+                written = torch.tensor([[SOS, *words]], device=source.device)
+                logs = model.decode(written, context)[0, -1].log_softmax(-1)
+                for number, log in enumerate(logs.tolist()):
+                    ends = number == EOS
+                    (finished if ends else candidates).append((words + [number], total + log))
+            beams = sorted(candidates, key=lambda beam: -beam[1])[:width]
+        return finished + beams
+
+    words, total = max(search(width) + search(1), key=lambda beam: beam[1] / len(beam[0]))
+    return [word for word in words if word != EOS], total / len(words)
