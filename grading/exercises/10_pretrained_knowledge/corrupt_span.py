@@ -191,7 +191,7 @@ _SEEDS = both(
 @exercise.stage("chance comes from rng alone", points=0.5, seed=3)
 def _(rng):
     """Each draw comes from rng: how much is kept, the length and the place. Pass generator=rng to every torch.randint;
-    the module `random` does not know rng. The same seed must give the same result, another seed another one.
+    the module `random` does not know rng, and the same seed must give the same result, another seed another one.
     """
     return _SEEDS(rng)
 
