@@ -141,7 +141,7 @@ def grouped_query_attention(query, key, value, mask=None):
     return F.scaled_dot_product_attention(query, key.repeat_interleave(share, 1), value.repeat_interleave(share, 1))
 
 
-# %% wrong: always causal ->
+# %% wrong: always causal -> without a mask it is causal
 def grouped_query_attention(query, key, value, mask=None):
     share = query.size(1) // key.size(1)
     key, value = key.repeat_interleave(share, 1), value.repeat_interleave(share, 1)
