@@ -464,7 +464,8 @@ def shift_matrix(offset: int, d_model: int) -> Tensor:
 
 # %% experiment
 table = sinusoidal_encoding(12, 64)  # (12, 64), the keys: positions alone, no words
-queries = 2 * table @ shift_matrix(-2, 64).T  # (12, 64), each is (twice) the key of two places before
+shift = shift_matrix(-2, 64).to(table.dtype)  # (64, 64)
+queries = 2 * table @ shift.T  # (12, 64), each is (twice) the key of two places before
 weights = torch.softmax(queries @ table.T, dim=-1)  # (12, 12)
 
 axes = plots.matrix(weights, "A head that looks two places back", limits=(0, 1))
