@@ -9,7 +9,7 @@ import torch
 from torch import Tensor
 
 from grading.definitions.definition import Definition
-from grading.exercises.draws import seed_from
+from grading.exercises.draws import fixed, seed_from
 from helpers.vocabulary import PAD
 from tutor.checking.answers import Question
 
@@ -158,3 +158,21 @@ def add_mistakes(exercise: Definition, result: Result, counted: str) -> None:
         ),
     ):
         exercise.mistake(name, hint, answer)
+
+
+def add_far_apart(exercise: Definition, seed: int) -> None:
+    """Adds the stage on logits that are hundreds apart, where the logarithm of a softmax is lost, and its corners."""
+
+    @exercise.stage(FAR_APART, points=0.5, public=fixed(far_apart, seed))
+    def _(rng):
+        """A share that softmax gives may be 0 in 32 bits, and so may a product of shares: the logarithm is minus
+        infinity, or that of whatever was added against it. `log_softmax` and `F.cross_entropy` go from logits to
+        logarithms at once.
+        """
+        return far_apart(rng)
+
+    @exercise.corners(
+        FAR_APART, texts=(1, range(33, 40)), start=(1, range(4, 9)), answer=(1, 2), spare=(0, range(1, 4))
+    )
+    def _(rng, texts, start, answer, spare):
+        return cornered(rng, texts, start, answer, spare, LARGE)

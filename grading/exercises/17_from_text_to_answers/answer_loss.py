@@ -10,12 +10,10 @@ from grading.definitions.definition import Definition
 from grading.exercises.draws import fixed
 
 from ._common import (
-    FAR_APART,
-    LARGE,
+    add_far_apart,
     add_mistakes,
     batch,
     cornered,
-    far_apart,
     log_probabilities,
     long_text,
     one,
@@ -86,17 +84,7 @@ def _(rng, texts, start, answer, spare):
     return cornered(rng, texts, start, answer, spare)
 
 
-@exercise.stage(FAR_APART, points=0.5, public=fixed(far_apart, 2))
-def _(rng):
-    """A share that softmax gives may be 0 in 32 bits, and so may a product of shares: the logarithm is minus infinity,
-    or that of whatever was added against it. `log_softmax` and `F.cross_entropy` go from logits to logarithms at once.
-    """
-    return far_apart(rng)
-
-
-@exercise.corners(FAR_APART, texts=(1, range(33, 40)), start=(1, range(4, 9)), answer=(1, 2), spare=(0, range(1, 4)))
-def _(rng, texts, start, answer, spare):
-    return cornered(rng, texts, start, answer, spare, LARGE)
+add_far_apart(exercise, 2)
 
 
 @exercise.stage("a number, `()`, for backward()", points=0.5, public=[batch([(2, 5), (1, 4)], 8)], view="shape")
