@@ -365,7 +365,7 @@ class SmallEncoder(nn.Module):
         return self.layer(self.add(self.embedding(tokens)))  # (b, n, 16)
 
 
-table = sinusoidal_encoding(10, 16)
+table = sinusoidal_encoding(10, 16).float()
 ways = {
     "no positions": lambda x: x,
     "along the batch axis": lambda x: x + table.unsqueeze(1)[: x.size(0)],
