@@ -532,7 +532,7 @@ lengths = torch.tensor([6, 3, 0])
 future = causal_mask(6) == -torch.inf  # (n, n), True where blocked
 padded = padding_mask(lengths, 6).unsqueeze(1)  # (b, 1, n)
 joined = torch.zeros(3, 6, 6).masked_fill(future | padded, -torch.inf)  # (b, n, n)
-weights = torch.stack([attention_weights(torch.zeros(6, 6), mask) for mask in joined])  # (b, n, n), a mask for each
+weights = torch.stack([attention_weights(torch.zeros(6, 6), mask) for mask in joined])  # (b, n, n)
 
 figure, axes = plots.panels(3)
 for place, length, square in zip(axes, lengths, weights):

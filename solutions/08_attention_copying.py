@@ -109,7 +109,7 @@ def attend(query: Tensor, keys: Tensor, values: Tensor) -> Tensor:
     Returns:
         The weighted average of the values, `(w,)`, or one for each draw, `(m, w)`.
     """
-    weights = torch.softmax(keys @ query, dim=-1)  # (n,) or (m, n)
+    weights = torch.softmax(keys @ query.to(keys.dtype), dim=-1)  # (n,) or (m, n)
     return weights @ values
 
 
@@ -561,7 +561,7 @@ def two_head_queries(means: Tensor, a: int, b: int, scale: float) -> Tensor:
 # The same 4000 draws as before, with one head and with your two. The scale is the same.
 
 # %% experiment
-queries = two_head_queries(means, 0, 1, 10.0)  # (2, d)
+queries = torch.stack([*two_head_queries(means, 0, 1, 10.0)]).float()  # (2, d)
 # (m, n)
 weights = (attend(queries[0], samples, torch.eye(5)) + attend(queries[1], samples, torch.eye(5))) / 2
 two_heads = weights[:, 0] - weights[:, 1]

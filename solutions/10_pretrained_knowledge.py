@@ -365,10 +365,9 @@ def with_gaps(batch: Batch, rng: torch.Generator) -> Batch:
     if torch.rand((), generator=rng) < 0.25:
         block = batch.tokens.shape[1]
         texts = [row[1:length] for row, length in zip(batch.tokens, batch.lengths)]  # without <sos>
-        x, y = zip(*(corrupt_span(text, rng, block) for text in texts))
-        batch.tokens, batch.target = (
-            torch.stack(x), torch.stack(y).masked_fill(torch.stack(y) == PAD, IGNORE)
-        )
+        pairs = zip(*(corrupt_span(text, rng, block) for text in texts))
+        x, y = (torch.stack(part).long() for part in pairs)  # (b, block) each
+        batch.tokens, batch.target = x, y.masked_fill(y == PAD, IGNORE)
     return batch
 
 

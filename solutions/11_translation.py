@@ -801,6 +801,7 @@ def draw_alignment(text: str, axes, model: nn.Module = translator) -> str:
     cannot see it."""
     source = [*english.encode(text), EOS]
     words = greedy_decode(model, torch.tensor([source]), torch.tensor([len(source)]), 20)[0]
+    words = words or [EOS]  # a model that has not learned yet may write nothing
     weights = alignment(model, source, words)  # (n, m)
     names = [english.tokens[number] for number in source], [french.tokens[number] for number in words]
     plots.matrix(weights, "", rows=names[1], columns=names[0],
@@ -827,6 +828,8 @@ exchanges = Counter()
 for text in corpus.test["en"][:120]:
     source = [*english.encode(text), EOS]
     words = greedy_decode(translator, torch.tensor([source]), torch.tensor([len(source)]), 20)[0]
+    if len(words) < 2:
+        continue  # nothing to exchange
     places = alignment(translator, source, words).argmax(dim=-1).tolist()  # (n,)
     for i in range(len(words) - 1):
         if places[i + 1] == places[i] - 1:
