@@ -222,7 +222,7 @@ for j, (colour, marker) in enumerate(zip(plots.COLOURS, plots.MARKERS)):
         if j == 2:
             for scale, (x, y) in list(zip(scales, path.tolist()))[:3]:
                 axes.annotate(f"scale {scale}", (x, y), (x + 0.03, y + 0.01), fontsize=8)
-shares = [f"{torch.softmax(three_keys @ copy_query(three_keys, 1, scale), dim=-1)[1]:.2f} at {scale}"
+shares = [f"{attend(copy_query(three_keys, 1, scale), three_keys, torch.eye(3))[1]:.2f} at {scale}"
           for scale in scales]
 plots.show(figure, "Three paths from the middle of the triangle into its corners. "
            "Weight on the copied value by scale: " + ", ".join(shares) + ".")
@@ -522,7 +522,7 @@ figure, (axes,) = plots.panels(1, width=5.4, height=3.2)
 histogram(axes, one_head, "One head, asked for the average", plots.COLOURS[1])
 near = (one_head.abs() < 0.5).float().mean().item()
 plots.show(figure, f"Two heaps, at -1 and at +1; only {near:.0%} of the draws lie between -0.5 and 0.5.")
-print(f"mean {one_head.mean():.1f}, swing {swing(samples, query[None], 0, 1):.2f}, "
+print(f"mean {one_head.mean():.1f}, swing {float(swing(samples, query[None], 0, 1)):.2f}, "
       f"within 0.5 of the average: {near:.0%}")
 
 # %% [markdown]
@@ -565,7 +565,7 @@ queries = torch.stack([*two_head_queries(means, 0, 1, 10.0)]).float()  # (2, d)
 # (m, n)
 weights = (attend(queries[0], samples, torch.eye(5)) + attend(queries[1], samples, torch.eye(5))) / 2
 two_heads = weights[:, 0] - weights[:, 1]
-one, two = swing(samples, query[None], 0, 1), swing(samples, queries, 0, 1)
+one, two = (float(swing(samples, asked, 0, 1)) for asked in (query[None], queries))
 
 figure, (left, right) = plots.panels(2, width=4.6, height=3.2)
 histogram(left, one_head, f"One head: swing {one:.2f}", plots.COLOURS[1])
@@ -622,7 +622,8 @@ more = torch.cat([means, strangers])  # (25, d)
 print(f"{'':31} swing   with 20 strangers: swing   weight on a and b")
 for name, asked in ways.items():
     kept = torch.softmax(more @ asked.T, dim=0).mean(dim=1)[:2].sum()
-    print(f"{name:31} {swing(samples, asked, 0, 1):.3f} {swing(crowd, asked, 0, 1):>26.3f} {kept:>12.2f}")
+    swings = [float(swing(draws, asked, 0, 1)) for draws in (samples, crowd)]
+    print(f"{name:31} {swings[0]:.3f} {swings[1]:>26.3f} {kept:>12.2f}")
 
 # %% [markdown]
 # The query that only looks away has no swing at all, and falls apart as soon as there are keys that it does not know: a stranger's score is 0, too. For the same reason the head that looks away loses what it has gained: where its key is very short or turned round, the strangers score as high or higher,
@@ -748,7 +749,7 @@ def kqv_matrices(u_a: Tensor, u_b: Tensor, u_c: Tensor, u_d: Tensor) -> tuple[Te
 u = 4.5 * orthonormal_keys(4, 6, seed=8)
 u_a, u_b, u_c, u_d = u
 x = torch.stack([u_d + u_b, u_a, u_c + u_b])  # (3, d)
-K, Q, V = kqv_matrices(u_a, u_b, u_c, u_d)
+K, Q, V = (matrix.float() for matrix in kqv_matrices(u_a, u_b, u_c, u_d))
 weights = torch.softmax((x @ Q.T) @ (x @ K.T).T, dim=-1)  # (3, 3)
 outputs = weights @ (x @ V.T)  # (3, d)
 weights = weights.round(decimals=2)

@@ -611,10 +611,10 @@ def layers_to_reach(size: int, window: int) -> int:
 
 
 # %% [markdown]
-# *Can* know: the way is there. Whether anything useful travels on it, from layer to layer, is for training to find out. Mistral 7B has 32 layers and a window of 4,096 tokens, and its authors speak of a span of about 131 thousand tokens. What does your function say?
+# *Can* know: the way is there. Whether anything useful travels on it, from layer to layer, is for training to find out. Mistral 7B has 32 layers and a window of 4,096 tokens, and its authors speak of a span of about 131 thousand tokens: $32 \cdot 4095 + 1 = 131\,041$. Does your function agree? We ask it for a window of 64, so that a mask of all the tokens, if it makes one, fits into memory.
 
 # %% experiment
-window, layers = 4096, 32
+window, layers = 64, 32
 farthest = layers * (window - 1) + 1  # the longest sentence that 32 layers are enough for
 print(f"{farthest:,} tokens: {layers_to_reach(farthest, window)} layers;"
       f" one token more: {layers_to_reach(farthest + 1, window)}")

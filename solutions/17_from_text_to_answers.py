@@ -128,14 +128,14 @@ base, vocabulary = load_first_model()
 WAYS = {  # a prompt behind the review, words that praise, words that blame
     "un livre à": ("c'est donc un livre à", "recommander relire offrir", "éviter oublier jeter"),
     "un livre à, one word a side": ("c'est donc un livre à", "recommander", "éviter"),
-    "je suis": ("je suis", "ravi ravie", "déçu déçue"),
+    "je suis": ("je suis", "conquis conquise", "déçu déçue"),
     "en deux mots": ("en deux mots : très", "réussi", "raté"),
 }
 
 
 def numbers_of(text: str) -> list[int]:
-    """Returns the numbers of words that the vocabulary knows."""
-    return [vocabulary.numbers[word] for word in vocabulary.split(text) if word in vocabulary.numbers]
+    """Returns the numbers of words, all of which the vocabulary must know."""
+    return [vocabulary.numbers[word] for word in vocabulary.split(text)]
 
 
 @torch.no_grad()
@@ -163,7 +163,7 @@ for way, share in valid.items():
 print(f"test, asked once: {asked(base, 'test', chosen_way):.1%}")
 
 # %% [markdown]
-# More than nine in ten reviews are sorted rightly, without one label, by a model that nobody has trained for it. (With 300 labels, the classifiers of notebook 06 come to about as much.) *En deux mots : très réussi* or *raté* (in two words: very successful, or failed) does nearly as well. But *je suis ravi* or *déçu* (I am delighted, or disappointed) is worth nothing: it says the same of every review. Both are typical of prompting: **it works, and it hangs on the
+# More than nine in ten reviews are sorted rightly, without one label, by a model that nobody has trained for it. (With 300 labels, the classifiers of notebook 06 come to about as much.) *En deux mots : très réussi* or *raté* (in two words: very successful, or failed) does nearly as well. But *je suis conquis* or *déçu* (I am won over, or disappointed) is little better than a coin: it calls more than nine in ten of the reviews praise. It does see the difference, and gives a good review mostly a higher score than a bad one; but its 0 is not the place that divides them. (Whoever knows that half of the reviews are good could move it, without a label.) Both are typical of prompting: **it works, and it hangs on the
 # wording**. That is why the way must be chosen by validation: whoever tries ten prompts on the test and reports the best one has chosen it by the test, and reports too high a share (notebook 06). Calls to large models use longer prompts, often with a few examples in them (*few-shot*); the rest is as here.
 #
 # ## 2. It can be asked, and does not answer
