@@ -159,9 +159,13 @@ def run_with(answer: BankAnswer, cells: Sequence[Cell], variables: Variables) ->
     exec(_cut(answer.source, f"<bank {answer.label}>"), variables)
     changed, lines, end = {answer.exercise}, list[int](), time.process_time() + IN_ALL
     for cell in cells[at + 1 :]:
-        if not cell.reads & changed or cell.cell.kind == "setup":
+        if not cell.reads & changed:
             variables.update(cell.binds)
             changed -= cell.binds.keys()
+            continue
+        if cell.cell.kind == "setup":  # what it defines calls the answer, as it stands
+            variables.update(cell.binds)
+            changed |= cell.binds.keys()
             continue
         if cell.stopped:
             variables.update(cell.binds)
