@@ -175,7 +175,8 @@ HABITS: dict[str, Habit] = {
     "writefile_and_star_above": above(f"%%writefile mine.py\n{ALONE}", "from mine import *"),
     "writefile_and_use": own("pass", f"%%writefile mine.py\n{ALONE}", "import mine\ncausal_mask = mine.causal_mask"),
     "writefile_appended": own("%%writefile mine.py\nimport torch", f"%%writefile -a mine.py\n{MASK}", "from mine import causal_mask"),
-    "writefile_anew_and_reload": own("%%writefile mine.py\nimport torch\ndef causal_mask(size):\n    return torch.triu(torch.full((size, size), -torch.inf), 0)", "import mine, importlib", f"%%writefile mine.py\n{ALONE}", "importlib.reload(mine)\nfrom mine import causal_mask"),
+    # Python goes by size and second: a file of the same size, written in the same second, is not loaded anew.
+    "writefile_anew_and_reload": own("%%writefile mine.py\nimport torch\ndef causal_mask(size):\n    return 'not yet'", "import mine, importlib", f"%%writefile mine.py\n{ALONE}", "importlib.reload(mine)\nfrom mine import causal_mask"),
     "writefile_and_autoreload": own("%load_ext autoreload\n%autoreload 2", "%%writefile mine.py\nimport torch\ndef causal_mask(size):\n    return 'not yet'", "from mine import causal_mask", f"%%writefile mine.py\n{ALONE}"),
     "writefile_in_a_folder": own("import os\nos.makedirs('parts', exist_ok=True)\n%cd parts", f"%%writefile mine.py\n{ALONE}", "from mine import causal_mask"),
     "package": own("!mkdir -p parts && touch parts/__init__.py", f"%%writefile parts/masks.py\n{ALONE}", "from parts.masks import causal_mask"),

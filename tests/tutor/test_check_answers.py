@@ -55,8 +55,9 @@ def test_an_endless_loop_is_stopped(swallow: bool, monkeypatch: pytest.MonkeyPat
                 if not swallow:
                     raise
 
+    examples = public_examples()["causal_mask"]  # the first who asks for any reads those of all exercises: seconds
     start = time.thread_time()
-    result = judge(public_examples()["causal_mask"], InProcess(loop), seconds=1)
+    result = judge(examples, InProcess(loop), seconds=1)
     assert time.thread_time() - start < 5
     assert result.outcome == "late"
     assert "is there a loop that never ends?" in str(result)
