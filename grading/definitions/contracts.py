@@ -237,10 +237,15 @@ def _is_other_way(one: Question, other: Question) -> bool:
 
 
 def _with_another_model(inputs: Sequence[Any]) -> Iterator[tuple[Any, ...]]:
-    """Yields the same inputs with a model of other weights, drawn from another seed, for the first of their models."""
+    """Yields the same inputs with a model of other weights for the first of their models.
+
+    They are drawn from another seed; those that its recipe holds as numbers are larger by half.
+    """
     for place, value in enumerate(inputs):
         if isinstance(value, Model) and value.name not in DATA and not (value.state or value.meta):
-            yield (*inputs[:place], replace(value, seed=value.seed + 1), *inputs[place + 1 :])
+            larger = {key: 1.5 * one for key, one in value.arguments.items() if is_differentiable(one)}
+            other = replace(value, seed=value.seed + 1, arguments=value.arguments | larger)
+            yield (*inputs[:place], other, *inputs[place + 1 :])
             return
 
 
