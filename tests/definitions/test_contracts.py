@@ -14,6 +14,7 @@ from torch import Tensor, nn
 from grading.definitions import catalogue, contracts, exercise
 from grading.definitions.exercise import Exercise, Stage
 from tutor.checking.answers import InProcess, Question
+from tutor.checking.building import build
 from tutor.checking.judging import INPUTS_STAY, KEEPS, judge
 from tutor.checking.plain import Model
 from tutor.checking.verdict import Verdict
@@ -351,6 +352,19 @@ SMALL = {"vocab_size": 5, "d_model": 4, "n_layers": 1, "n_heads": 2}
 def trained(model: nn.Module) -> int:
     """Returns how many numbers train."""
     return sum(weight.numel() for weight in model.parameters() if weight.requires_grad)
+
+
+def test_a_model_that_is_given_by_its_numbers_has_others_in_the_call_in_between() -> None:
+    def applied(model: nn.Module, tokens: Tensor) -> Tensor:
+        return model(tokens)
+
+    tokens = torch.tensor([[0, 1]])
+    recipe = Model("SumOfSomeWords", {"strengths": torch.eye(2), "says": torch.tensor([[1.0], [2.0]])})
+    asks = [Question((recipe, tokens))]
+    examples = Exercise(applied, [Stage("all", 2, "look", asks, lambda rng: asks)], []).public_examples()
+    again = [case.ask for stage in examples.stages for case in stage.cases if case.ask.probe == "again"]
+    between = next(ask.follow_up for ask in again if ask.follow_up)
+    assert not torch.equal(build(recipe)(tokens), build(between[0])(tokens))
 
 
 def test_what_is_kept_of_a_model_that_is_frozen_later_costs_a_tenth() -> None:
