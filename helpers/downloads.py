@@ -5,7 +5,9 @@ COURSE_DATA_CACHE moves the cache.
 """
 
 import os
+import re
 import shutil
+import time
 from functools import partial
 from pathlib import Path
 from typing import Any
@@ -16,6 +18,7 @@ from tqdm import tqdm
 
 BLOCK = 2**16  # bytes read at once
 MIRROR, CACHE = "COURSE_DATA_MIRROR", "COURSE_DATA_CACHE"  # environment variables
+SLOWEST, PATIENCE = 1000, 60.0  # bytes a second, asked after so many seconds: a server that drips never ends
 
 
 class DownloadError(RuntimeError):
@@ -33,7 +36,8 @@ def download(name: str, folder: Path, files: dict[str, dict[str, Any]], host: st
     Args:
         name: of the whole, with which the message of an error begins.
         files: for each name in `folder`, its "path" below the host or the mirror, its "sha256" and, for a large one,
-            "begun": where a download that breaks off stays for the next one to go on; without it, nothing stays.
+            "begun": where a download that breaks off stays for the next one to go on, and the "size" in bytes, of which
+            no more is taken; without them, nothing stays.
         host: the address that COURSE_DATA_MIRROR replaces.
         otherwise: how to do without, which ends that message.
 
@@ -48,19 +52,21 @@ def download(name: str, folder: Path, files: dict[str, dict[str, Any]], host: st
     paths = []
     for short, url in urls.items():
         begun: Path | None = files[short].get("begun")
-        over_http: Any = pooch.HTTPDownloader(progressbar=True) if begun is None else partial(_go_on, begun)
+        over_http: Any = (
+            pooch.HTTPDownloader(progressbar=True) if begun is None else partial(_go_on, begun, files[short]["size"])
+        )
         get = over_http if "://" in base else lambda url, path, _: shutil.copyfile(url, path)
         try:
             paths.append(Path(store.fetch(short, downloader=get)))
             continue
         except requests.HTTPError as error:
-            reason = f"the server answered {str(error)[:3]} for {url}"
+            reason = f"the server answered {str(error)[:3]} for {shown(url)}"
         except requests.RequestException:
-            reason = f"no connection, or it broke off, at {url}"
+            reason = f"no connection, or it broke off, at {shown(url)}"
         except ValueError:
-            reason = f"{url} is damaged or has changed: its SHA-256 is not the expected one"
+            reason = f"{shown(url)} is damaged or has changed: its SHA-256 is not the expected one"
         except OSError as error:
-            reason = f"{url} could not be stored in {folder} ({error.strerror or error})"
+            reason = f"{shown(url)} could not be stored in {folder} ({error.strerror or error})"
             if begun is not None:
                 begun.unlink(missing_ok=True)  # the disk may be full
         (folder / short).unlink(missing_ok=True)
@@ -69,25 +75,40 @@ def download(name: str, folder: Path, files: dict[str, dict[str, Any]], host: st
     return paths
 
 
-def _go_on(begun: Path, url: str, path: str, _: pooch.Pooch) -> None:
-    """Downloads into `begun`, from where that ends, and moves it to `path` when it is whole.
+def shown(address: str) -> str:
+    """Returns an address as a message may show it: without the name and password that may stand in it."""
+    return re.sub(r"://[^/]*@", "://", address)
+
+
+def _go_on(begun: Path, size: int, url: str, path: str, _: pooch.Pooch) -> None:
+    """Downloads a file of so many bytes into `begun`, from where that ends, and moves it to `path` when it is whole.
 
     A server that knows no ranges answers with the whole file, and it begins anew. Whether what was joined is one file,
     its SHA-256 says: when not, pooch tries again, and nothing has begun then.
     """
+    if begun.is_symlink():  # in a folder that others may write to: what it points to is not ours
+        begun.unlink()
     have = begun.stat().st_size if begun.is_file() else 0
     headers = {"Accept-Encoding": "identity"} | ({"Range": f"bytes={have}-"} if have else {})
     with requests.get(url, headers=headers, stream=True, timeout=30) as response:
         goes_on = response.status_code == 206 and response.headers.get("Content-Range", "").startswith(f"bytes {have}-")
         if response.status_code == 416 or (response.status_code == 206 and not goes_on):
-            begun.unlink()  # what has begun is no beginning of this file
+            begun.unlink(missing_ok=True)  # what has begun is no beginning of this file
             raise requests.ConnectionError("the server has another file")
         response.raise_for_status()
         have = have if goes_on else 0
         left = int(response.headers.get("Content-Length", 0))
         bar = tqdm(total=have + left or None, initial=have, unit="B", unit_scale=True, ncols=79)
+        start, came = time.monotonic(), 0
         with begun.open("ab" if goes_on else "wb") as file, bar:
             for block in response.iter_content(BLOCK):
+                came += len(block)
+                seconds = time.monotonic() - start
+                if have + came > size:
+                    begun.unlink()
+                    raise ValueError("it sends more than the file has")
+                if seconds > PATIENCE and came < SLOWEST * seconds:
+                    raise requests.ConnectionError("it sends next to nothing")
                 file.write(block)
                 bar.update(len(block))
     if begun.stat().st_size < have + left:

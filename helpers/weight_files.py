@@ -13,13 +13,14 @@ code, so neither can run any: a pickle (`.bin`, `.pt`) could, and is refused.
 import json
 import math
 import re
+import struct
 from collections.abc import Callable
 from dataclasses import dataclass, field
 from functools import partial
 from importlib import import_module
 from pathlib import Path
 from types import ModuleType
-from typing import Any
+from typing import Any, BinaryIO
 
 import torch
 from torch import Tensor
@@ -35,6 +36,10 @@ OTHERS = {
     b"<": "a web page",
 }
 AGAIN = "fetch it again"
+GGUF_SIZES = (1, 1, 2, 2, 4, 4, 4, 1, 8, 12, 8, 8, 8)  # least bytes of a value of each type of GGUF, by its number
+TEXT, LIST = 8, 9  # the types among them of which a value has a length of its own
+MOST_VALUES = 2**20  # in a head: the largest tokenizers have some 850,000, and the library takes 16 µs for each
+DEEPEST = 4  # lists in lists
 
 
 @dataclass(frozen=True)
@@ -113,9 +118,9 @@ def read(path: str | Path) -> Published:
 def _only_file(path: Path) -> Path:
     if path.is_file():
         return path
-    if not path.is_dir():
+    if not path.is_dir():  # a named pipe is neither: to open it would wait for ever
         raise FileNotFoundError(f"there is no file or folder {path}")
-    found = sorted([*path.glob("*.safetensors"), *path.glob("*.gguf")])
+    found = sorted(file for end in ("safetensors", "gguf") for file in path.glob(f"*.{end}") if file.is_file())
     if len(found) != 1:
         names = ", ".join(file.name for file in found) or "none"
         raise FileNotFoundError(f"{path} should hold one file of weights (.safetensors or .gguf), and holds {names}")
@@ -144,7 +149,7 @@ def _read_safetensors(path: Path) -> Published:
         told = json.loads(settings.read_text("utf-8"))
         if not isinstance(told, dict):
             raise ValueError("expected names with values")
-    except ValueError as error:
+    except (ValueError, RecursionError) as error:
         raise ValueError(f"{settings} is no JSON with a model's settings ({error}): {AGAIN}") from None
     try:
         file = library.safe_open(path, framework="pt")
@@ -158,9 +163,88 @@ def _read_safetensors(path: Path) -> Published:
     return Published(path, "safetensors", told, tensors)
 
 
+class _Head:
+    """Walks over the head of a GGUF file, in which each count stands before what it counts: all must fit.
+
+    The library believes a count and makes room for it, or goes on beyond the end of the file.
+    """
+
+    def __init__(self, file: BinaryIO, size: int) -> None:
+        self.file, self.size, self.order, self.values = file, size, "<", 0
+
+    def check(self) -> None:
+        """Raises ValueError when a count does not fit into the file."""
+        self.file.seek(4)
+        if not self.number("I") & 0xFFFF:  # the version, a small number: its bytes are the other way round
+            self.order = ">"
+        tensors, fields = self.number("Q"), self.number("Q")
+        self.fits(tensors, 8 + 4 + 4 + 8)  # name, number of axes, type, place
+        self.fits(fields, 8 + 4 + 1)  # name, type, value
+        self.add(tensors + fields)
+        for _ in range(fields):
+            self.text()
+            self.value(self.number("I"), 0)
+        for _ in range(tensors):
+            self.text()
+            self.skip(self.number("I"), 8)
+            self.skip(1, 4 + 8)
+
+    def number(self, kind: str) -> int:
+        """Returns a whole number of 4 bytes ("I") or 8 ("Q")."""
+        form = self.order + kind
+        if len(read := self.file.read(struct.calcsize(form))) < struct.calcsize(form):
+            raise ValueError("it ends within its head")
+        found: int = struct.unpack(form, read)[0]
+        return found
+
+    def fits(self, count: int, size: int) -> None:
+        """Raises ValueError when so many things of at least so many bytes cannot stand behind here."""
+        if count * size > self.size - self.file.tell():
+            raise ValueError(f"its head counts {count:,} entries where {self.size - self.file.tell():,} bytes are left")
+
+    def add(self, values: int) -> None:
+        """Raises ValueError when with these the head holds more values than any that is in use."""
+        self.values += values
+        if self.values > MOST_VALUES:
+            raise ValueError(f"its head holds {self.values:,} values, more than any tokenizer needs")
+
+    def skip(self, count: int, size: int) -> None:
+        """Goes past so many things of so many bytes."""
+        self.fits(count, size)
+        self.file.seek(count * size, 1)
+
+    def text(self) -> None:
+        """Goes past a text, which begins with its length."""
+        self.skip(self.number("Q"), 1)
+
+    def value(self, kind: int, depth: int) -> None:
+        """Goes past a value of a type of GGUF."""
+        if kind >= len(GGUF_SIZES):
+            raise ValueError(f"type {kind} of a value in its head is not known")
+        if kind == TEXT:
+            self.text()
+        elif kind != LIST:
+            self.skip(1, GGUF_SIZES[kind])
+        else:
+            inner, count = self.number("I"), self.number("Q")
+            self.add(count)
+            if depth == DEEPEST:
+                raise ValueError(f"its head holds lists in lists, more than {DEEPEST} deep")
+            if inner in (TEXT, LIST):
+                self.fits(count, GGUF_SIZES[inner])
+                for _ in range(count):
+                    self.value(inner, depth + 1)
+            elif inner < len(GGUF_SIZES):
+                self.skip(count, GGUF_SIZES[inner])
+            else:
+                raise ValueError(f"type {inner} of the values of a list in its head is not known")
+
+
 def _read_gguf(path: Path) -> Published:
     library = _needed("gguf", "GGUF")
     try:
+        with path.open("rb") as opened:
+            _Head(opened, path.stat().st_size).check()
         file = library.GGUFReader(path)
         settings = {name: part.contents() for name, part in file.fields.items()}
     except (ValueError, IndexError, KeyError, OverflowError, RecursionError) as error:  # what damaged bytes lead to

@@ -51,11 +51,16 @@ def build(published: Published) -> Built:
         kind, kinds = published.setting("general.architecture"), {"llama": _llama_gguf}
     else:
         kind, kinds = published.setting("model_type"), {"bert": _bert, "gpt2": _gpt2, "llama": _llama}
-    if kind not in kinds:
+    if not isinstance(kind, str) or kind not in kinds:
         raise ValueError(
             f"{published.path} is a model of kind {kind!r}: in {published.layout}, {', '.join(kinds)} can be loaded"
         )
-    return kinds[kind](published)
+    try:
+        return kinds[kind](published)
+    except RuntimeError as error:  # PyTorch counts the bytes of a tensor, on the device "meta" too
+        raise ValueError(
+            f"{published.path}: its settings ask for a tensor that no memory holds ({str(error).splitlines()[0]})"
+        ) from None
 
 
 def _bert(published: Published) -> Built:
@@ -135,7 +140,9 @@ def _llama(published: Published) -> Built:
         raise ValueError(
             f"{published.path} has rotary positions of the kind {kind!r}, and only 'default' is computed here"
         )
-    _refuse_settings(published, hidden_act="silu", attention_bias=False, mlp_bias=False)
+    if (turned := rope.get("partial_rotary_factor", published.settings.get("partial_rotary_factor", 1))) != 1:
+        raise ValueError(f"{published.path} turns {turned!r} of each head, and only whole heads are turned here")
+    _refuse_settings(published, hidden_act="silu", attention_bias=False, mlp_bias=False, sliding_window=None)
     width, n_heads = published.whole("hidden_size"), published.whole("num_attention_heads")
     model = Llama(
         published.whole("vocab_size"),

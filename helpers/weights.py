@@ -156,18 +156,23 @@ def _more(names: list[str]) -> str:
 def _refuse_shape(published: Published, name: str, made: Made, wanted: torch.Size) -> None:
     """Raises ValueError when published tensors do not give one of our shape; no number is read for that."""
     parts = [torch.empty(published.tensors[part].shape, device="meta") for part in made.names]
-    told = " and ".join(f"{part} {tuple(tensor.shape)}" for part, tensor in zip(made.names, parts, strict=True))
+    told = " and ".join(f"{part} {_shown(tensor.shape)}" for part, tensor in zip(made.names, parts, strict=True))
     try:
         given = made.change(*parts).shape
     except (RuntimeError, IndexError):  # what PyTorch says of shapes that cannot be split, added or turned
         raise ValueError(
-            f"{told} in {published.path} cannot become our {name} {tuple(wanted)}: nothing was loaded"
+            f"{told} in {published.path} cannot become our {name} {_shown(wanted)}: nothing was loaded"
         ) from None
     if given != wanted:
-        into = "" if made.change is unchanged else f" gives {tuple(given)} and"
+        into = "" if made.change is unchanged else f" gives {_shown(given)} and"
         raise ValueError(
-            f"{told} in {published.path}{into} should become our {name} {tuple(wanted)}: nothing was loaded"
+            f"{told} in {published.path}{into} should become our {name} {_shown(wanted)}: nothing was loaded"
         )
+
+
+def _shown(shape: torch.Size) -> str:
+    axes = list(map(str, shape[:8])) + [f"... {len(shape)} axes"] * (len(shape) > 8)
+    return f"({', '.join(axes)}{',' * (len(shape) == 1)})"
 
 
 def _refuse_size(published: Published, own: Iterable[Tensor], dtype: torch.dtype | None) -> None:

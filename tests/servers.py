@@ -10,7 +10,8 @@ class Server(http.server.SimpleHTTPRequestHandler):
 
     With the fault "breaks" the first answer ends in its middle, and those that follow are whole: parts of a file where
     those were requested or, with "breaks, knows no ranges", all of it. With "breaks, changes" the first half is of
-    another file of the same length.
+    another file of the same length. "never ends" sends and sends, "has another" answers each request as if it had begun
+    elsewhere in the file.
     """
 
     fault = ""
@@ -28,6 +29,12 @@ class Server(http.server.SimpleHTTPRequestHandler):
             return
         if self.fault == "missing":
             self.send_error(404)
+            return
+        if self.fault == "has another":
+            self.send_error(416)
+            return
+        if self.fault == "never ends":
+            self._send_without_end()
             return
         self.send_response(200)
         self.send_header("Content-Length", "1000")
@@ -49,6 +56,15 @@ class Server(http.server.SimpleHTTPRequestHandler):
         self.send_header("Content-Length", str(len(content) - start))
         self.end_headers()
         self.wfile.write(content[start : len(content) // 2 if first else None])
+
+    def _send_without_end(self) -> None:
+        self.send_response(200)
+        self.end_headers()
+        try:
+            while True:
+                self.wfile.write(bytes(2**16))
+        except OSError:
+            return  # whoever asked has had enough
 
     def log_message(self, *_: object) -> None:
         pass

@@ -129,6 +129,49 @@ def test_a_download_that_fails_gets_a_sentence_and_leaves_nothing(
     assert not folder_of("little").exists()
 
 
+@pytest.mark.parametrize(
+    ("fault", "sentence"), [("never ends", "its SHA-256 is not the expected one"), ("has another", "no connection")]
+)
+def test_a_server_that_sends_something_else_is_stopped(
+    fault: str, sentence: str, mirror: Path, cache: Path, serve: Serve
+) -> None:
+    serve(mirror, fault)
+    with pytest.raises(WeightsError, match=rf"^little cannot be downloaded: [^()]*{sentence}"):
+        fetch("little")
+    assert files_in(cache) == []
+
+
+def test_a_server_that_drips_is_given_up(
+    mirror: Path, cache: Path, serve: Serve, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(downloads, "PATIENCE", 0.0)
+    monkeypatch.setattr(downloads, "SLOWEST", 2**60)
+    breaks_off_once(monkeypatch)
+    serve(mirror)
+    with pytest.raises(WeightsError, match=r"^little cannot be downloaded: no connection, or it broke off"):
+        fetch("little")
+
+
+def test_a_link_in_the_cache_is_not_written_through(tmp_path: Path, mirror: Path, cache: Path, serve: Serve) -> None:
+    serve(mirror)
+    (tmp_path / "of somebody else").write_bytes(b"kept")
+    (cache / HALF).parent.mkdir(parents=True)
+    (cache / HALF).symlink_to(tmp_path / "of somebody else")
+    fetch("little")
+    assert (tmp_path / "of somebody else").read_bytes() == b"kept"
+    assert files_in(cache) == KEPT
+
+
+def test_a_password_in_the_mirrors_address_is_not_shown(
+    mirror: Path, cache: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
+    monkeypatch.setenv(downloads.MIRROR, "http://ada:secret@127.0.0.1:9/copy")
+    assert main(["fetch", "little", "--yes"]) == 1
+    shown = "".join(capsys.readouterr())
+    assert "http://127.0.0.1:9/copy" in shown
+    assert "secret" not in shown
+
+
 HALF = "weights/little/fetching.part"
 
 

@@ -375,6 +375,16 @@ WRONG: list[tuple[str, Change, str]] = [
     ("tiny_gpt2", say("scale_attn_by_inverse_layer_idx", True), r"scale_attn_by_inverse_layer_idx is True"),
     ("tiny_gpt2", say("activation_function", "swish"), r"there is no activation 'swish': take one of gelu"),
     ("tiny_gpt2", say("n_embd", None), r"the config.json beside it does not say n_embd, so the model cannot be built"),
+    ("tiny_llama", say("model_type", ["llama"]), r"is a model of kind \['llama'\]: in safetensors, bert, gpt2, llama"),
+    ("tiny_llama", say("partial_rotary_factor", 0.5), r"turns 0.5 of each head, and only whole heads are turned here"),
+    ("tiny_llama", say("rope_parameters", {"partial_rotary_factor": 0.25}), r"turns 0.25 of each head"),
+    ("tiny_llama", say("sliding_window", 4096), r"sliding_window is 4096, and only None is computed here"),
+    ("tiny_gpt2", say("n_embd", 10**9), r"its settings ask for a tensor that no memory holds"),
+    (
+        "tiny_gpt2",
+        put("transformer.wpe.weight", *[1] * 30),
+        r"wpe.weight \(1, 1, 1, 1, 1, 1, 1, 1, ... 30 axes\) in \S+ should become",
+    ),
     ("tiny_gpt2", say("n_layer", 10**9), r"n_layer is 1000000000, more than the 28 tensors in it"),
     ("tiny_gpt2", say("n_head", -1), r"n_head is -1, expected a number above 0"),
     ("tiny_gpt2", say("n_head", 1.5), r"n_head is 1.5, expected a whole number"),
@@ -418,6 +428,67 @@ FILES = {
     "a web page": (b"<!DOCTYPE html><html></html>", "is a web page: only safetensors and GGUF are read"),
     "something else": (b"what is this, then?", "is of another layout: only safetensors and GGUF are read"),
 }
+
+
+def text(content: bytes) -> bytes:
+    """As GGUF stores it."""
+    return struct.pack("<Q", len(content)) + content
+
+
+def head(field: bytes = b"", fields: int = 2, tensors: int = 0, order: str = "<") -> bytes:
+    """The head of a GGUF file of a Llama, with one more field."""
+    counts = struct.pack(f"{order}IQQ", 3, tensors, fields)
+    return b"GGUF" + counts + text(b"general.architecture") + struct.pack("<I", 8) + text(b"llama") + field
+
+
+def listed(kind: int, count: int, values: bytes = b"") -> bytes:
+    """A field that is a list."""
+    return text(b"tokenizer.ggml.tokens") + struct.pack("<IIQ", 9, kind, count) + values
+
+
+@pytest.mark.parametrize(
+    "content",
+    [
+        head(listed(4, 2**40)),
+        head(listed(8, 2**64 - 1)),
+        head(listed(8, 1_100_000, text(b"") * 1_100_000)),
+        head(listed(0, 9_000_000, bytes(9_000_000))),
+        head(listed(9, 1, struct.pack("<IQ", 9, 1) * 1000)),
+        head(listed(9, 900_000, struct.pack("<IQ", 9, 0) * 900_000), fields=200_000),
+        head(struct.pack("<Q", 2**63)),
+        head(listed(99, 1, bytes(8))),
+        head(text(b"a number") + struct.pack("<I", 99)),
+        head(fields=2**60),
+        head(fields=1, tensors=2**60),
+        head(fields=1, tensors=1) + text(b"token_embd.weight") + struct.pack("<I", 2**31) + bytes(100),
+        head(fields=2**60, order=">"),
+    ],
+    ids=range(13),
+)
+def test_a_head_that_counts_more_than_a_file_can_hold_is_refused_before_it_is_read(
+    content: bytes, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    def never(*_: object) -> None:
+        raise AssertionError("the library reads it, for hours")
+
+    monkeypatch.setattr(pytest.importorskip("gguf"), "GGUFReader", never)
+    (tmp_path / "model.gguf").write_bytes(content)
+    with pytest.raises(ValueError, match="is cut short or damaged") as caught:
+        load(tmp_path)
+    assert len(str(caught.value)) < 300
+
+
+@pytest.mark.parametrize("name", ["model.gguf", "model.safetensors"])
+def test_only_a_file_is_opened(name: str, tmp_path: Path) -> None:
+    """A named pipe would wait for ever."""
+    os.mkfifo(tmp_path / name)
+    for path in (tmp_path, tmp_path / name):
+        with pytest.raises(FileNotFoundError, match="there is no file|holds none"):
+            load(path)
+    (tmp_path / name).unlink()
+    (tmp_path / name).mkdir()
+    with pytest.raises(FileNotFoundError, match="holds none"):
+        load(tmp_path)
 
 
 @pytest.mark.parametrize("case", FILES)
@@ -679,7 +750,7 @@ def test_what_is_not_there_is_named_with_what_to_do(tmp_path: Path, cache: Path)
         load(tmp_path)
 
 
-@pytest.mark.parametrize("content", ["", "[1]", "{", "\0"])
+@pytest.mark.parametrize("content", ["", "[1]", "{", "\0", "[" * 100_000])
 def test_settings_that_are_none_are_refused(content: str, tmp_path: Path) -> None:
     shutil.copytree(find("tiny_llama"), tmp_path, dirs_exist_ok=True)
     (tmp_path / "config.json").write_text(content)
