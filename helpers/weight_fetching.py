@@ -247,9 +247,8 @@ def _fetch_if_wanted(name: str, *, asks: bool) -> int:
         print(f"{name} is here already, in {folder}")
         return 0
     print(f"{name}: {real.about}.\nSource: {real.source}.\nLicence: {real.licence}.")
-    print(
-        f"{real.size / 1e6:.0f} MB are fetched from {shown(os.environ.get(MIRROR) or HOST)}, {_kept(real)} MB kept in {folder}"
-    )
+    source = shown(os.environ.get(MIRROR) or HOST)
+    print(f"{real.size / 1e6:.0f} MB are fetched from {source}, {_kept(real)} MB kept in {folder}")
     if asks and not _agrees():
         print("Nothing was fetched; --yes fetches without asking.")
         return 1

@@ -483,7 +483,7 @@ def test_only_a_file_is_opened(name: str, tmp_path: Path) -> None:
     """A named pipe would wait for ever."""
     os.mkfifo(tmp_path / name)
     for path in (tmp_path, tmp_path / name):
-        with pytest.raises(FileNotFoundError, match="there is no file|holds none"):
+        with pytest.raises(FileNotFoundError, match=r"there is no file|holds none"):
             load(path)
     (tmp_path / name).unlink()
     (tmp_path / name).mkdir()
