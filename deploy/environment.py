@@ -143,8 +143,18 @@ def numbers(version: str) -> list[int]:
 
 
 def install_torch(torch: str | None, latest: bool) -> None:
-    """Sees to it that the environment has a torch: the requested one, or one that is there and new enough, or ours."""
+    """Sees to it that the environment has a torch: the requested one, or one that is there and new enough, or ours.
+
+    Raises:
+        SetUpError: there is none for this machine, or pip fails.
+    """
     [oldest] = re.findall(r'^ *"torch>=([\d.]+)', WANTED.read_text("utf-8"), re.M)
+    intel_mac = (platform.system(), platform.machine()) == ("Darwin", "x86_64")
+    if intel_mac and not torch and numbers(torch_version()) < numbers(oldest):
+        raise SetUpError(  # pytorch/pytorch issue 114602: 2.2.2 was the last
+            f"PyPI has no PyTorch {oldest} or newer for a Mac with an Intel processor. Take conda, whose packages "
+            "include it: docs/student.md, Install; or Colab."
+        )
     [pin] = re.findall(r"^torch==[\d.]+", PINS.read_text("utf-8"), re.M)
     if torch:
         pip_install(*shlex.split(torch))
@@ -153,15 +163,16 @@ def install_torch(torch: str | None, latest: bool) -> None:
         pip_install("--no-deps", *(["--upgrade", "torch"] if latest else [pin]), *torch_options())
 
 
-def install(extras: Sequence[str], torch: str | None, latest: bool, quiet: bool) -> None:
+def install(extras: Sequence[str], torch: str | None, latest: bool) -> None:
     """Installs the project, in editable form, with the versions of constraints.txt or with the newest."""
     install_torch(torch, latest)
     pins = [] if latest else PINS.read_text("utf-8").splitlines()
     pins = [line for line in pins if not line.startswith("torch==")] + [f"torch=={torch_version()}"]
     constraints = VENV / "constraints.txt"
     constraints.write_text("\n".join(pins) + "\n", "utf-8")
+    print("Installing the packages of the course.", flush=True)
     pip_install(
-        *(["--quiet"] if quiet else []),
+        "--quiet",  # it has several lines for each of 130 packages; of what fails it tells all the same
         *(["--upgrade", "--upgrade-strategy", "eager"] if latest else []),
         *["--constraint", os.path.relpath(constraints, ROOT)],
         *["--editable", f".[{','.join(extras)}]" if extras else "."],
@@ -202,8 +213,7 @@ def ensure(extras: Sequence[str] = (), torch: str | None = None, latest: bool = 
     try:
         if is_new:
             make_environment()
-        # Where most is there already, pip would say so of each package on a line of its own.
-        install(wanted["extras"], wanted["torch"], latest, quiet=not is_new)
+        install(wanted["extras"], wanted["torch"], latest)
     except SetUpError:
         write_state(wanted, "failed")  # pip undoes what it could not complete, and the rest need not be redone
         raise

@@ -1051,6 +1051,7 @@ print("its two heads:", ", ".join(f"{score:.3f}" for score in review_scores.toli
 # %% measured
 from importlib.util import find_spec
 
+from helpers.memory import give_back_freed_memory
 from helpers.weight_files import read
 
 GGUF_NAMES = {  # llama.cpp's names for the same; in its files pairs are neighbours already
@@ -1064,6 +1065,8 @@ if is_here("smollm2") and find_spec("gguf"):
     file = read(find("smollm2"))
     tensors = {name: tensor.read().float() for name, tensor in file.tensors.items()}
     real = load_weights(Llama(49152, 576, 30, 9, 3, 4 * 576, base=100000.0), tensors, GGUF_NAMES).eval()
+    del tensors  # the model has copies: both together are 1.1 GB
+    give_back_freed_memory()
     print(f"SmolLM2 in your class: {sum(number.numel() for number in real.parameters()):,} numbers")
 else:
     print("SmolLM2 is not here: the cells below show what they measured in our run.")

@@ -144,12 +144,13 @@ def device_line() -> tuple[str, bool]:
     except (ValueError, RuntimeError) as error:  # the device that COURSE_DEVICE asks for
         return f"Device: {error}", False
     except Exception as error:  # noqa: BLE001  (a broken torch may raise anything; it is reported)
-        reason = str(error).strip().splitlines() or [""]
-        return (
-            f"Device: unknown, because PyTorch does not load ({type(error).__name__}: "
-            f"{reason[0]}): install it again, with `pip install --force-reinstall torch`.",
-            False,
-        )
+        reason = (str(error).strip().splitlines() or [""])[0]
+        remedy = "install it again, with `pip install --force-reinstall torch`"
+        if "WinError" in reason or "DLL" in reason:  # Windows has not the libraries with which it was built
+            remedy = (
+                "install Microsoft's Visual C++ Redistributable (x64), and start again; if that is there, " + remedy
+            )
+        return f"Device: unknown, because PyTorch does not load ({type(error).__name__}: {reason}): {remedy}.", False
 
 
 def main(arguments: Sequence[str] = ()) -> int:

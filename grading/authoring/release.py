@@ -82,10 +82,11 @@ README = """# The notebooks of the course on Transformers
 You need Python {oldest} or newer. In this folder, once:
 
     python3 -m venv .venv
-    .venv/bin/pip install "{wheel}[lab]"
+    .venv/bin/pip install -r requirements.txt
     .venv/bin/python -m tutor work
 
-(on Windows `.venv\\Scripts\\pip`, and so on), and then each time:
+(`requirements.txt` takes PyTorch's build for the processor. With an NVIDIA GPU, `pip install "{wheel}[lab]"` takes the
+one of PyPI, on Linux some gigabytes. On Windows it is `.venv\\Scripts\\pip`, and so on.) Then each time:
 
     .venv/bin/jupyter lab work
 

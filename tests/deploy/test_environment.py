@@ -84,6 +84,7 @@ class FakePip:
             return 0
         assert words[:5] == [str(self.course.PYTHON), "-m", "pip", "install", "--disable-pip-version-check"]
         assert cwd == self.course.ROOT
+        assert ("--quiet" in words) == ("--editable" in words)  # PyTorch shows its bar, the many packages nothing
         arguments = [word for word in words[5:] if word != "--quiet"]
         self.calls.append(arguments)
         if self.interrupted_at in arguments:
@@ -194,6 +195,21 @@ def test_a_torch_that_is_new_enough_is_kept(pip: FakePip, ensure: Ensure, instal
     pip.torch = installed
     assert ensure() == [[*INSTALL, "."]]
     assert pinned(pip) == [PINS.splitlines()[0], f"torch=={installed}"]
+
+
+@pytest.mark.parametrize("installed", ["", "2.2.2"])
+def test_a_mac_with_an_intel_processor_is_told_before_anything_comes(
+    installed: str, pip: FakePip, ensure: Ensure, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """PyPI has no PyTorch for it that is new enough: pip would say "no matching distribution" at the end."""
+    monkeypatch.setattr(pip.course.platform, "system", lambda: "Darwin")
+    monkeypatch.setattr(pip.course.platform, "machine", lambda: "x86_64")
+    pip.torch = installed
+    with pytest.raises(pip.course.SetUpError, match=r"^PyPI has no PyTorch .* Intel processor\. Take conda"):
+        ensure()
+    assert pip.calls == []
+    ensure(torch="torch==2.10.0")  # a build of somebody's own
+    assert pip.torch == "2.10.0"
 
 
 def test_a_torch_that_is_too_old_is_replaced(pip: FakePip, ensure: Ensure) -> None:

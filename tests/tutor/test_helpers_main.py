@@ -113,7 +113,15 @@ def test_the_wanted_packages_are_the_projects_either_way(
     [
         (ModuleNotFoundError("no", name="torch"), "Device: unknown, because torch is not inst"),
         (OSError("libcudart.so.12: cannot open\nmore"), "does not load (OSError: libcudart.so.12"),
-        (ImportError("undefined symbol"), "does not load (ImportError: undefined symbol)"),
+        (ImportError("undefined symbol"), "does not load (ImportError: undefined symbol): install it again, with `pip"),
+        (
+            OSError("[WinError 126] The specified module could not be found"),
+            "be found): install Microsoft's Visual C++",
+        ),
+        (
+            ImportError("DLL load failed while importing _C"),
+            "_C): install Microsoft's Visual C++ Redistributable (x64)",
+        ),
     ],
 )
 def test_a_missing_or_broken_torch_does_not_stop_the_report(
