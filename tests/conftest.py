@@ -41,6 +41,7 @@ def pytest_addoption(parser: pytest.Parser) -> None:
     group.addoption("--all", action="store_true", help="run what is marked `all` too: what is expensive")
     group.addoption("--rest", action="store_true", help="run what a run without --all leaves out, and nothing else")
     group.addoption("--share", type=int, default=1, help="with --rest: what is asked of notebooks, of one in so many")
+    group.addoption("--shard", type=tiers.shard, help="with N/M: of what the other options choose the Nth of M parts")
     group.addoption("--quick", action="store_true", help="no group that takes long, and of notebooks the changed ones")
     group.addoption("--minutes", type=float, help="begin no test later than so long after the start; it is skipped")
     group.addoption("--students", type=int, default=1, help="for how many students the bank is asked drawn questions")
@@ -61,9 +62,11 @@ def pytest_configure(config: pytest.Config) -> None:
 @pytest.hookimpl(tryfirst=True)
 def pytest_collection_modifyitems(config: pytest.Config, items: list[pytest.Item]) -> None:
     """Leaves out what the options do not ask for, and puts what takes longest first."""
-    left = [item for item in items if not tiers.is_chosen(item, config)]
-    config.hook.pytest_deselected(items=left)
-    chosen = set(items) - set(left)
+    chosen = {item for item in items if tiers.is_chosen(item, config)}
+    if part := config.getoption("shard"):
+        mine = tiers.groups_of_a_shard([item.nodeid for item in chosen], *part)
+        chosen = {item for item in chosen if tiers.group_of(item.nodeid) in mine}
+    config.hook.pytest_deselected(items=[item for item in items if item not in chosen])
     seconds = tiers.Seconds(config.rootpath).of_groups([item.nodeid for item in items if item in chosen])
     items[:] = sorted((item for item in items if item in chosen), key=lambda item: tiers.turn(item, seconds))
 

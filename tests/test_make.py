@@ -7,8 +7,10 @@ import subprocess
 from pathlib import Path
 
 import pytest
+import yaml
 
 from grading.autograder import reporting
+from tutor.pyproject import read_pyproject
 
 OPTIONS = "--rest --share 3 --minutes 45"  # of what CI runs of `make test-all`
 TEST, REST, QUICK = "make test", f'make test-all PYTEST_ARGS="{OPTIONS}"', "make test-quick"
@@ -27,15 +29,73 @@ def make(repository: Path, *arguments: str) -> subprocess.CompletedProcess[str]:
     )
 
 
-def test_ci_runs_make_test_the_rest_and_then_the_browser(repository: Path) -> None:
+def run_by_ci(repository: Path, folder: Path, *arguments: str) -> list[str]:
+    """Returns what the script runs on a machine that has all it needs, where programs only note how they are called."""
+    calls = folder / "calls"
+    for name in ("make", "apt-get", "configurable-http-proxy", "sudo"):
+        program = folder / name
+        program.write_text(f"#!/bin/sh\n(printf {name}; printf ' %s' \"$@\"; echo) >> {calls}\n")
+        program.chmod(0o755)
+    environ = os.environ | {"PATH": f"{folder}{os.pathsep}{os.environ['PATH']}", "CHROMIUM": "/bin/sh"}
+    subprocess.run(["bash", repository / ".ci" / "run", *arguments], env=environ, cwd=folder, check=True)
+    return [line for line in calls.read_text("utf-8").splitlines() if line.startswith("make ")]
+
+
+def test_ci_runs_make_test_the_rest_and_then_the_browser(repository: Path, tmp_path: Path) -> None:
     script = repository / ".ci" / "run"
     assert os.access(script, os.X_OK)
-    text = script.read_text("utf-8")
-    assert "set -euo pipefail" in text
-    lines = text.splitlines()
-    assert [line for line in lines if line.startswith("make ")] == [TEST, REST, "make test-browser"]
-    assert lines[-1] == "make test-browser"  # so the closing lines are pytest's
-    assert subprocess.run(["bash", "-n", script], check=False).returncode == 0
+    assert "set -euo pipefail" in script.read_text("utf-8")
+    called = [" ".join(shlex.split(command)) for command in (TEST, REST, "make test-browser")]
+    assert run_by_ci(repository, tmp_path) == called  # the last lines are pytest's
+
+
+def test_several_machines_can_share_what_ci_runs(repository: Path, tmp_path: Path) -> None:
+    assert run_by_ci(repository, tmp_path, "--shard", "2/6") == ["make test-all PYTEST_ARGS=--shard 2/6"]
+    (tmp_path / "calls").unlink()
+    assert run_by_ci(repository, tmp_path, "--browser") == ["make test-browser"]
+    for wrong in (["--shard"], ["--other"]):
+        with pytest.raises(subprocess.CalledProcessError):
+            run_by_ci(repository, tmp_path, *wrong)
+
+
+WORKFLOWS = ("test", "night", "release")
+
+
+@pytest.mark.parametrize("name", WORKFLOWS)
+def test_a_workflow_calls_what_there_is(name: str, repository: Path) -> None:
+    text = (repository / ".github" / "workflows" / f"{name}.yml").read_text("utf-8")
+    workflow = yaml.safe_load(text)
+    steps = [step for job in workflow["jobs"].values() for step in job["steps"]]
+    assert all(job["timeout-minutes"] <= 90 for job in workflow["jobs"].values())
+    targets = re.search(r"^\.PHONY: (.*)$", (repository / "Makefile").read_text("utf-8"), re.M)
+    assert targets
+    for command in (step["run"] for step in steps if "run" in step):
+        program, *words = command.split()
+        if program == "make":
+            assert words[0] in targets[1].split()
+        elif program == "python":
+            assert words[:4] == ["-m", "deploy", "--extra", "test"]
+            assert all((repository / word).is_dir() for word in words if word.startswith("tests/"))
+        else:
+            assert program in ("sudo", "gh", ".ci/run")
+
+
+def test_the_workflows_ask_every_python_and_every_part(repository: Path) -> None:
+    folder = repository / ".github" / "workflows"
+    jobs = {name: yaml.safe_load((folder / f"{name}.yml").read_text("utf-8"))["jobs"] for name in WORKFLOWS}
+    pythons = jobs["test"]["linux"]["strategy"]["matrix"]["python"]
+    assert pythons[0] == read_pyproject(repository)["project"]["requires-python"].removeprefix(">=")
+    assert pythons == [f"3.{minor}" for minor in range(int(pythons[0][2:]), int(pythons[-1][2:]) + 1)]
+    parts = jobs["night"]["all"]["strategy"]["matrix"]["part"]
+    (command,) = [step["run"] for step in jobs["night"]["all"]["steps"] if ".ci/run" in step.get("run", "")]
+    assert parts == [*range(1, len(parts) + 1)]
+    assert command.endswith(f"/{len(parts)}")
+
+
+def test_ruff_has_one_version(repository: Path) -> None:
+    (hooks,) = yaml.safe_load((repository / ".pre-commit-config.yaml").read_text("utf-8"))["repos"]
+    pins = (repository / "constraints.txt").read_text("utf-8").splitlines()
+    assert f"ruff=={hooks['rev'].removeprefix('v')}" in pins
 
 
 def test_make_lists_every_target(repository: Path) -> None:

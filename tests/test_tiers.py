@@ -1,5 +1,6 @@
 """Which tests a command runs, in which order, and in which process."""
 
+import argparse
 import json
 import re
 from pathlib import Path
@@ -97,6 +98,35 @@ def test_nothing_is_in_no_tier_or_in_two(folder: pytest.Pytester) -> None:
     assert not test & rest
     assert collected(folder, "--all", "--rest") == rest
     assert collected(folder, f"{file}::test_expensive") == {f"{file}::test_expensive"}  # what is named is run
+
+
+def test_the_parts_are_the_whole_and_none_is_in_two(folder: pytest.Pytester) -> None:
+    file = folder.makepyfile(TIERS).name
+    for number in range(4):
+        folder.makepyfile(**{f"test_more_{number}": TIERS})
+    folder.makepyfile(TIERS)
+    everything = collected(folder, "--all")
+    parts = [collected(folder, "--all", "--shard", f"{number}/3") for number in (1, 2, 3)]
+    assert set.union(*parts) == everything
+    assert sum(map(len, parts)) == len(everything)
+    assert min(map(len, parts)) >= 6
+    mine = next(part for part in parts if f"{file}::test_cheap" in part)
+    assert {test for test in everything if test.startswith(f"{file}::")} <= mine  # a file stays together
+    assert collected(folder, "--shard", "1/1") == collected(folder)
+
+
+@pytest.mark.parametrize("text", ["0/3", "4/3", "2", "1/0", "a/b", "-1/3"])
+def test_what_is_no_part_is_refused(text: str) -> None:
+    with pytest.raises(argparse.ArgumentTypeError, match="expected N/M"):
+        tiers.shard(text)
+
+
+def test_parts_are_of_about_one_length() -> None:
+    known = tiers.of_a_fresh_clone()
+    tests = [f"tests/{group}" for group in known if group.endswith(".py")]
+    shards = [tiers.groups_of_a_shard(tests, number, 4) for number in (1, 2, 3, 4)]
+    sums = [sum(known[group] for group in shard) for shard in shards]
+    assert max(sums) <= max(1.3 * min(sums), max(known[test.rpartition("/")[2]] for test in tests))
 
 
 SHARED = """

@@ -2,19 +2,21 @@
 
     make test        every test without the mark; notebooks without their experiments (`tests/replay.py`)
     make test-all    everything; notebooks in full. With `PYTEST_ARGS=--rest` only what `make test` leaves out, and with
-                     `--share 3`, too, of what is asked notebook by notebook every third: at another commit, another one
+                     `--share 3`, too, of what is asked notebook by notebook every third: at another commit, another
+                     one. With `--shard 2/6` the second of six parts, which are the same on every machine
     make test-quick  of `make test`, the groups that do not take long, on the notebooks that have changed
 
 How long a test takes is measured in each run and kept in `.cache/tests/seconds.json`. A fresh clone has no such record:
 `tests/seconds.json` stands in for it, made of the records by `python -m tests.seconds`.
 """
 
+import argparse
 import functools
 import json
 import os
 import re
 import subprocess
-from collections import defaultdict
+from collections import Counter, defaultdict
 from collections.abc import Sequence
 from pathlib import Path
 from typing import Any
@@ -83,6 +85,36 @@ def of_a_fresh_clone() -> dict[str, float]:
     """Returns the seconds of the groups that take long, as they were when this state of the course was made."""
     made: dict[str, float] = json.loads(DEFAULT.read_text("utf-8"))
     return made
+
+
+def shard(text: str) -> tuple[int, int]:
+    """Returns which part is asked for, and of how many: `2/6` -> (2, 6).
+
+    Raises:
+        argparse.ArgumentTypeError: when it is none.
+    """
+    match = re.fullmatch(r"(\d+)/(\d+)", text)
+    part, parts = (int(match[1]), int(match[2])) if match else (0, 0)
+    if not 1 <= part <= parts:
+        raise argparse.ArgumentTypeError(f"{text!r}: expected N/M, such as 2/6 for the second of six parts")
+    return part, parts
+
+
+def groups_of_a_shard(tests: Sequence[str], part: int, parts: int) -> set[str]:
+    """Returns the groups in one of so many parts of these tests, of about the same length.
+
+    It depends on the tests alone, and not on what a machine has measured: the parts of several machines are the whole.
+    """
+    count = Counter(map(group_of, tests))
+    seconds = {group: of_a_fresh_clone().get(group, 0.1 * number) for group, number in count.items()}
+    sums = [0.0] * parts
+    found = set[str]()
+    for group in sorted(count, key=lambda group: (-seconds[group], group)):
+        least = sums.index(min(sums))
+        sums[least] += seconds[group]
+        if least == part - 1:
+            found.add(group)
+    return found
 
 
 def all_only(*values: Any) -> list[Any]:
