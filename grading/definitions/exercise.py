@@ -38,7 +38,7 @@ class Exercise:
     Args:
         exceptions: names of `contracts.CIRCUMSTANCES` in which an answer need not do as the reference does.
         large: public questions with inputs that are long and cheap, asked of an answer that is right in all else.
-        domain: what its arguments may be, of which every student is asked the corners.
+        domain: what its arguments may be, of which everybody is asked the corners.
         trains: gradients must pass through a function's result; through that of a class of `nn.Module` they always do.
         forbids: full names of what is to be written, mostly in `helpers`: an answer that uses one is none.
         hints: what `hint(name)` shows, in Markdown, each one more than the last: a question that leads there, the idea
