@@ -141,7 +141,7 @@ def test_a_corner_fails_its_stage_in_the_check_and_for_every_student(
     [
         (lambda count, step: min(count, 64) * step, 1.8),  # a corner alone: a tenth of the exercise
         (lambda count, step: count * abs(step), 1.8),
-        (lambda count, step: count * step if count < 5 else count, 1),  # a drawn question, too: the stage, and half
+        (lambda count, step: step, 0),  # more than corners: the stage that decides, and here the other one, too
         (lambda count, step: min(count, 64) * step if count != 2 else 0, 0.8),  # and another stage that fails
     ],
 )
