@@ -90,8 +90,9 @@ def _decode_examples(name: str, entry: dict[str, Any]) -> Examples:
                 Case(
                     Question.decode(case["ask"]),
                     value(case["wanted"]),
-                    {k: value(v) for k, v in case["mistakes"].items()},
+                    {k: value(v) for k, v in case.get("mistakes", {}).items()},
                     traces=traces(case.get("traces")),
+                    corner=case.get("corner", False),
                 )
                 for case in stage["cases"]
             ),

@@ -9,7 +9,7 @@ from torch import Tensor
 
 from grading.definitions.exercise import Exercise
 from tutor.checking import fingerprints, plain
-from tutor.checking.judging import Raised
+from tutor.checking.judging import Case, Raised
 
 FURTHER = ("measure", "cost", "decisive", "weak")  # what is written of a stage where it is not left out
 TERMS = 100.0  # how large the terms of a trace are taken to be, where two are compared
@@ -30,6 +30,12 @@ def encode(exercise: Exercise) -> dict[str, Any]:
             return {"sealed": fingerprints.seal(value, case.ask.at, exercise.name)}
         return _short(plain.encode(fingerprints.evaluated(value, case.ask.at)))  # numbers, not formulas
 
+    def of_mistakes(sealed: bool, case: Case) -> dict[str, Any]:  # noqa: FBT001
+        if case.corner:
+            return {"corner": True}  # nobody knows what mistakes make of it
+        traces = {"traces": list(map(case.traces.get, made.hints))} if case.traces is not None else {}
+        return {"mistakes": {name: entry(sealed, case, value) for name, value in case.mistakes.items()}} | traces
+
     return {
         "signature": made.signature,
         "hints": dict(made.hints),
@@ -45,8 +51,7 @@ def encode(exercise: Exercise) -> dict[str, Any]:
                     {
                         "ask": {name: _short(value, ASKED) for name, value in case.ask.encode().items()},
                         "wanted": entry(cases.name in sealed, case, case.wanted),
-                        "mistakes": {n: entry(cases.name in sealed, case, value) for n, value in case.mistakes.items()},
-                        **({"traces": list(map(case.traces.get, made.hints))} if case.traces is not None else {}),
+                        **of_mistakes(cases.name in sealed, case),
                     }
                     for case in cases.cases
                 ],

@@ -19,7 +19,7 @@ from tutor.checking import plain
 from tutor.checking.answers import Question, Reply
 from tutor.checking.compare import difference
 from tutor.checking.judging import INPUTS_STAY as INPUTS_STAY
-from tutor.checking.judging import NO_GRADIENT, Case, Examples, Raised, StageCases
+from tutor.checking.judging import NO_GRADIENT, Case, Examples, Raised, StageCases, share
 from tutor.checking.places import ON_ONE
 from tutor.checking.plain import Other
 from tutor.checking.probes import DIFFER, STOPPED, TWO_NEW, holds_batches, is_differentiable
@@ -55,11 +55,6 @@ class Exercise(Protocol):
 
 TRIED = 6  # calls among which the one is looked for through which most gradients pass
 LARGE = "a long input as well as a short one"
-
-
-def cost(points: float) -> float:
-    """Returns what it costs not to keep one thing: a tenth."""
-    return round(points / 10, 2)
 
 
 @dataclass(frozen=True)
@@ -519,7 +514,7 @@ def stages(exercise: Exercise, main: Sequence[StageCases], public: Examples | No
                     "values",
                     max(stage.tolerance for stage in main),
                     tuple(cases),
-                    cost=cost(exercise.points),
+                    cost=share(exercise.points),
                 )
             )
     return found

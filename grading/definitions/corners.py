@@ -1,4 +1,4 @@
-"""The corners of an exercise's domain: which arguments it may be given, stated once, and asked of every student.
+"""The corners of an exercise's domain: which arguments it may be given, stated once, and asked of everybody.
 
 What is drawn keeps to a comfortable middle: a cap at 64, a comparison at its very limit, a product that underflows are
 met by luck. So a definition says of what its arguments may be made, a few values for each dimension:
@@ -7,7 +7,8 @@ met by luck. So a definition says of what its arguments may be made, a few value
 def _(rng, size, window):
     return Question((size, {"one token": 1, "all": size, "beyond": size + rng.randint(1, 5)}[window]))
 
-Every value, and every pair of values of two dimensions, is in a question of each student's grading and of the check.
+Every value, and every pair of values of two dimensions, is in a question of the check, and grading asks everybody the
+same ones. They are no secret: what is drawn for each student shows that an answer does not know results by heart.
 """
 
 from __future__ import annotations
@@ -29,7 +30,7 @@ class Corners:
 
     Args:
         stage: the name of the stage that requires it, and fails where an answer does.
-        dimensions: a few values each; a `range` stands for one of its numbers, drawn for each student.
+        dimensions: a few values each; a `range` stands for one of its numbers, drawn once.
         question: makes a question of a generator and one value for each dimension; None where two do not go together.
     """
 

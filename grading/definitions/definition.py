@@ -55,14 +55,15 @@ class Stage:
         points: what passing it earns.
         look: where to look when it fails, one sentence.
         public: questions of the student's own check.
-        draw: makes the questions of grading from a seeded generator.
+        draw: makes further questions from a seeded generator: those of everybody, and those of each student.
         view: the part of the result that is compared, one of `tutor.checking.compare.VIEWS`.
         tolerance: allowed error, relative and absolute, for floating point numbers.
         sealed: ship only a fingerprint of the public results, because they are the answer itself.
         raises: the class of the exception that is wanted in place of a value; with the measure "says why", one with a
             sentence.
         measure: one of `tutor.checking.measures.MEASURES`: what is compared is measured from the answer.
-        decisive: it tests what the exercise is there for: an answer that fails it earns at most half of the points.
+        decisive: it tests what the exercise is there for: an answer that fails it earns at most half of the points; one
+            that fails it at corners alone loses a tenth.
     """
 
     name: str

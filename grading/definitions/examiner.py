@@ -1,4 +1,4 @@
-"""Mark an answer on inputs that nobody has seen."""
+"""Mark an answer: on all that its check asks, and on inputs that nobody has seen."""
 
 from __future__ import annotations
 

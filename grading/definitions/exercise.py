@@ -21,11 +21,12 @@ from grading.definitions import catalogue, contracts, reading_time
 from grading.definitions.corners import Corners
 from grading.definitions.definition import Definition, ExerciseError, Mistake, Stage, hints_of
 from tutor.checking.answers import InProcess, Question, Reply
-from tutor.checking.judging import Case, Examples, Raised, StageCases, is_right, trace_of, words
+from tutor.checking.judging import Case, Examples, Raised, StageCases, is_right, share, trace_of, words
 from tutor.checking.measures import INPUTS_KEPT, measured
 from tutor.checking.probes import RESULTS
 
 MISTAKE_SECONDS = 5.0  # of CPU time, for one reply of a known mistake; thousands of times what any of them needs
+CHECK = "check"  # the seed of what is drawn for everybody
 TRIES = 8  # draws of a stage, among which one is looked for that needs a result which is not known yet
 KEPT = 40  # drawn examples of one exercise in one process
 
@@ -37,7 +38,7 @@ class Exercise:
     Args:
         exceptions: names of `contracts.CIRCUMSTANCES` in which an answer need not do as the reference does.
         large: public questions with inputs that are long and cheap, asked of an answer that is right in all else.
-        domain: what its arguments may be, of which every student is asked the corners.
+        domain: what its arguments may be, of which everybody is asked the corners.
         trains: gradients must pass through a function's result; through that of a class of `nn.Module` they always do.
         forbids: full names of what is to be written, mostly in `helpers`: an answer that uses one is none.
         hints: what `hint(name)` shows, in Markdown, each one more than the last: a question that leads there, the idea
@@ -99,22 +100,26 @@ class Exercise:
         return self._public
 
     def check_examples(self) -> Examples:
-        """Returns what a check asks: the public examples, and of each stage what is drawn for one student more.
+        """Returns what a check asks: what grading asks of everybody.
 
-        So an answer fails the same stages in the notebook as in grading, and no points that it has so far are lost. Of
-        known mistakes the further questions hold traces: enough to see that an answer makes another one.
+        Of known mistakes the questions that are drawn hold traces: enough to see that an answer makes another one.
         """
         stages = []
-        for stage, public in zip(self.stages, self._public.stages, strict=False):
-            further = self._of_check[stage.name]
-            traced = (replace(case, mistakes={}, traces=self._traces(public, case)) for case in further)
+        for everybodys, public in zip(self._of_everybody.stages, self._public.stages, strict=True):
+            further = everybodys.cases[len(public.cases) :]
+            traced = [
+                one if one.corner else replace(one, mistakes={}, traces=self._traces(public, one)) for one in further
+            ]
             stages.append(replace(public, cases=(*public.cases, *traced)))
-        kept = self._public.stages[len(stages) :]
-        return self._with_corners(replace(self._public, stages=(*stages, *kept)), "check", hidden=False)
+        return replace(self._public, stages=tuple(stages))
 
     @cached_property
     def _public(self) -> Examples:
-        return self._examples([self.cases(stage, stage.public) for stage in self.stages])
+        return self._examples(list(self._public_cases.values()))
+
+    @cached_property
+    def _public_cases(self) -> dict[str, tuple[Case, ...]]:
+        return {stage.name: self.cases(stage, stage.public) for stage in self.stages}
 
     def _traces(self, stage: StageCases, case: Case) -> dict[str, str | float] | None:
         """Returns what a further question holds of known mistakes: nothing where the results are formulas."""
@@ -143,55 +148,69 @@ class Exercise:
             )
 
     def drawn_examples(self, seed: str) -> Examples:
-        """Returns the examples for grading: the public ones, and fresh ones; the same seed draws the same.
+        """Returns the examples for grading: all that the check asks, and questions of this student's own.
 
-        The public ones are asked again so that no answer that the student's own check refuses passes here by luck. All
+        So what the check refuses has not full marks, and what it calls right is right here, whoever's it is. What is
+        drawn for the student holds up who knows the check's results: a question for each stage that is not weak. All
         are asked in an order that the seed draws: the number of a call reveals nothing of its stage.
         """
-        drawn = self._examples(
-            [
-                (*public.cases, *(replace(case, hidden=True) for case in self._new_cases(stage, public, seed)))
-                for stage, public in zip(self.stages, self._public.stages, strict=False)
-            ],
-            self._public,
-        )
-        return replace(self._with_corners(drawn, seed, hidden=True), order=f"{self.name}|{seed}")
+        stages = [
+            replace(asked, cases=_corners_last((*asked.cases, *self._new_cases(stage, asked, seed))))
+            for stage, asked in zip(self.stages, self._of_everybody.stages, strict=False)
+        ]
+        kept = self._of_everybody.stages[len(stages) :]
+        return replace(self._of_everybody, stages=(*stages, *kept), order=f"{self.name}|{seed}")
 
-    def _with_corners(self, examples: Examples, seed: str, *, hidden: bool) -> Examples:
-        """Returns examples with the corners of the domain, of which nobody knows what mistakes make.
+    @cached_property
+    def _of_everybody(self) -> Examples:
+        """The public examples, what is drawn for the check, and the corners; made once in a process."""
+        stages = [
+            replace(public, cases=(*public.cases, *self._of_check[stage.name], *self._corner_cases(stage)))
+            for stage, public in zip(self.stages, self._public.stages, strict=False)
+        ]
+        return replace(self._public, stages=(*stages, *self._public.stages[len(stages) :]))
+
+    def _corner_cases(self, stage: Stage) -> list[Case]:
+        """Returns the corners of a stage, of which nobody knows what mistakes make.
 
         What every answer keeps is not asked of them: they are large, or far from what a gradient can be measured of.
         """
-        stages = []
-        for number, stage in enumerate(examples.stages):
-            asks = [ask for one in self.domain if one.stage == stage.name for ask in self.corners(one, seed).values()]
-            wanted = [self._wanted(self.stages[number], ask) for ask in asks]
-            cases = [Case(*pair, hidden=hidden) for pair in zip(asks, wanted, strict=True)]
-            stages.append(replace(stage, cases=(*stage.cases, *cases)))
-        return replace(examples, stages=tuple(stages))
+        asks = [ask for one in self.domain if one.stage == stage.name for ask in self.corners(one).values()]
+        return [Case(ask, self._wanted(stage, ask), corner=True) for ask in asks]
 
-    def corners(self, domain: Corners, seed: str) -> dict[tuple[tuple[str, int], ...], Question]:
-        """Returns the questions about the corners of a domain for one student, "check" being the check's, by corner."""
+    def corners(self, domain: Corners, seed: str = CHECK) -> dict[tuple[tuple[str, int], ...], Question]:
+        """Returns the questions about the corners of a domain by corner: everybody's, unless a seed draws others."""
         rng = random.Random(f"{self.name}|{self.domain.index(domain)}|{seed}")
         return {tuple(corner.items()): ask for corner, ask in domain.drawn(rng)}
 
-    def _drawn(self, stage: Stage, seed: str) -> tuple[Case, ...]:
-        return self.cases(stage, tuple(stage.draw(random.Random(f"{self.name}|{stage.name}|{seed}"))))
+    def _drawn(self, stage: Stage, seed: str) -> list[Question]:
+        return list(stage.draw(random.Random(f"{self.name}|{stage.name}|{seed}")))
 
     # --- what is known, and what is not: no stage is passed by results that everybody can read -----------------------
 
     @cached_property
     def _of_check(self) -> dict[str, tuple[Case, ...]]:
-        """What a check asks of each stage, further than the public questions."""
-        return {stage.name: self._drawn(stage, "check") for stage in self.stages}
+        """What is asked of everybody in each stage, further than the public questions."""
+        return {stage.name: self.cases(stage, self._drawn(stage, CHECK)) for stage in self.stages}
 
-    def _new_cases(self, stage: Stage, public: StageCases, seed: str) -> tuple[Case, ...]:
-        """Returns what a stage asks in grading; where it is not weak, something of which no check knows the result."""
-        drawn = self._drawn(stage, seed)
-        if public.weak:
-            return drawn
-        tries = chain([drawn], (self._drawn(stage, f"{seed}|{number}") for number in range(1, TRIES)))
-        return next((one for one in tries if self._ask_for_something_new(stage, one, self._known_of_check)), drawn)
+    def _new_cases(self, stage: Stage, asked: StageCases, seed: str) -> list[Case]:
+        """Returns what a stage asks of one student: where it is not weak, a question whose result no check knows.
+
+        Where none is found, it is all that is drawn first.
+        """
+        if asked.weak:
+            return []
+        for asks in self._draws(stage, seed):
+            for ask in random.Random(f"{self.name}|{stage.name}|{seed}|order").sample(asks, len(asks)):
+                (case,) = self.cases(stage, [ask])
+                if self._is_new(stage, case, self._known_of_check):
+                    return [replace(case, hidden=True)]
+        return [replace(case, hidden=True) for case in self.cases(stage, self._drawn(stage, seed))]
+
+    def _draws(self, stage: Stage, seed: str) -> Iterator[list[Question]]:
+        """Yields what is drawn with a seed, and then with others made of it."""
+        yield self._drawn(stage, seed)
+        yield from (self._drawn(stage, f"{seed}|{number}") for number in range(1, TRIES))
 
     @cached_property
     def _weak(self) -> frozenset[str]:
@@ -206,39 +225,42 @@ class Exercise:
         drawn = self._of_check[stage.name]
         if not any(case.ask.probe in RESULTS for case in drawn):
             return True
-        tries = chain([drawn], (self._drawn(stage, f"check|{number}") for number in range(1, TRIES)))
-        return not any(self._ask_for_something_new(stage, cases, self._known_of_public) for cases in tries)
+        further = (self._drawn(stage, f"{CHECK}|{number}") for number in range(1, TRIES))
+        tries = chain([drawn], (self.cases(stage, asks) for asks in further))
+        return not any(self._is_new(stage, case, self._known_of_public) for cases in tries for case in cases)
 
     @cached_property
     def _known_of_public(self) -> Sequence[tuple[Question, Reply]]:
-        return self._known_replies(ask for stage in self.stages if not stage.sealed for ask in stage.public)
+        return self._known_replies(self._public_cases)
 
     @cached_property
     def _known_of_check(self) -> Sequence[tuple[Question, Reply]]:
-        questions = (case.ask for stage in self.stages if not stage.sealed for case in self._of_check[stage.name])
-        return [*self._known_of_public, *self._known_replies(questions)]
+        """Replies that everybody can read in the examples of the check."""
+        return self._known_replies({stage.name: stage.cases for stage in self._of_everybody.stages})
 
-    def _known_replies(self, questions: Iterable[Question]) -> Sequence[tuple[Question, Reply]]:
-        return [(ask, self.reply(ask)) for ask in questions if ask.probe in RESULTS]
+    def _known_replies(self, asked: Mapping[str, Sequence[Case]]) -> Sequence[tuple[Question, Reply]]:
+        cases = [(stage, case) for stage in self.stages if not stage.sealed for case in asked[stage.name]]
+        return [(case.ask, self._reply(stage, case)) for stage, case in cases if case.ask.probe in RESULTS]
 
-    def _ask_for_something_new(
-        self, stage: Stage, cases: Sequence[Case], known: Sequence[tuple[Question, Reply]]
-    ) -> bool:
-        """Says whether a stage has a question to which no known reply is right, nor one that is 0 or 1 everywhere.
+    def _reply(self, stage: Stage, case: Case) -> Reply:
+        """Returns what the reference replies in a case, without asking it again where the case holds all of it."""
+        as_it_is = not stage.measure and not isinstance(case.wanted, Raised)
+        return Reply("value", case.wanted) if as_it_is else self.reply(case.ask)
+
+    def _is_new(self, stage: Stage, case: Case, known: Sequence[tuple[Question, Reply]]) -> bool:
+        """Says whether a question is one to which no known reply is right, nor one that is 0 or 1 everywhere.
 
         Where only the shape counts, it is enough that no known one has it.
         """
+        if case.ask.probe not in RESULTS:
+            return False
         rule = StageCases(stage.name, "", 0, stage.view, stage.tolerance, (), stage.measure)
-        for case in cases:
-            if case.ask.probe in RESULTS:
-                value = self.reply(case.ask).value if stage.measure else case.wanted
-                looks = isinstance(value, Tensor) and stage.view != "shape"
-                alike = (torch.full_like(value, number) for number in (0, 1) if looks)
-                replies = [reply for ask, reply in known if ask.probe == case.ask.probe]
-                replies += [Reply("value", tensor) for tensor in alike]
-                if not any(is_right(rule, case, measured(stage.measure, case.ask, one), self.name) for one in replies):
-                    return True
-        return False
+        value = self._reply(stage, case).value
+        looks = isinstance(value, Tensor) and stage.view != "shape"
+        alike = (torch.full_like(value, number) for number in (0, 1) if looks)
+        replies = [reply for ask, reply in known if ask.probe == case.ask.probe]
+        replies += [Reply("value", tensor) for tensor in alike]
+        return not any(is_right(rule, case, measured(stage.measure, case.ask, one), self.name) for one in replies)
 
     def variant(self, seed: str) -> Examples:
         """Returns the drawn examples, made when they are first needed: a class meets the same few over and over."""
@@ -252,7 +274,7 @@ class Exercise:
     def _variants(self) -> dict[str, Examples]:
         return {}
 
-    def _examples(self, cases: Sequence[tuple[Case, ...]], public: Examples | None = None) -> Examples:
+    def _examples(self, cases: Sequence[tuple[Case, ...]]) -> Examples:
         stages = [
             StageCases(
                 stage.name,
@@ -271,11 +293,11 @@ class Exercise:
         return Examples(
             self.name,
             self.signature,
-            (*stages, *contracts.stages(self, stages, public)),
+            (*stages, *contracts.stages(self, stages, None)),
             {m.name: m.hint for m in self.mistakes},
             salt=self.name,
             forbids=self.forbids,
-            kept=0.0 if own_stage or contracts.INPUTS_STAY in self.exceptions else contracts.cost(self.points),
+            kept=0.0 if own_stage or contracts.INPUTS_STAY in self.exceptions else share(self.points),
         )
 
     def cases(self, stage: Stage, asks: Sequence[Question]) -> tuple[Case, ...]:
@@ -326,6 +348,11 @@ class _Results(Mapping[str, Any]):
 
     def __len__(self) -> int:
         return len(self._mistakes)
+
+
+def _corners_last(cases: Iterable[Case]) -> tuple[Case, ...]:
+    """Returns the cases of a stage in the order that `judge` needs to see whether a corner alone fails."""
+    return tuple(sorted(cases, key=lambda case: case.corner))
 
 
 def outcome(reply: Reply) -> Any:

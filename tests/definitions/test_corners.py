@@ -27,25 +27,32 @@ def test_each_corner_of_the_domain_is_asked_by_the_check_and_of_every_student(no
         assert not defined.domain, "it takes no arguments, and so it has no domain"
         return
     assert defined.domain, "say with @exercise.corners(...) what its arguments may be"
-    for seed, examples in (("check", defined.check_examples()), ("ada", defined.drawn_examples("ada"))):
+    for whose, examples in (("the check", defined.check_examples()), ("ada", defined.drawn_examples("ada"))):
         for one in defined.domain:
-            found = defined.corners(one, seed)
+            found = defined.corners(one)
             asked = {id(ask) for ask in found.values()}
             assert len(asked) == len(found)
-            assert not _not_met(one, found), f"{seed} is not asked {_not_met(one, found)}"
+            assert not _not_met(one, found), f"{whose} is not asked {_not_met(one, found)}"
             encoded = [ask.encode() for ask in _asked(examples, one.stage)]
-            assert all(ask.encode() in encoded for ask in found.values()), f"{seed} is not asked what is drawn"
+            assert all(ask.encode() in encoded for ask in found.values()), f"{whose} is not asked what is drawn"
 
 
+@pytest.mark.all
 @pytest.mark.parametrize(("notebook", "name"), [pytest.param(*one, id="-".join(one)) for one in EXERCISES])
-def test_students_are_asked_corners_with_values_of_their_own(notebook: str, name: str) -> None:
+def test_all_that_the_check_asks_is_asked_of_every_student(notebook: str, name: str) -> None:
     defined = exercise.load(notebook)[name]
-    by_seed = [
-        [ask.encode() for one in defined.domain for ask in defined.corners(one, seed).values()]
-        for seed in ("check", "ada", "blaise")
-    ]
-    if defined.domain:
-        assert by_seed[0] != by_seed[1] != by_seed[2] != by_seed[0]
+    check = {one.name: one for one in defined.check_examples().stages}
+    for seed in ("ada", "blaise"):
+        graded = defined.drawn_examples(seed).stages
+        assert [one.name for one in graded] == list(check)
+        for one in graded:
+            asked = [case.ask.encode() for case in one.cases if not case.hidden]
+            assert sorted(map(str, asked)) == sorted(str(case.ask.encode()) for case in check[one.name].cases)
+            own = [case.ask.encode() for case in one.cases if case.hidden]
+            assert bool(own) == (not one.weak and not one.cost)
+            corners = [case.corner for case in one.cases]
+            assert corners == sorted(corners)  # they come last: so it is seen whether they fail alone
+            assert sum(corners) == sum(case.corner for case in check[one.name].cases)
 
 
 def _not_met(domain: Corners, found: dict[Any, Question]) -> set[tuple[str, Any]]:
@@ -66,7 +73,7 @@ def _asked(examples: Examples, stage: str) -> list[Question]:
 # --- the mechanism itself ---
 
 
-def capped_exercise() -> Exercise:
+def capped_exercise(*, decisive: bool = False, points: float = 1) -> Exercise:
     definition = Definition()
 
     @definition.reference
@@ -78,7 +85,7 @@ def capped_exercise() -> Exercise:
         """Add `step` as often as `count` says."""
         return [Question((rng.randint(2, 9), 3))]
 
-    @definition.stage("all numbers", points=1, public=[Question((5, 3))])
+    @definition.stage("all numbers", points=points, public=[Question((5, 3))], decisive=decisive)
     def _(rng: random.Random) -> list[Question]:
         """There is no limit to the numbers."""
         return [Question((rng.randint(2, 9), 3))]
@@ -129,7 +136,35 @@ def test_a_corner_fails_its_stage_in_the_check_and_for_every_student(
     assert verdict.look == ("" if earned == 2 else "There is no limit to the numbers.")
 
 
-def test_of_a_hidden_corner_nothing_is_revealed() -> None:
+@pytest.mark.parametrize(
+    ("answer", "earned"),
+    [
+        (lambda count, step: min(count, 64) * step, 1.8),  # a corner alone: a tenth of the exercise
+        (lambda count, step: count * abs(step), 1.8),
+        (lambda count, step: step, 0),  # more than corners: the stage that decides, and here the other one, too
+        (lambda count, step: min(count, 64) * step if count != 2 else 0, 0.8),  # and another stage that fails
+    ],
+)
+def test_a_corner_costs_a_tenth_and_never_the_stage_that_decides(
+    answer: Callable[[int, int], int], earned: float
+) -> None:
+    defined = capped_exercise(decisive=True)
+    graded = [judge(defined.drawn_examples(f"student {n}"), InProcess(answer), hidden=True) for n in range(8)]
+    for verdict in [judge(defined.check_examples(), InProcess(answer)), *graded]:
+        assert verdict.outcome == "wrong"
+        assert verdict.earned == pytest.approx(earned)
+        at_corners = [note for note in verdict.notes if "fails only at the edges" in note]
+        assert len(at_corners) == (earned in (1.8, 0.8))
+        assert all(note.startswith("'all numbers'") and "costs 0.2 of the points" in note for note in at_corners)
+
+
+def test_corners_alone_take_no_more_than_the_stage_has() -> None:
+    defined = capped_exercise(decisive=True, points=0.05)
+    verdict = judge(defined.check_examples(), InProcess(lambda count, step: min(count, 64) * step))
+    assert verdict.earned == 1
+
+
+def test_of_a_corner_as_of_all_that_is_asked_in_grading_nothing_is_shown() -> None:
     text = str(judge(capped_exercise().drawn_examples("ada"), InProcess(lambda count, step: 0 * count), hidden=True))
     assert "There is no limit" not in text  # the small numbers fail first
     capped = judge(capped_exercise().drawn_examples("ada"), InProcess(lambda n, step: min(n, 64) * step), hidden=True)

@@ -58,6 +58,10 @@ NO_ANSWER = (
     "it yourself; what else PyTorch has may be used"
 )
 ONLY_BESIDE = "of what is passed, stages that many wrong answers pass, too, earn points only beside {}."
+AT_CORNERS = (
+    "'{0}' fails only at the edges of what is asked for, such as the smallest input or a very long one. That costs "
+    "{1:g} of the points, and not the whole stage."
+)
 SAID_OF = {  # what is taken of a call -> what is found in the sentence on its entries, and what replaces it
     **dict.fromkeys(
         ("learns", "learning"),
@@ -145,7 +149,8 @@ class Case:
     Of a further question of a check, `traces` holds for the mistakes that are wrong there only the class of the
     exception or the trace of the value; None where nothing is known of mistakes.
 
-    A `hidden` one is asked in grading only, and nothing is revealed from which its inputs could be read.
+    A `hidden` one is asked in grading only, and nothing is revealed from which its inputs could be read. A `corner` is
+    at the edge of what the exercise promises; those of a stage come last.
     """
 
     ask: Question
@@ -153,6 +158,7 @@ class Case:
     mistakes: Mapping[str, Any] = field(default_factory=dict)
     hidden: bool = False
     traces: Mapping[str, str | float] | None = None
+    corner: bool = False
 
     @property
     def is_open(self) -> bool:
@@ -170,8 +176,9 @@ class StageCases:
     """A stage of a check: its name, where to look when it fails, its points, and its cases.
 
     With a `cost` it asks what every answer keeps: it earns nothing, and takes so many points off where it fails. Where
-    a `decisive` one fails, the exercise earns at most half of its points. A `weak` one is passed without the result
-    that is wanted, by a known one or by what the answer's process says of itself: it earns only beside others.
+    a `decisive` one fails, the exercise earns at most half of its points; where it fails at nothing but corners, the
+    `share` of its points is lost. A `weak` one is passed without the result that is wanted, by a known one or by what
+    the answer's process says of itself: it earns only beside others.
     """
 
     name: str
@@ -277,25 +284,50 @@ def _forbidden_parts(examples: Examples, answer: Answer, seconds: float) -> str:
 Failures = list[tuple[StageCases, Asked | None]]  # each stage with its first question that is not answered as wanted
 
 
+def share(points: float) -> float:
+    """Returns what it costs not to keep one thing, or to fail a stage that decides at its corners alone: a tenth."""
+    return round(points / 10, 2)
+
+
+def _fails_at_corners(stage: StageCases, failure: Asked | None) -> bool:
+    """Says whether a stage that decides is passed but for its corners, which come last."""
+    return stage.decisive and failure is not None and failure.case.corner
+
+
+def _sorted(failures: Failures) -> tuple[list[StageCases], list[StageCases], list[StageCases]]:
+    """Returns the stages that are passed, those of them that fail at corners, and those that are not passed."""
+    at_corners = [stage for stage, failure in failures if _fails_at_corners(stage, failure)]
+    passed = [stage for stage, failure in failures if failure is None or _fails_at_corners(stage, failure)]
+    failed = [stage for stage, failure in failures if failure is not None and not _fails_at_corners(stage, failure)]
+    return passed, at_corners, failed
+
+
 def _earned(examples: Examples, failures: Failures) -> float:
-    """Returns the points: those of the passed stages, less what every answer keeps and this one does not."""
-    passed = [stage for stage, failure in failures if failure is None]
+    """Returns the points: those of the passed stages, less what every answer keeps and this one does not.
+
+    A corner never costs the stage that the exercise is there for, but a share.
+    """
+    passed, at_corners, failed = _sorted(failures)
     alone = _does_what_is_asked(examples, passed)
     earned = sum(stage.points for stage in passed if alone or not stage.weak)
-    if any(stage.decisive for stage, failure in failures if failure is not None):
+    if any(stage.decisive for stage in failed):
         earned = min(earned, examples.points / 2)
-    return max(0.0, round(earned - sum(stage.cost for stage, failure in failures if failure is not None), 4))
+    lost = sum(_of_corners(examples, stage) for stage in at_corners if alone or not stage.weak)
+    return max(0.0, round(earned - lost - sum(stage.cost for stage in failed), 4))
+
+
+def _of_corners(examples: Examples, stage: StageCases) -> float:
+    return min(share(examples.points), stage.points)
 
 
 def _on_points(examples: Examples, failures: Failures) -> tuple[str, ...]:
-    """Returns what to say where a passed stage earns nothing: which one must be passed beside it."""
-    passed = [stage for stage, failure in failures if failure is None]
-    failed = [stage for stage, failure in failures if failure is not None]
-    if _does_what_is_asked(examples, passed) or not any(stage.weak and stage.points for stage in passed):
-        return ()
-    strong = [stage for stage in failed if stage.decisive and not stage.weak]
-    missing = strong or [stage for stage in failed if stage.decisive] or [stage for stage in failed if not stage.weak]
-    return (ONLY_BESIDE.format(" or ".join(f"'{stage.name}'" for stage in missing)),)
+    """Returns what to say where a passed stage earns nothing: which one must be passed beside it; and of corners."""
+    passed, at_corners, failed = _sorted(failures)
+    if not _does_what_is_asked(examples, passed) and any(stage.weak and stage.points for stage in passed):
+        strong = [stage for stage in failed if stage.decisive and not stage.weak]
+        missing = strong or [one for one in failed if one.decisive] or [one for one in failed if not one.weak]
+        return (ONLY_BESIDE.format(" or ".join(f"'{stage.name}'" for stage in missing)),)
+    return tuple(AT_CORNERS.format(stage.name, _of_corners(examples, stage)) for stage in at_corners)
 
 
 def _does_what_is_asked(examples: Examples, passed: Sequence[StageCases]) -> bool:

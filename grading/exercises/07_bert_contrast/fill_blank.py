@@ -9,7 +9,7 @@ from torch import Tensor
 
 from grading.definitions.definition import Definition
 from grading.exercises.draws import Draw, fixed, seed_from
-from helpers.vocabulary import MASK, OOV
+from helpers.vocabulary import MASK, OOV, PAD
 from tutor.checking.answers import Question
 from tutor.checking.building import build
 
@@ -55,18 +55,19 @@ SENTENCES = {
     ),
 }  # fmt: skip
 # Sentences with other blanks beside the place, which are not to be filled: the best word is another one where they are,
-# and, except at the first word, in the row of an earlier <mask>.
+# or hold padding, and, except at the first word, in the row of an earlier <mask>.
 OTHER_BLANKS = {
     "middle": (
-        (8, 3, 121), (11, 2, 136), (11, 2, 196), (11, 4, 250), (7, 4, 270), (11, 4, 310), (11, 2, 316), (8, 3, 337),
-        (9, 2, 392), (8, 3, 409), (7, 4, 414), (10, 3, 429), (12, 3, 437), (8, 5, 439),
+        (8, 3, 121), (11, 2, 196), (11, 4, 250), (11, 2, 316), (8, 3, 409), (7, 4, 414), (10, 3, 429), (12, 3, 437),
+        (11, 2, 388), (10, 3, 393), (12, 5, 467),
     ),
     "first": (
-        (7, 1, 131), (7, 1, 156), (9, 1, 158), (6, 1, 165), (6, 1, 285), (7, 1, 311), (6, 1, 385),
+        (7, 1, 156), (6, 1, 165), (6, 1, 285), (10, 1, 148), (10, 1, 166), (9, 1, 171), (6, 1, 180), (6, 1, 192),
+        (6, 1, 222), (7, 1, 277), (10, 1, 280),
     ),
     "last": (
-        (7, 5, 133), (6, 4, 164), (7, 5, 197), (8, 6, 198), (7, 5, 233), (9, 7, 235), (8, 6, 242), (8, 6, 250),
-        (6, 4, 256), (9, 7, 267), (8, 6, 270), (6, 4, 288), (7, 5, 333), (7, 5, 349),
+        (6, 4, 164), (7, 5, 197), (8, 6, 198), (7, 5, 233), (8, 6, 242), (8, 6, 250), (6, 4, 256), (8, 6, 270),
+        (7, 5, 333), (7, 5, 349), (6, 4, 294), (10, 8, 298), (8, 6, 350), (11, 9, 353),
     ),
 }  # fmt: skip
 # Sentences in which the word at the place stands once more: the best word is another one where that is hidden too.
@@ -260,6 +261,14 @@ def _(model, tokens, position):
     for place in (read == MASK).nonzero()[:, 0].tolist():
         if place != position:
             read[place] = fill_blank(model, read, place)
+    return fill_blank(model, read, position)
+
+
+@exercise.mistake("the other blanks are replaced by padding")
+def _(model, tokens, position):
+    """The sentence is to be read as it is given: where it has other blanks, the model reads <mask> there."""
+    read = tokens.masked_fill(tokens == MASK, PAD)
+    read[position] = MASK
     return fill_blank(model, read, position)
 
 

@@ -254,3 +254,11 @@ def fill_blank(model: MaskedLanguageModel, tokens: Tensor, position: int) -> int
 # of: a loop over all words
 # -    hidden = torch.cat([tokens[:position], tokens.new_tensor([MASK]), tokens[position + 1 :]])
 # +    hidden = torch.cat([tokens[:position], torch.tensor([MASK]), tokens[position + 1 :]])
+
+
+# %% wrong: padding in the other blanks -> the other blanks are replaced by padding
+def fill_blank(model, tokens, position):
+    read = tokens.clone()
+    read[read == MASK] = PAD
+    read[position] = MASK
+    return int(model(read[None])[0, position, MASK + 1 :].argmax()) + MASK + 1
