@@ -18,12 +18,12 @@ from torch import Tensor, nn
 from tutor.checking import model_probes, places, plain, spies
 from tutor.checking.building import build, build_inputs, first_model
 from tutor.checking.globals_used import parts_used
+from tutor.checking.interruptions import STOPS, holds_batches, interrupted
 from tutor.checking.limits import seed_torch
 from tutor.checking.recipes import DATA
 
 TWO_NEW, DIFFER = "two new modules", "begin with different numbers"  # of the take "random numbers"
 OWN_WEIGHTS, OTHERS = "its own weights, after a call", "others"  # of the take "again"
-STOPPED = "it stops: "  # of the take "changed model", before the class of an exception
 SOME_DROPOUT = 0.25  # of models of the take "left"
 SAME_OBJECT, NEW_OBJECT = "the same object as at first, or in its memory", "new each time"  # of the take "again"
 OTHER = 1.5  # times its weights, a module has other ones
@@ -420,7 +420,7 @@ def _kept_or_stopped(call: Call) -> Any:
     try:
         return plain.fresh(call.act(), call.question.at or {})
     except Exception as problem:  # noqa: BLE001 - whatever a frozen model brings about
-        return STOPPED + type(problem).__name__
+        return STOPS + type(problem).__name__
 
 
 class _Loader(list[Any]):
@@ -439,13 +439,8 @@ def _of_a_loader(call: Call) -> Any:
     return call.function(*inputs, **call.keywords)
 
 
-def holds_batches(value: Any) -> bool:
-    """Says whether an input is a list of at least two batches, or of their recipes."""
-    return isinstance(value, list) and len(value) > 1 and all(_is_batch(part) for part in value)
-
-
-def _is_batch(value: Any) -> bool:
-    return type(value).__name__ == "Batch" or (isinstance(value, plain.Model) and value.name == "Batch")
+def _interrupted(call: Call) -> dict[str, Any]:
+    return interrupted(call.function, call.question.inputs, call.keywords, call.question.changes)
 
 
 def _returned_twice(call: Call) -> dict[str, Any]:
@@ -787,6 +782,10 @@ PROBES: dict[str, tuple[str, Callable[[Call], Any]]] = {
     "changed model": (
         "what the call gives, after half of the model among its inputs was frozen, and when all trains as before",
         _of_a_changed_model,
+    ),
+    "interrupted": (
+        "what a call leaves that what it was given has stopped, and what the same call gives then",
+        _interrupted,
     ),
     "loader": ("the result for batches that have another order when they are read a second time", _of_a_loader),
     "returned twice": (
