@@ -17,6 +17,7 @@ from torch import Tensor, nn
 
 from tutor.checking import plain
 from tutor.checking.answers import Question, Reply
+from tutor.checking.building import build
 from tutor.checking.compare import difference
 from tutor.checking.interruptions import LEAVES, STOPS, STOPS_IT, can_stop, holds_batches
 from tutor.checking.judging import INPUTS_STAY as INPUTS_STAY
@@ -398,8 +399,21 @@ def _states(exercise: Exercise, calls: Sequence[Question]) -> Iterator[Question]
             if not ask.changes and isinstance(exercise.reply(base).value, dict):
                 yield base
             if 0 in ask.changes or ask.follow_up is not None or ask.probe != "result":
-                yield replace(base, probe="left", inputs=(replace(ask.inputs[0], training=True), *ask.inputs[1:]))
+                yield _left(exercise, replace(base, probe="left"))
             return
+
+
+def _left(exercise: Exercise, ask: Question) -> Question:
+    """Returns the call with a model of which some weights are frozen, if the reference leaves that as it is."""
+    model: Model = replace(ask.inputs[0], training=True)
+    names = [name for name, _ in build(model).named_parameters()]
+    for frozen in () if model.freeze else ({names[0], names[-1]}, {names[0]}):
+        asked = replace(ask, inputs=(replace(model, freeze=tuple(sorted(frozen))), *ask.inputs[1:]))
+        found = exercise.reply(asked).value
+        kinds = {name: "frozen" if name in frozen else "trains" for name in names}
+        if isinstance(found, dict) and all(found.get(name) == kind for name, kind in kinds.items()):
+            return asked
+    return replace(ask, inputs=(model, *ask.inputs[1:]))
 
 
 def _stops(value: Any) -> bool:

@@ -293,6 +293,11 @@ def spoiled(change: Any) -> Verdict:
             "`net.embedding.weight` asked for a gradient and asks for no gradient now",
             "requires_grad_",
         ),
+        (
+            lambda s, w, x, m: m(x % 5).square().sum().backward(),
+            "`net.embedding.weight` came with no gradient and has one now",
+            "torch.autograd.grad",
+        ),
         (lambda s, w, x, m: m.embedding.weight.data.fill_(3), "is 3 now", "copy.deepcopy(model)"),
         (
             lambda s, w, x, m: m.register_forward_hook(lambda *_: None),
@@ -832,3 +837,24 @@ def test_batches_that_do_not_come_and_a_model_that_stops_leave_nothing_behind() 
     defined = Exercise(once, [Stage("all", 2, "look", of_model, lambda rng: of_model)], [])
     assert lost(defined, once) == []
     assert lost(defined, lent) == [INTERRUPTED]
+
+
+def test_which_weights_train_stays_as_it_is_where_a_model_is_to_be_changed() -> None:
+    def halved(model: nn.Module) -> None:
+        for weight in model.parameters():
+            weight.data *= 0.5
+
+    def with_new_weights(model: nn.Module) -> None:
+        for part in model.modules():
+            for name, weight in list(part.named_parameters(recurse=False)):
+                setattr(part, name, nn.Parameter(weight.detach() / 2))
+
+    def thawed(model: nn.Module) -> None:
+        halved(model)
+        model.requires_grad_(True)  # noqa: FBT003 - PyTorch has no name for it
+
+    asks = [Question((Model("TransformerBase", SMALL, seed),), probe="after", changes=(0,)) for seed in (1, 2)]
+    defined = Exercise(halved, [Stage("all", 2, "look", asks, lambda rng: asks)], [])
+    assert lost(defined, halved) == []
+    assert lost(defined, with_new_weights) == [MODEL]
+    assert lost(defined, thawed) == [MODEL]

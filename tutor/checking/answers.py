@@ -27,8 +27,8 @@ from tutor.checking import model_probes, plain
 from tutor.checking.building import build, build_inputs
 from tutor.checking.clock import BUSY, PATIENCE, KeptWaiting, Timer, TooSlow, time_limit
 from tutor.checking.limits import output_kept, state_kept
+from tutor.checking.probes import MAKES_GRADIENTS, prepare, probe
 from tutor.checking.probes import Question as Question
-from tutor.checking.probes import prepare, probe
 
 STUB = "Replace this line by your answer"  # what the unanswered cells of a released notebook raise
 # What replies without a value or an exception say, so that whoever gets them knows them from what an answer makes up.
@@ -165,6 +165,8 @@ class InProcess:
                 continue
             try:
                 now = model_probes.state_of(value)
+                if question.probe in MAKES_GRADIENTS:
+                    was, now = model_probes.without_gradients(was), model_probes.without_gradients(now)
                 kinds = model_probes.changes(was, now)
                 if kinds and not sentence:
                     sentence = model_probes.change_in_words(self._name_of_input(question, n), was, now)

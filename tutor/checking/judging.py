@@ -45,6 +45,8 @@ LEAVE_IT = {  # the kind of a change -> how to do without
     "mode": "Put the mode back: `was = model.training` at the beginning, and `model.train(was)` at the end.",
     "requires_grad": "`requires_grad_` acts on what the caller holds. Work on a copy, `x.detach().clone()` or "
     "`copy.deepcopy(model)`, or put it back at the end.",
+    "gradients": "`backward()` adds to the gradients of all that trains, and the caller's next step follows the sum: "
+    "`torch.autograd.grad(output, inputs)` gives those of `inputs` and leaves the others alone.",
     "settings": "Work on a copy of the model, `copy.deepcopy(model)`, or put the number back at the end.",
     "hooks": "Take each hook away again: `handle = part.register_forward_hook(...)`, and `handle.remove()` at the end.",
     "entries": "Work on a copy: `dict(entries)` of a dictionary, `list(words)` of a list, `copy.deepcopy` of one that "
@@ -507,7 +509,7 @@ def _where_to_look(first: Asked, *, graded: bool) -> str:
     if not isinstance(first.problem, InputsChanged):
         return _look_at_kind(first) or f"{first.stage.look}{'' if graded else _try_it(first)}"
     kind = next((kind for kind in LEAVE_IT if kind in first.reply.changed_inputs), "kind")
-    of_a_model = kind in ("mode", "settings", "hooks", "requires_grad")
+    of_a_model = kind in ("mode", "settings", "hooks", "requires_grad", "gradients")
     return first.stage.look if first.stage.look and not of_a_model else LEAVE_IT[kind]
 
 

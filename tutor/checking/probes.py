@@ -743,6 +743,8 @@ RESULTS = (
     "merged",
     "learning",
 )
+# Those that call `backward` themselves, so that what the inputs have of gradients says nothing of the answer.
+MAKES_GRADIENTS = ("gradients", "gradients again", "learns", "learning")
 # name -> (what is taken, in words; the function that makes the call and takes it)
 PROBES: dict[str, tuple[str, Callable[[Call], Any]]] = {
     "result": ("the result; with `then`, what the returned model gives for these inputs, in evaluation mode", _result),
