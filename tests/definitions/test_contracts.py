@@ -851,7 +851,7 @@ def test_which_weights_train_stays_as_it_is_where_a_model_is_to_be_changed() -> 
 
     def thawed(model: nn.Module) -> None:
         halved(model)
-        model.requires_grad_(True)  # noqa: FBT003 - PyTorch has no name for it
+        model.requires_grad_(True)
 
     asks = [Question((Model("TransformerBase", SMALL, seed),), probe="after", changes=(0,)) for seed in (1, 2)]
     defined = Exercise(halved, [Stage("all", 2, "look", asks, lambda rng: asks)], [])

@@ -23,7 +23,7 @@ from typing import Any, Protocol
 import torch
 from torch import nn
 
-from tutor.checking import model_probes, plain
+from tutor.checking import forwarding, model_probes, plain
 from tutor.checking.building import build, build_inputs
 from tutor.checking.clock import BUSY, PATIENCE, KeptWaiting, Timer, TooSlow, time_limit
 from tutor.checking.limits import output_kept, state_kept
@@ -125,6 +125,14 @@ class InProcess:
 
     def ask_once(self, question: Question, seconds: float) -> Reply:
         """Returns the reply as `ask` does, to a question that nobody else holds: what it gives may be changed."""
+        watch = forwarding.Watch(question.forbids)
+        reply = self._reply(question, seconds, watch)
+        if watch.used:
+            named = ", ".join(watch.used)
+            return Reply("crashed", error=f"{forwarding.REFUSED}: {named}", error_types=(forwarding.REFUSED,))
+        return reply
+
+    def _reply(self, question: Question, seconds: float, watch: forwarding.Watch) -> Reply:
         printed, inputs, before = StringIO(), list[Any](), list[model_probes.State]()
         try:
             inputs = build_inputs(question.inputs)
@@ -137,7 +145,8 @@ class InProcess:
                 stack.enter_context(_not_compiled())
                 timer = stack.enter_context(time_limit(seconds, self.clock))
                 stack.callback(self._count_waiting, timer)
-                taken = probe(prepare(question, self.answer, inputs, keywords))
+                with watch.watching(inputs):
+                    taken = probe(prepare(question, self.answer, inputs, keywords))
                 value = plain.fresh(taken, question.at or {})  # its formulas too take the answer's own time
             changed, sentence = self._changed(question, inputs, before)
             return Reply("value", value, printed=_shortened(printed), changed_inputs=changed, change=sentence)

@@ -52,6 +52,7 @@ class Question:
         changes: the inputs, counted from 0, that the call is meant to change; all others must stay as they were.
         entries: patterns such as `*.bias`; of a dict that is taken, only the entries they fit count.
         beside: plain values by name that a measure of the answer needs and the answer does not get.
+        forbids: full names of ready-made parts; where the answer calls one, the reply says so (`forwarding`).
         apart: give each call copies of the inputs that must stay as they are, and put models back after it.
 
     Raises:
@@ -70,6 +71,7 @@ class Question:
     changes: tuple[int, ...] = ()
     extra: dict[str, Any] = field(default_factory=dict)
     apart: bool = False
+    forbids: tuple[str, ...] = ()
 
     def __post_init__(self) -> None:
         """Refuses a name that nothing is taken by."""
