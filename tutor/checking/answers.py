@@ -12,7 +12,7 @@ import random
 import sys
 import time
 import traceback
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping
 from contextlib import AbstractContextManager, ExitStack, nullcontext
 from dataclasses import dataclass
 from io import StringIO
@@ -97,11 +97,19 @@ class InProcess:
     """An answer that runs in this very process: for `check()`, for plain nbgrader and for known mistakes.
 
     `clock` is that of `time_limit`. `alone` says that nothing but answers runs in the process, so that nobody misses
-    the state of random numbers.
+    the state of random numbers. `restore` puts back what an answer may have changed of the course's own code, before it
+    is looked at what the call has done.
     """
 
-    def __init__(self, answer: Any, clock: str = "thread", *, alone: bool = False) -> None:
-        self.answer, self.clock, self.alone = answer, clock, alone
+    def __init__(
+        self,
+        answer: Any,
+        clock: str = "thread",
+        *,
+        alone: bool = False,
+        restore: Callable[[], None] = lambda: None,
+    ) -> None:
+        self.answer, self.clock, self.alone, self._restore = answer, clock, alone, restore
         self._cpu = time.process_time if clock == "cpu" else time.thread_time
         self._start, self._waited, self._asks_again = self._cpu(), 0.0, True
 
@@ -133,7 +141,7 @@ class InProcess:
         return reply
 
     def _reply(self, question: Question, seconds: float, watch: forwarding.Watch) -> Reply:
-        printed, inputs, before = StringIO(), list[Any](), list[model_probes.State]()
+        printed, inputs, before, restore = StringIO(), list[Any](), list[model_probes.State](), self._restore
         try:
             inputs = build_inputs(question.inputs)
             keywords = {name: build(value) for name, value in question.keywords.items()}
@@ -145,8 +153,11 @@ class InProcess:
                 stack.enter_context(_not_compiled())
                 timer = stack.enter_context(time_limit(seconds, self.clock))
                 stack.callback(self._count_waiting, timer)
-                with watch.watching(inputs):
-                    taken = probe(prepare(question, self.answer, inputs, keywords))
+                try:
+                    with watch.watching(inputs):
+                        taken = probe(prepare(question, self.answer, inputs, keywords, restore))
+                finally:
+                    restore()
                 value = plain.fresh(taken, question.at or {})  # its formulas too take the answer's own time
             changed, sentence = self._changed(question, inputs, before)
             return Reply("value", value, printed=_shortened(printed), changed_inputs=changed, change=sentence)

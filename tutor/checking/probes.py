@@ -140,8 +140,16 @@ class Call:
         return model_probes.see(self.act(), self.question.part, look)
 
 
-def prepare(question: Question, answer: Callable[..., Any], inputs: list[Any], keywords: dict[str, Any]) -> Call:
+def prepare(
+    question: Question,
+    answer: Callable[..., Any],
+    inputs: list[Any],
+    keywords: dict[str, Any],
+    restore: Callable[[], None] = lambda: None,
+) -> Call:
     """Returns the call that a question asks for; builds the module where it says how.
+
+    What is not the result itself is looked at after `restore`.
 
     Raises:
         TypeError: when a module is to be built, and the answer is no class of `nn.Module`.
@@ -156,7 +164,19 @@ def prepare(question: Question, answer: Callable[..., Any], inputs: list[Any], k
     module = None if question.build is None else built(question, answer)
     function = answer if module is None else module
     function = _with_inputs_apart(function, question.changes) if question.apart else function
+    if question.probe not in RESULTS:
+        function = _restored(function, restore)
     return Call(question, answer, function, inputs, keywords, before, memory, module)
+
+
+def _restored(function: Callable[..., Any], restore: Callable[[], None]) -> Callable[..., Any]:
+    def call(*inputs: Any, **keywords: Any) -> Any:
+        try:
+            return function(*inputs, **keywords)
+        finally:
+            restore()
+
+    return call
 
 
 def _with_inputs_apart(function: Callable[..., Any], changes: Sequence[int]) -> Callable[..., Any]:
@@ -724,11 +744,14 @@ def _drawn_weights(module: nn.Module) -> set[str]:
     return {json.dumps([name, plain.encode(weight)]) for name, weight in named.items() if len(weight.unique()) > 1}
 
 
+_torch_state, _python_state, _numpy_state = torch.get_rng_state, random.getstate, np.random.get_state
+
+
 def _random_states() -> dict[str, object]:
     """Returns the state of each library's random numbers, in a form that is compared at once."""
-    numbers = np.random.get_state()
+    numbers = _numpy_state()
     in_numpy = numbers[1].tobytes(), *numbers[2:]  # type: ignore[index]
-    return {"torch": torch.get_rng_state().numpy().tobytes(), "random": random.getstate(), "numpy": in_numpy}
+    return {"torch": _torch_state().numpy().tobytes(), "random": _python_state(), "numpy": in_numpy}
 
 
 # Those of which the result itself comes back; what the others say is found out in the process of the answer.
