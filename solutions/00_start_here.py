@@ -220,10 +220,11 @@ def batch_shape(b: int, n: int, d: int) -> tuple[int, int, int]:
 # when a check names one; modules and gradients begin in notebook 02.)
 # - **What it is given stays as it is.** A function that changes a tensor, a list or a model that it was given spoils it for the caller: work on a
 #   copy (`scores = scores.masked_fill(...)`, and not `scores.masked_fill_(...)`). Where it is to change a model, or to return one, nothing else about that
-#   model changes: not its mode (training or evaluation), its dropout, nor which of its weights train.
+#   model changes: not its mode (training or evaluation), its dropout, nor which of its weights train. Unless it is to train a model, it leaves no
+#   gradients in it: `backward()` does.
 # - **The same question gets the same answer**, also after another one. When weights or tensors have been changed in place, the answer changes with them:
 #   nothing is kept from call to call. A copy of a module has weights of its own. A tensor, list or dict that is returned is a new one each time, not a part
-#   of a table that is kept. Each method does what its description says, also when it is called alone. A long input is treated in the same way as a short one.
+#   of a table that is kept. A call that an error or Ctrl-C has stopped can be made once more, on what it has left. Each method does what its description says, also when it is called alone. A long input is treated in the same way as a short one.
 # - **Gradients pass through** everything that training needs: modules, and functions whose description says so. `.detach()`, `.item()` and numpy
 #   stop them. A module does the same in training mode as in evaluation mode, and double precision stays double.
 # - **A module stays on the device of its inputs**, and so does a function through which training passes, or which is given a model: on a GPU,

@@ -182,6 +182,7 @@ class _Grading:
         self._starts = STARTS + 2 * len(self._exercises)
         self._graded = graded = Graded(repairs=list(self._work.repairs), left=seconds)
         self._process, self._ran, self._end = None, 0, len(self._cells)
+        self._asked = False  # whether the submission's code knows a question
         examined = [self._exercises[exercise_of(check)] for check in self._master.cells("check")]
         examined = [exercise for exercise in examined if names is None or exercise.name in names]
         ends = {name: end + len(self._cells) - len(self._work.code) for name, end in self._work.ends().items()}
@@ -211,7 +212,7 @@ class _Grading:
         if self._over():
             return self._never_asked(exercise, USED_UP)
         answer = self._run_cells().answer(exercise.name)
-        before = answer.spent()
+        before, self._asked = answer.spent(), True
         try:
             seconds = min(self.budget.exercise, max(graded.left, 0.1))
             reading = self._reading.limited(self.budget.reading)
@@ -293,15 +294,16 @@ class _Grading:
             return
         if error:
             self._note(name, error)
-        elif self._culprits[index]:
+        elif self._culprits[index] and not self._asked:
             graded.errors.pop(name, None)  # it was not the cell that ended the process
 
     def _note(self, name: str, error: str) -> None:
         """Notes the error of an answer's last cell, or of the first cell that is no answer's own.
 
-        Not of one that is run again after questions: an answer that knows them may have left something behind.
+        Not of one that is run again after a question: an answer that knows it may have left something behind, if only
+        in a counter of the kernel that all processes share.
         """
-        if not self._graded.verdicts and (name or not self._graded.errors.get(name)):
+        if not self._asked and (name or not self._graded.errors.get(name)):
             self._graded.errors[name] = error
 
     def _add(self, part: str, start: float = 0.0, seconds: float | None = None) -> None:

@@ -17,12 +17,14 @@ from torch import Tensor, nn
 
 from tutor.checking import plain
 from tutor.checking.answers import Question, Reply
+from tutor.checking.building import build
 from tutor.checking.compare import difference
+from tutor.checking.interruptions import LEAVES, STOPS, STOPS_IT, can_stop, holds_batches
 from tutor.checking.judging import INPUTS_STAY as INPUTS_STAY
 from tutor.checking.judging import NO_GRADIENT, Case, Examples, Raised, StageCases, share
 from tutor.checking.places import ON_ONE
 from tutor.checking.plain import Other
-from tutor.checking.probes import DIFFER, STOPPED, TWO_NEW, holds_batches, is_differentiable
+from tutor.checking.probes import DIFFER, TWO_NEW, is_differentiable
 from tutor.checking.recipes import DATA, Model, models_in
 
 
@@ -227,6 +229,30 @@ def _with_a_changed_model(exercise: Exercise, ask: Question) -> Iterator[Questio
         yield replace(ask, entries=goes)
 
 
+def _after_an_interruption(exercise: Exercise, calls: Sequence[Question]) -> Iterator[Question]:
+    """Yields a call that what it is given may stop, a recorded function or a model that it does not change.
+
+    Of what the reference itself leaves changed nothing is compared, nor where it stops when it is called again.
+    """
+    stopping = [
+        replace(ask, probe="interrupted", entries=())
+        for ask in calls
+        if ask.build is None
+        and any(map(can_stop, ask.inputs))
+        and not any(isinstance(ask.inputs[place], Model) for place in ask.changes)
+    ]
+    for ask in sorted(stopping, key=lambda ask: sum(map(_numbers_in, ask.inputs)))[:TRIED]:
+        found = exercise.reply(ask).value
+        if isinstance(found, dict) and any(one is True for name, one in found.items() if name.endswith(STOPS_IT)):
+            yield replace(ask, entries=tuple(name for name, one in found.items() if _holds(name, one)))
+            return
+
+
+def _holds(name: str, found: Any) -> bool:
+    """Says whether an entry of the take "interrupted" of the reference must hold for all answers."""
+    return not (name.endswith((STOPS_IT, LEAVES)) and found) and not (_stops(found) or isinstance(found, Other))
+
+
 def _is_other_way(one: Question, other: Question) -> bool:
     return set(one.build or {}) != set(other.build or {})
 
@@ -368,12 +394,25 @@ def _states(exercise: Exercise, calls: Sequence[Question]) -> Iterator[Question]
             if not ask.changes and isinstance(exercise.reply(base).value, dict):
                 yield base
             if 0 in ask.changes or ask.follow_up is not None or ask.probe != "result":
-                yield replace(base, probe="left", inputs=(replace(ask.inputs[0], training=True), *ask.inputs[1:]))
+                yield _left(exercise, replace(base, probe="left"))
             return
 
 
+def _left(exercise: Exercise, ask: Question) -> Question:
+    """Returns the call with a model of which some weights are frozen, if the reference leaves that as it is."""
+    model: Model = replace(ask.inputs[0], training=True)
+    names = [name for name, _ in build(model).named_parameters()]
+    for frozen in () if model.freeze else ({names[0], names[-1]}, {names[0]}):
+        asked = replace(ask, inputs=(replace(model, freeze=tuple(sorted(frozen))), *ask.inputs[1:]))
+        found = exercise.reply(asked).value
+        kinds = {name: "frozen" if name in frozen else "trains" for name in names}
+        if isinstance(found, dict) and all(found.get(name) == kind for name, kind in kinds.items()):
+            return asked
+    return replace(ask, inputs=(model, *ask.inputs[1:]))
+
+
 def _stops(value: Any) -> bool:
-    return isinstance(value, str) and value.startswith(STOPPED)
+    return isinstance(value, str) and value.startswith(STOPS)
 
 
 def _is_alive(value: Any) -> bool:
@@ -429,6 +468,12 @@ CIRCUMSTANCES = (  # in the order of causes
         _states,
         of_any_call=True,
         fixed=True,
+    ),
+    Circumstance(
+        "after an interruption, what it was given is good for the same call once more",
+        "What it calls may end with an error, or be interrupted by Ctrl-C, at any time. Make what it adds to something "
+        "that was given, or that is kept, in a variable of its own, and add it when it is whole.",
+        _after_an_interruption,
     ),
     Circumstance(
         "each method gives what its description says",

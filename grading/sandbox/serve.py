@@ -31,6 +31,7 @@ from tutor.checking.clock import TooSlow, time_limit
 from tutor.checking.limits import output_kept
 from tutor.checking.model_probes import CHANGES
 from tutor.checking.texts import is_latin_name, one_line
+from tutor.checking.untouched import Untouched
 
 MAX_MESSAGE = 45 << 20  # bytes: the largest value that is plain, a tensor, written as text
 MAX_PARTS = 200_000  # the most that a plain value can have is 20,000, of a few signs each
@@ -268,7 +269,7 @@ def _put(file: str, data: str) -> dict[str, Any]:
 def serve(channel: socket.socket, shell: Any) -> None:
     """Answers requests until the other side ends."""
     _nobody_is_there()
-    here, settled = Path.cwd(), False
+    here, settled, restore = Path.cwd(), False, Untouched().restore
     while True:
         try:
             request = receive(channel)
@@ -282,14 +283,15 @@ def serve(channel: socket.socket, shell: Any) -> None:
         else:
             if not settled:  # as the cell of a check in the notebook: `%autoreload` looks for what has changed
                 run_cell(shell, "pass", request["seconds"])
-            reply, settled = _answer(shell, request, here), True
+                restore()  # after a question it is done where it is asked
+            reply, settled = _answer(shell, request, here, restore), True
         send(channel, reply | {"cpu": time.process_time() - start})
 
 
-def _answer(shell: Any, request: dict[str, Any], here: Path) -> dict[str, Any]:
+def _answer(shell: Any, request: dict[str, Any], here: Path, restore: Callable[[], None]) -> dict[str, Any]:
     """Returns the reply to a question."""
     try:
-        answer = InProcess(find(shell.user_ns, request["ask"], here), clock="cpu", alone=True)
+        answer = InProcess(find(shell.user_ns, request["ask"], here), clock="cpu", alone=True, restore=restore)
     except Exception:  # noqa: BLE001 - there is none, or a student's own module looks for it in any way
         name = request["ask"]
         message = f"NameError: after all cells nothing is called {name}: its cell failed, or it is deleted or renamed"

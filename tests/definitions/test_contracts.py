@@ -16,10 +16,10 @@ from grading.definitions.exercise import Exercise, Stage
 from tutor.checking.answers import InProcess, Question
 from tutor.checking.building import build
 from tutor.checking.judging import INPUTS_STAY, KEEPS, judge
-from tutor.checking.plain import Model
+from tutor.checking.plain import Model, Recorded
 from tutor.checking.verdict import Verdict
 
-AGAIN, MODE, MODEL, METHODS, GRADIENT, TRAINING, DOUBLE, DEVICE, DEFAULT, LARGE, RANDOM = (
+AGAIN, MODE, MODEL, INTERRUPTED, METHODS, GRADIENT, TRAINING, DOUBLE, DEVICE, DEFAULT, LARGE, RANDOM = (
     one.name for one in contracts.CIRCUMSTANCES
 )
 X = torch.arange(6.0).reshape(2, 3)
@@ -292,6 +292,11 @@ def spoiled(change: Any) -> Verdict:
             lambda s, w, x, m: m.requires_grad_(False),
             "`net.embedding.weight` asked for a gradient and asks for no gradient now",
             "requires_grad_",
+        ),
+        (
+            lambda s, w, x, m: m(x % 5).square().sum().backward(),
+            "`net.embedding.weight` came with no gradient and has one now",
+            "torch.autograd.grad",
         ),
         (lambda s, w, x, m: m.embedding.weight.data.fill_(3), "is 3 now", "copy.deepcopy(model)"),
         (
@@ -715,3 +720,141 @@ def test_without_the_stage_that_decides_there_is_half_of_the_points() -> None:
     )
     assert verdict.stages[:2] == (("once", True), ("often", False))
     assert verdict.earned == 2
+
+
+# --- after an interruption --------------------------------------------------------------------------------------------
+
+
+def totals(lengths: dict[str, int], measure: Any, known: dict[str, int]) -> dict[str, int]:
+    """Returns what is measured of each text that is not yet known."""
+    return {name: known[name] if name in known else measure(length) for name, length in lengths.items()}
+
+
+def kept_when_whole(lengths: dict[str, int], measure: Any, known: dict[str, int]) -> dict[str, int]:
+    for name in lengths.keys() - known.keys():
+        known[name] = measure(lengths[name])
+    return {name: known[name] for name in lengths}
+
+
+def kept_too_early(lengths: dict[str, int], measure: Any, known: dict[str, int]) -> dict[str, int]:
+    for name in lengths:
+        if name not in known:
+            known[name] = 0
+            known[name] += measure(lengths[name])
+    return {name: known[name] for name in lengths}
+
+
+def filled_on_error(lengths: dict[str, int], measure: Any, known: dict[str, int]) -> dict[str, int]:
+    try:
+        return kept_when_whole(lengths, measure, known)
+    except RuntimeError:
+        known.update(dict.fromkeys(lengths, 0))
+        raise
+
+
+def filled_on_ctrl_c(lengths: dict[str, int], measure: Any, known: dict[str, int]) -> dict[str, int]:
+    try:
+        return kept_when_whole(lengths, measure, known)
+    except KeyboardInterrupt:
+        known.update(dict.fromkeys(lengths, 0))
+        raise
+
+
+def taken_out_meanwhile(lengths: dict[str, int], measure: Any, known: dict[str, int]) -> dict[str, int]:
+    name, length = lengths.popitem()
+    found = totals(lengths, measure, known) | {name: known[name] if name in known else measure(length)}
+    lengths[name] = length
+    return found
+
+
+@pytest.mark.parametrize(
+    ("answer", "names"),
+    [
+        (totals, []),
+        (kept_when_whole, []),
+        (kept_too_early, [INTERRUPTED]),
+        (filled_on_error, [INTERRUPTED]),
+        (filled_on_ctrl_c, [INTERRUPTED]),
+        (taken_out_meanwhile, [INTERRUPTED]),
+    ],
+)
+def test_what_an_interrupted_call_leaves_is_good_for_the_next_one(answer: Any, names: list[str]) -> None:
+    measure = Recorded("measure", [([length], 10 * length) for length in range(9)])
+    asks = [Question(({"le": 2, "chat": 4, "dort": 5}, measure, {}), changes=(2,))]
+    defined = Exercise(totals, [Stage("all", 2, "look", asks, lambda rng: asks)], [])
+    assert lost(defined, answer) == names
+
+
+TALKS = Model("LanguageModel", {"base": Model("TransformerBase", SMALL)}, spread=0.1)
+
+
+class Summing:
+    """Adds up what a model gives for batches; the sum is kept on the way, and begun anew at the end."""
+
+    def __init__(self) -> None:
+        self.sum = 0.0
+
+    def __call__(self, model: nn.Module, batches: list[Any]) -> float:
+        for batch in batches:
+            self.sum += float(model(batch.tokens).sum())
+        found, self.sum = self.sum, 0.0
+        return found
+
+
+def summed(model: nn.Module, batches: list[Any]) -> float:
+    """Returns the sum of what a model gives."""
+    return sum(float(model(batch.tokens).sum()) for batch in batches)
+
+
+def summed_at_once(model: nn.Module, batches: list[Any]) -> float:
+    return float(model(torch.cat([batch.tokens for batch in batches])).sum())
+
+
+def test_batches_that_do_not_come_and_a_model_that_stops_leave_nothing_behind() -> None:
+    def batch(*numbers: int) -> Model:
+        tokens = torch.tensor([numbers])
+        of = {"rows": tokens[0, :1], "lengths": torch.tensor([len(numbers)]), "scored": tokens[0]}
+        return Model("Batch", {"tokens": tokens, "target": tokens, **of})
+
+    many = [Question((TALKS, [batch(1, 2), batch(3, 4), batch(0, 1)]))]
+    defined = Exercise(summed, [Stage("all", 2, "look", many, lambda rng: many)], [])
+    assert lost(defined, summed) == []
+    assert lost(defined, summed_at_once) == []
+    assert lost(defined, Summing()) == [INTERRUPTED]
+
+    def once(model: nn.Module, x: Tensor) -> Tensor:
+        return model(x)
+
+    def lent(model: Any, x: Tensor) -> Tensor:
+        found = once(model, x)
+        before = model.base.embedding.weight.data
+        model.base.embedding.weight.data = before.clone() + 1
+        model(x)
+        model.base.embedding.weight.data = before
+        return found
+
+    of_model = [Question((TALKS, torch.tensor([[1, 2, 3]])))]
+    defined = Exercise(once, [Stage("all", 2, "look", of_model, lambda rng: of_model)], [])
+    assert lost(defined, once) == []
+    assert lost(defined, lent) == [INTERRUPTED]
+
+
+def test_which_weights_train_stays_as_it_is_where_a_model_is_to_be_changed() -> None:
+    def halved(model: nn.Module) -> None:
+        for weight in model.parameters():
+            weight.data *= 0.5
+
+    def with_new_weights(model: nn.Module) -> None:
+        for part in model.modules():
+            for name, weight in list(part.named_parameters(recurse=False)):
+                setattr(part, name, nn.Parameter(weight.detach() / 2))
+
+    def thawed(model: nn.Module) -> None:
+        halved(model)
+        model.requires_grad_(True)
+
+    asks = [Question((Model("TransformerBase", SMALL, seed),), probe="after", changes=(0,)) for seed in (1, 2)]
+    defined = Exercise(halved, [Stage("all", 2, "look", asks, lambda rng: asks)], [])
+    assert lost(defined, halved) == []
+    assert lost(defined, with_new_weights) == [MODEL]
+    assert lost(defined, thawed) == [MODEL]

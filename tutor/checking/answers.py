@@ -12,7 +12,7 @@ import random
 import sys
 import time
 import traceback
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping
 from contextlib import AbstractContextManager, ExitStack, nullcontext
 from dataclasses import dataclass
 from io import StringIO
@@ -23,12 +23,12 @@ from typing import Any, Protocol
 import torch
 from torch import nn
 
-from tutor.checking import model_probes, plain
+from tutor.checking import forwarding, model_probes, plain
 from tutor.checking.building import build, build_inputs
 from tutor.checking.clock import BUSY, PATIENCE, KeptWaiting, Timer, TooSlow, time_limit
 from tutor.checking.limits import output_kept, state_kept
+from tutor.checking.probes import MAKES_GRADIENTS, prepare, probe
 from tutor.checking.probes import Question as Question
-from tutor.checking.probes import prepare, probe
 
 STUB = "Replace this line by your answer"  # what the unanswered cells of a released notebook raise
 # What replies without a value or an exception say, so that whoever gets them knows them from what an answer makes up.
@@ -97,11 +97,19 @@ class InProcess:
     """An answer that runs in this very process: for `check()`, for plain nbgrader and for known mistakes.
 
     `clock` is that of `time_limit`. `alone` says that nothing but answers runs in the process, so that nobody misses
-    the state of random numbers.
+    the state of random numbers. `restore` puts back what an answer may have changed of the course's own code, before it
+    is looked at what the call has done.
     """
 
-    def __init__(self, answer: Any, clock: str = "thread", *, alone: bool = False) -> None:
-        self.answer, self.clock, self.alone = answer, clock, alone
+    def __init__(
+        self,
+        answer: Any,
+        clock: str = "thread",
+        *,
+        alone: bool = False,
+        restore: Callable[[], None] = lambda: None,
+    ) -> None:
+        self.answer, self.clock, self.alone, self._restore = answer, clock, alone, restore
         self._cpu = time.process_time if clock == "cpu" else time.thread_time
         self._start, self._waited, self._asks_again = self._cpu(), 0.0, True
 
@@ -125,7 +133,15 @@ class InProcess:
 
     def ask_once(self, question: Question, seconds: float) -> Reply:
         """Returns the reply as `ask` does, to a question that nobody else holds: what it gives may be changed."""
-        printed, inputs, before = StringIO(), list[Any](), list[model_probes.State]()
+        watch = forwarding.Watch(question.forbids)
+        reply = self._reply(question, seconds, watch)
+        if watch.used:
+            named = ", ".join(watch.used)
+            return Reply("crashed", error=f"{forwarding.REFUSED}: {named}", error_types=(forwarding.REFUSED,))
+        return reply
+
+    def _reply(self, question: Question, seconds: float, watch: forwarding.Watch) -> Reply:
+        printed, inputs, before, restore = StringIO(), list[Any](), list[model_probes.State](), self._restore
         try:
             inputs = build_inputs(question.inputs)
             keywords = {name: build(value) for name, value in question.keywords.items()}
@@ -137,7 +153,11 @@ class InProcess:
                 stack.enter_context(_not_compiled())
                 timer = stack.enter_context(time_limit(seconds, self.clock))
                 stack.callback(self._count_waiting, timer)
-                taken = probe(prepare(question, self.answer, inputs, keywords))
+                try:
+                    with watch.watching(inputs):
+                        taken = probe(prepare(question, self.answer, inputs, keywords, restore))
+                finally:
+                    restore()
                 value = plain.fresh(taken, question.at or {})  # its formulas too take the answer's own time
             changed, sentence = self._changed(question, inputs, before)
             return Reply("value", value, printed=_shortened(printed), changed_inputs=changed, change=sentence)
@@ -165,6 +185,8 @@ class InProcess:
                 continue
             try:
                 now = model_probes.state_of(value)
+                if question.probe in MAKES_GRADIENTS:
+                    was, now = model_probes.without_gradients(was), model_probes.without_gradients(now)
                 kinds = model_probes.changes(was, now)
                 if kinds and not sentence:
                     sentence = model_probes.change_in_words(self._name_of_input(question, n), was, now)

@@ -5,6 +5,7 @@ from __future__ import annotations
 import copy
 import inspect
 import json
+import weakref
 from collections.abc import Iterator, Sequence
 from contextlib import contextmanager, nullcontext
 from typing import Any
@@ -22,6 +23,7 @@ MODELS = 400  # that are kept to be copied; more than one exercise asks with, el
 LARGEST = 1 << 18  # numbers of a model that is kept
 CONSTANT = frozenset({type(None), bool, int, float, str})
 _models = dict[str, nn.Module]()  # by recipe
+handed_out: weakref.WeakSet[nn.Module] | None = None  # where it is a set, what is made for an answer is put into it
 
 
 def build(value: Any) -> Any:
@@ -53,6 +55,8 @@ def _model(recipe: Model) -> Any:
         kind = {"Batch": batches.Batch, "Vocabulary": vocabulary.Vocabulary}[recipe.name]
         return kind(**recipe.arguments)
     model = _new(recipe)
+    if handed_out is not None:
+        handed_out.update(model.modules())
     if recipe.faint:
         _fade(model.head, recipe.faint)
     if torch.get_default_dtype() != torch.float32:

@@ -88,8 +88,8 @@ def parts_used(answer: Any, parts: Sequence[str]) -> list[str]:
     Args:
         parts: full names of functions and classes, such as "helpers.models.sinusoids", or of methods.
     """
-    named = {id(value): part for part in parts if (value := _named(part)) is not UNKNOWN}
-    methods = {part.rpartition(".")[2]: part for part in parts if inspect.isclass(_named(part.rpartition(".")[0]))}
+    of_parts = {id(value): part for part in parts if (value := named(part)) is not UNKNOWN}
+    methods = {part.rpartition(".")[2]: part for part in parts if inspect.isclass(named(part.rpartition(".")[0]))}
     here = {"__main__", getattr(answer, "__module__", "__main__")}
     found, waiting, seen = set[str](), [answer], dict[int, Any]()
     while waiting:
@@ -97,8 +97,8 @@ def parts_used(answer: Any, parts: Sequence[str]) -> list[str]:
         if id(value) in seen:
             continue
         seen[id(value)] = value
-        if id(value) in named:
-            found.add(named[id(value)])
+        if id(value) in of_parts:
+            found.add(of_parts[id(value)])
         elif isinstance(value, MethodType):
             waiting.append(value.__func__)
         elif isinstance(value, functools.partial):
@@ -114,7 +114,7 @@ def parts_used(answer: Any, parts: Sequence[str]) -> list[str]:
     return sorted(found)
 
 
-def _named(part: str) -> Any:
+def named(part: str) -> Any:
     """Returns what a full name such as "helpers.models.Attention" stands for: a module, or something in one.
 
     Of other packages than the course's own nothing is imported that is not yet.
@@ -125,7 +125,7 @@ def _named(part: str) -> Any:
             return importlib.import_module(part)
     if part in sys.modules:
         return sys.modules[part]
-    return _attribute(_named(module), name) if module else UNKNOWN
+    return _attribute(named(module), name) if module else UNKNOWN
 
 
 def _attribute(value: Any, name: str) -> Any:
@@ -179,7 +179,7 @@ class _Reader:
         if operation in ("LOAD_GLOBAL", "LOAD_NAME"):
             return self.names.get(name, UNKNOWN)
         if operation == "IMPORT_NAME":
-            self.module = _named(name if self.constant else name.partition(".")[0])
+            self.module = named(name if self.constant else name.partition(".")[0])
             return self.module
         if operation == "IMPORT_FROM":
             return _attribute(self.module, name)

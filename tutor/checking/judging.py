@@ -26,6 +26,7 @@ from tutor.checking.compare import (
     relation,
 )
 from tutor.checking.fingerprints import trace
+from tutor.checking.forwarding import REFUSED
 from tutor.checking.measures import INPUTS_KEPT, MEASURES, SAYS_WHY, measured
 from tutor.checking.model_probes import CHANGES
 from tutor.checking.probes import OTHERS, OWN_WEIGHTS, SAME_OBJECT
@@ -45,6 +46,8 @@ LEAVE_IT = {  # the kind of a change -> how to do without
     "mode": "Put the mode back: `was = model.training` at the beginning, and `model.train(was)` at the end.",
     "requires_grad": "`requires_grad_` acts on what the caller holds. Work on a copy, `x.detach().clone()` or "
     "`copy.deepcopy(model)`, or put it back at the end.",
+    "gradients": "`backward()` adds to the gradients of all that trains, and the caller's next step follows the sum: "
+    "`torch.autograd.grad(output, inputs)` gives those of `inputs` and leaves the others alone.",
     "settings": "Work on a copy of the model, `copy.deepcopy(model)`, or put the number back at the end.",
     "hooks": "Take each hook away again: `handle = part.register_forward_hook(...)`, and `handle.remove()` at the end.",
     "entries": "Work on a copy: `dict(entries)` of a dictionary, `list(words)` of a list, `copy.deepcopy` of one that "
@@ -242,9 +245,7 @@ def judge(examples: Examples, answer: Answer, seconds: float = SECONDS, *, hidde
     """
     end = answer.spent() + seconds
     if used := _forbidden_parts(examples, answer, seconds):
-        stages = tuple((stage.name, False) for stage in examples.stages if not stage.cost)
-        sentence = NO_ANSWER.format(used)
-        return Verdict(examples.name, "wrong", 0.0, examples.points, stages, sentence, mistake=OWN_PART, graded=hidden)
+        return _no_answer(examples, used, hidden=hidden)
     main = [stage for stage in examples.stages if not stage.cost]
     asked = _with_inputs_apart(examples, answer, _ask(examples, main, answer, seconds), end)
     failures = _failures(asked)
@@ -253,6 +254,9 @@ def judge(examples: Examples, answer: Answer, seconds: float = SECONDS, *, hidde
         changed = _changed(examples, [*asked, *kept])
         kept = _with_inputs_apart(examples, answer, kept, end, [*asked, *kept])
         failures += [*changed, *_failures(_without_consequences(kept, changed))]
+        asked = [*asked, *kept] if any(map(_forwards, kept)) else asked
+    if used := _in_code(examples, [part for one in asked if _forwards(one) for part in _named_in(one.reply.error)]):
+        return _no_answer(examples, used, hidden=hidden)
     verdict = Verdict(
         examples.name,
         "right",
@@ -278,7 +282,26 @@ def _forbidden_parts(examples: Examples, answer: Answer, seconds: float) -> str:
     if not examples.forbids:
         return ""
     used = answer.ask(Question(examples.forbids, probe="parts used"), seconds).value
-    return ", ".join(f"`{part}`" for part in examples.forbids if isinstance(used, list) and part in used)
+    return _in_code(examples, used if isinstance(used, list) else [])
+
+
+def _in_code(examples: Examples, used: Sequence[Any]) -> str:
+    return ", ".join(f"`{part}`" for part in examples.forbids if part in used)
+
+
+def _forwards(one: Asked) -> bool:
+    """Says whether an answer has called a ready-made part while it was asked."""
+    return one.reply.error_type == REFUSED
+
+
+def _named_in(error: str) -> list[str]:
+    return error.removeprefix(f"{REFUSED}: ").split(", ")
+
+
+def _no_answer(examples: Examples, used: str, *, hidden: bool) -> Verdict:
+    stages = tuple((stage.name, False) for stage in examples.stages if not stage.cost)
+    sentence = NO_ANSWER.format(used)
+    return Verdict(examples.name, "wrong", 0.0, examples.points, stages, sentence, mistake=OWN_PART, graded=hidden)
 
 
 Failures = list[tuple[StageCases, Asked | None]]  # each stage with its first question that is not answered as wanted
@@ -358,7 +381,7 @@ def _stages(failures: Failures) -> tuple[tuple[str, bool], ...]:
 def _ask(examples: Examples, stages: Sequence[StageCases], answer: Answer, seconds: float) -> list[Asked]:
     """Returns every question of these stages with its reply, stage by stage; what lies beside one is not sent."""
     pairs = [(stage, case) for stage in stages for case in stage.cases]
-    replies = timed(answer, [case.sent for _, case in pairs], seconds, examples.order)
+    replies = timed(answer, _watched(examples, stages), seconds, examples.order)
     asked = []
     for (stage, case), answered in zip(pairs, replies, strict=True):
         reply = measured(stage.measure, case.ask, answered)
@@ -367,6 +390,22 @@ def _ask(examples: Examples, stages: Sequence[StageCases], answer: Answer, secon
             problem = "it returns None, and here there is something to return"
         asked.append(Asked(stage, case, reply, problem))
     return asked
+
+
+def _watched(examples: Examples, stages: Sequence[StageCases]) -> list[Question]:
+    """Returns the questions as they are sent: in some the answer may call no part that is forbidden.
+
+    To watch its calls takes as long as they do. Of each stage it is every third question, and the first hidden one.
+    """
+    sent = list[Question]()
+    for stage in stages:
+        hidden = next((number for number, case in enumerate(stage.cases) if case.hidden), 0)
+        watched = {hidden, *range(0, len(stage.cases), 3)} if examples.forbids else ()
+        sent += [
+            replace(case.sent, forbids=examples.forbids) if number in watched else case.sent
+            for number, case in enumerate(stage.cases)
+        ]
+    return sent
 
 
 def _in_words(probe: str, problem: str | None) -> str | None:
@@ -539,7 +578,7 @@ def _where_to_look(first: Asked, *, graded: bool) -> str:
     if not isinstance(first.problem, InputsChanged):
         return _look_at_kind(first) or f"{first.stage.look}{'' if graded else _try_it(first)}"
     kind = next((kind for kind in LEAVE_IT if kind in first.reply.changed_inputs), "kind")
-    of_a_model = kind in ("mode", "settings", "hooks", "requires_grad")
+    of_a_model = kind in ("mode", "settings", "hooks", "requires_grad", "gradients")
     return first.stage.look if first.stage.look and not of_a_model else LEAVE_IT[kind]
 
 

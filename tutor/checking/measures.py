@@ -501,9 +501,9 @@ def _sweep(ask: Question, value: Any) -> Any:
 
     With `extra["of"]` "trained": the names of the settings trained, in order. With "saved": the table last saved when
     each training began and when all was over; before the first save that is the third input, the table so far; at the
-    end whether the sweep was interrupted. With "rows" it is no log, but what the sweep returns.
+    end whether the sweep was interrupted. What is no log, but what the sweep returns or leaves, stays as it is.
     """
-    if ask.extra["of"] == "rows":
+    if ask.probe != "log":
         return value
     try:
         calls = [(name, given[0]) for name, given in value if name != "interrupted"]

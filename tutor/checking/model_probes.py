@@ -38,6 +38,7 @@ CHANGES = {
     "hooks": "the hooks",
     "settings": "the settings",
     "requires_grad": "whether a gradient is asked for",
+    "gradients": "the gradients",
     "numbers": "the numbers",
     "weights": "the weights",
     "entries": "the entries",
@@ -49,7 +50,8 @@ _hooks = attrgetter("_forward_hooks", "_forward_pre_hooks", "_backward_hooks", "
 def state_of(value: Any) -> State:
     """Returns what must be the same of an input before and after a call: of a model weights, what trains, and modes.
 
-    Of a tensor, besides its numbers, it is whether it asks for a gradient; of a batch and a vocabulary, all they hold.
+    Of a tensor, besides its numbers, it is whether it asks for a gradient, and which it has; of a batch and a
+    vocabulary, all they hold.
 
     Raises:
         NotPlain: when it is too large to be looked at.
@@ -65,6 +67,10 @@ def _add_state(state: State, value: Any, place: str) -> None:
     elif isinstance(value, Tensor) and value.device.type != "meta" and value.layout == torch.strided:
         state[place, "numbers"] = Numbers(value.dtype, tuple(value.shape), plain.raw(value))
         state[place, "requires_grad"] = value.requires_grad
+        gradient = value.grad if value.is_leaf else None
+        state[place, "gradients"] = gradient is not None and Numbers(
+            gradient.dtype, tuple(gradient.shape), plain.raw(gradient)
+        )
     elif isinstance(value, dict) and len(value) <= plain.MAX_KEYS and all(isinstance(name, str) for name in value):
         state[place, "kind"] = "dict"
         for name, part in value.items():
@@ -127,6 +133,11 @@ def _other(key: tuple[str, str], before: State, after: State) -> bool:
     return key not in before or key not in after or before[key] != after[key]
 
 
+def without_gradients(state: State) -> State:
+    """Returns a state without the gradients of tensors, for a question that itself has them computed."""
+    return {key: value for key, value in state.items() if key[1] != "gradients"}
+
+
 def change_in_words(name: str, before: State, after: State) -> str:
     """Returns one sentence on the first thing of an input, called `name`, that a call has changed: what it was and is.
 
@@ -147,6 +158,9 @@ def change_in_words(name: str, before: State, after: State) -> str:
     if kind == "requires_grad":
         asks = {True: "asked for a gradient", False: "asked for no gradient"}
         return f"`{name}{place}` {asks[was]} and {asks[now].replace('asked', 'asks')} now"
+    if kind == "gradients":
+        then = "another one" if was and now else "one" if now else "none"
+        return f"`{name}{place}` came with {'a' if was else 'no'} gradient and has {then} now"
     if kind == "settings":
         changed = next(key for key in was | now if was.get(key) != now.get(key))
         had = f"was {was[changed]}" if changed in was else "was not there before"

@@ -18,12 +18,12 @@ from torch import Tensor, nn
 from tutor.checking import model_probes, places, plain, spies
 from tutor.checking.building import build, build_inputs, first_model
 from tutor.checking.globals_used import parts_used
+from tutor.checking.interruptions import STOPS, holds_batches, interrupted
 from tutor.checking.limits import seed_torch
 from tutor.checking.recipes import DATA
 
 TWO_NEW, DIFFER = "two new modules", "begin with different numbers"  # of the take "random numbers"
 OWN_WEIGHTS, OTHERS = "its own weights, after a call", "others"  # of the take "again"
-STOPPED = "it stops: "  # of the take "changed model", before the class of an exception
 SOME_DROPOUT = 0.25  # of models of the take "left"
 SAME_OBJECT, NEW_OBJECT = "the same object as at first, or in its memory", "new each time"  # of the take "again"
 OTHER = 1.5  # times its weights, a module has other ones
@@ -52,6 +52,7 @@ class Question:
         changes: the inputs, counted from 0, that the call is meant to change; all others must stay as they were.
         entries: patterns such as `*.bias`; of a dict that is taken, only the entries they fit count.
         beside: plain values by name that a measure of the answer needs and the answer does not get.
+        forbids: full names of ready-made parts; where the answer calls one, the reply says so (`forwarding`).
         apart: give each call copies of the inputs that must stay as they are, and put models back after it.
 
     Raises:
@@ -70,6 +71,7 @@ class Question:
     changes: tuple[int, ...] = ()
     extra: dict[str, Any] = field(default_factory=dict)
     apart: bool = False
+    forbids: tuple[str, ...] = ()
 
     def __post_init__(self) -> None:
         """Refuses a name that nothing is taken by."""
@@ -138,8 +140,16 @@ class Call:
         return model_probes.see(self.act(), self.question.part, look)
 
 
-def prepare(question: Question, answer: Callable[..., Any], inputs: list[Any], keywords: dict[str, Any]) -> Call:
+def prepare(
+    question: Question,
+    answer: Callable[..., Any],
+    inputs: list[Any],
+    keywords: dict[str, Any],
+    restore: Callable[[], None] = lambda: None,
+) -> Call:
     """Returns the call that a question asks for; builds the module where it says how.
+
+    What is not the result itself is looked at after `restore`.
 
     Raises:
         TypeError: when a module is to be built, and the answer is no class of `nn.Module`.
@@ -154,7 +164,19 @@ def prepare(question: Question, answer: Callable[..., Any], inputs: list[Any], k
     module = None if question.build is None else built(question, answer)
     function = answer if module is None else module
     function = _with_inputs_apart(function, question.changes) if question.apart else function
+    if question.probe not in RESULTS:
+        function = _restored(function, restore)
     return Call(question, answer, function, inputs, keywords, before, memory, module)
+
+
+def _restored(function: Callable[..., Any], restore: Callable[[], None]) -> Callable[..., Any]:
+    def call(*inputs: Any, **keywords: Any) -> Any:
+        try:
+            return function(*inputs, **keywords)
+        finally:
+            restore()
+
+    return call
 
 
 def _with_inputs_apart(function: Callable[..., Any], changes: Sequence[int]) -> Callable[..., Any]:
@@ -420,7 +442,7 @@ def _kept_or_stopped(call: Call) -> Any:
     try:
         return plain.fresh(call.act(), call.question.at or {})
     except Exception as problem:  # noqa: BLE001 - whatever a frozen model brings about
-        return STOPPED + type(problem).__name__
+        return STOPS + type(problem).__name__
 
 
 class _Loader(list[Any]):
@@ -439,13 +461,8 @@ def _of_a_loader(call: Call) -> Any:
     return call.function(*inputs, **call.keywords)
 
 
-def holds_batches(value: Any) -> bool:
-    """Says whether an input is a list of at least two batches, or of their recipes."""
-    return isinstance(value, list) and len(value) > 1 and all(_is_batch(part) for part in value)
-
-
-def _is_batch(value: Any) -> bool:
-    return type(value).__name__ == "Batch" or (isinstance(value, plain.Model) and value.name == "Batch")
+def _interrupted(call: Call) -> dict[str, Any]:
+    return interrupted(call.function, call.question.inputs, call.keywords, call.question.changes)
 
 
 def _returned_twice(call: Call) -> dict[str, Any]:
@@ -727,11 +744,14 @@ def _drawn_weights(module: nn.Module) -> set[str]:
     return {json.dumps([name, plain.encode(weight)]) for name, weight in named.items() if len(weight.unique()) > 1}
 
 
+_torch_state, _python_state, _numpy_state = torch.get_rng_state, random.getstate, np.random.get_state
+
+
 def _random_states() -> dict[str, object]:
     """Returns the state of each library's random numbers, in a form that is compared at once."""
-    numbers = np.random.get_state()
+    numbers = _numpy_state()
     in_numpy = numbers[1].tobytes(), *numbers[2:]  # type: ignore[index]
-    return {"torch": torch.get_rng_state().numpy().tobytes(), "random": random.getstate(), "numpy": in_numpy}
+    return {"torch": _torch_state().numpy().tobytes(), "random": _python_state(), "numpy": in_numpy}
 
 
 # Those of which the result itself comes back; what the others say is found out in the process of the answer.
@@ -748,6 +768,8 @@ RESULTS = (
     "merged",
     "learning",
 )
+# Those that call `backward` themselves, so that what the inputs have of gradients says nothing of the answer.
+MAKES_GRADIENTS = ("gradients", "gradients again", "learns", "learning")
 # name -> (what is taken, in words; the function that makes the call and takes it)
 PROBES: dict[str, tuple[str, Callable[[Call], Any]]] = {
     "result": ("the result; with `then`, what the returned model gives for these inputs, in evaluation mode", _result),
@@ -787,6 +809,10 @@ PROBES: dict[str, tuple[str, Callable[[Call], Any]]] = {
     "changed model": (
         "what the call gives, after half of the model among its inputs was frozen, and when all trains as before",
         _of_a_changed_model,
+    ),
+    "interrupted": (
+        "what a call leaves that what it was given has stopped, and what the same call gives then",
+        _interrupted,
     ),
     "loader": ("the result for batches that have another order when they are read a second time", _of_a_loader),
     "returned twice": (

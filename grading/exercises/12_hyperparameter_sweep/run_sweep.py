@@ -21,7 +21,11 @@ Train = Callable[[Row], Row]
 Save = Callable[[Table], None]
 
 
-exercise = Definition(minutes=30, difficulty=3)
+exercise = Definition(
+    minutes=30,
+    difficulty=3,
+    exceptions=("after an interruption, what it was given is good for the same call once more",),  # a stage asks it
+)
 
 
 def _counts(row: Row, setting: Row) -> bool:
@@ -102,7 +106,16 @@ def _asks(of: str, *sweeps: dict[str, Any]) -> tuple[list[Question], Draw]:
     return draw(random.Random(f"{of} {sweeps}")), draw  # so that no two public questions share a setting
 
 
+def _once_more(rng: random.Random) -> list[Question]:
+    """Asks what a sweep that is interrupted at its second training leaves, and the same call gives then."""
+    entries = ("the same call*", "what is saved in the end*")
+    return [Question(**_sweep(rng, 4, (2,)), probe="interrupted", entries=entries)]
+
+
 _FAILED = {"count": 4, "done": (3,), "stop_at": 2, "fails": True}
+
+
+_SAVED, _draw_saved = _asks("saved", {"count": 5, "done": (1,), "stop_at": 3, "foreign": True}, {"count": 3}, _FAILED)
 
 
 exercise.stages += [
@@ -131,8 +144,10 @@ exercise.stages += [
         "interrupted: what was finished is saved",
         1.5,
         "Save the whole table right after each training, before the next one begins; let pass what stops a "
-        "training, Ctrl-C or an error.",
-        *_asks("saved", {"count": 5, "done": (1,), "stop_at": 3, "foreign": True}, {"count": 3}, _FAILED),
+        "training, Ctrl-C or an error. A row goes into a table when it is whole, with its result: what is left of an "
+        "interrupted run is given to the next one.",
+        [*_SAVED, *_once_more(random.Random(3))],
+        lambda rng: [*_draw_saved(rng), *_once_more(rng)],
         measure="sweep",
         decisive=True,
     ),
@@ -333,6 +348,19 @@ def _(settings, train_one, finished, save):
             table[setting["name"]] = {**setting, **train_one(setting)}
     save(table)
     return [table[setting["name"]] for setting in settings]
+
+
+@exercise.mistake("a row without a result is left in `finished`")
+def _(settings, train_one, finished, save):
+    """The row stands in `finished` before the training is over. After an interruption it has no result, counts as
+    finished in the next run, and is saved. Train first; then put the whole row, with its result, into the table.
+    """
+    for setting in settings:
+        if not _counts(finished.get(setting["name"], {}), setting):
+            finished[setting["name"]] = dict(setting)
+            finished[setting["name"]].update(train_one(setting))
+            save(finished)
+    return [finished[setting["name"]] for setting in settings]
 
 
 @exercise.mistake("the interruption is swallowed")

@@ -424,3 +424,37 @@ def run_sweep(settings, train_one, finished, save):
 # of: rows one by one
 # -        if any(old.get(key) != value for key, value in setting.items()):
 # +        if any(key not in old or old[key] != value for key, value in setting.items()):
+
+
+# %% wrong: the row in place, then its result -> a row without a result is left in `finished`
+def run_sweep(settings, train_one, finished, save):
+    for setting in settings:
+        name = setting["name"]
+        if any(finished.get(name, {}).get(key) != value for key, value in setting.items()):
+            finished[name] = dict(setting)
+            finished[name].update(train_one(setting))
+            save(finished)
+    return [finished[setting["name"]] for setting in settings]
+
+
+# %% wrong: entry by entry -> a row without a result is left in `finished`
+def run_sweep(settings, train_one, finished, save):
+    for setting in settings:
+        row = finished.setdefault(setting["name"], {})
+        if any(row.get(key) != value for key, value in setting.items()):
+            row.clear()
+            row |= setting
+            row |= train_one(setting)
+            save(finished)
+    return [finished[one["name"]] for one in settings]
+
+
+# %% right: in place, once the row is whole
+def run_sweep(settings, train_one, finished, save):
+    for setting in settings:
+        if any(finished.get(setting["name"], {}).get(key) != value for key, value in setting.items()):
+            row = dict(setting)
+            row.update(train_one(setting))
+            finished[row["name"]] = row
+            save(finished)
+    return [finished[setting["name"]] for setting in settings]

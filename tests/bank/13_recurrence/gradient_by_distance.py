@@ -5,8 +5,11 @@ def gradient_by_distance(model, x):
     return gradient.norm(dim=-1).mean(dim=0).flip(0)
 
 
-# %% right: backward on a copy
+# %% right: backward on a copy of both
 def gradient_by_distance(model, x):
+    from copy import deepcopy
+
+    model = deepcopy(model)
     inputs = x.clone().detach()
     inputs.requires_grad = True
     model(inputs)[:, -1, :].sum().backward()
@@ -225,3 +228,12 @@ def gradient_by_distance(model, x):
 # +    model.requires_grad_(False)
 # +    (gradient,) = torch.autograd.grad(model(inputs)[:, -1].sum(), inputs)
 # +    model.requires_grad_(True)
+
+
+# %% wrong: backward leaves gradients in the model ->
+def gradient_by_distance(model, x):
+    inputs = x.clone().detach()
+    inputs.requires_grad = True
+    model(inputs)[:, -1, :].sum().backward()
+    sizes = inputs.grad.pow(2).sum(-1).sqrt()
+    return sizes.mean(0)[torch.arange(x.size(1) - 1, -1, -1)]

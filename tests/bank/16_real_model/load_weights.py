@@ -236,3 +236,22 @@ def load_weights(model, tensors, names):
     for name, tensor in ready.items():
         own[name].data.copy_(tensor)
     return model
+
+
+# %% wrong: new parameters in the place of the old ones, frozen or not ->
+def load_weights(model, tensors, names):
+    found, places = {}, model.state_dict()
+    for published, tensor in tensors.items():
+        own = published
+        for theirs, ours in names.items():
+            own = own.replace(theirs, ours)
+        if own not in places or tensor.shape != places[own].shape:
+            raise ValueError(f"{published} {tuple(tensor.shape)} does not fit: {own} {places.get(own, tensor).shape}")
+        found[own] = tensor
+    if missing := places.keys() - found.keys():
+        raise ValueError(f"{sorted(missing)[0]} gets nothing")
+    for own, tensor in found.items():
+        part, _, last = own.rpartition(".")
+        old = model.get_parameter(own)
+        setattr(model.get_submodule(part), last, nn.Parameter(tensor.to(old).clone()))
+    return model

@@ -1,0 +1,108 @@
+"""An answer that denies in its own process what it has done is found out all the same."""
+
+from collections.abc import Callable, Iterator
+
+import pytest
+import torch
+from torch import Tensor, nn
+
+from tutor.checking import answers, model_probes, plain, probes
+from tutor.checking.answers import InProcess, Question
+from tutor.checking.untouched import Untouched
+
+X = torch.arange(6.0)
+
+
+@pytest.fixture(autouse=True)
+def untouched() -> Iterator[Untouched]:
+    made = Untouched()
+    yield made
+    made.restore()
+
+
+def denies_changes() -> None:
+    model_probes.changes = lambda before, after: []  # type: ignore[assignment]
+
+
+def denies_states() -> None:
+    model_probes.state_of = lambda value: {}  # type: ignore[assignment]
+
+
+def denies_by_code() -> None:
+    model_probes.changes.__code__ = (lambda before, after: []).__code__
+
+
+def empties_the_table() -> None:
+    model_probes.CHANGES.clear()
+
+
+def denies_by_method() -> None:
+    InProcess._changed = lambda *inputs: ("", "")  # type: ignore[method-assign,assignment,return-value]
+
+
+def denies_in_a_tensor() -> None:
+    torch.Tensor.data_ptr = lambda self: 0  # type: ignore[method-assign]
+    plain.raw = lambda tensor: b""  # type: ignore[assignment]
+
+
+def replaces_the_reply() -> None:
+    kind = answers.Reply
+    answers.Reply = lambda *parts, **named: kind(*parts, **(named | {"changed_inputs": ""}))  # type: ignore
+
+
+DENIALS = [
+    denies_changes,
+    denies_states,
+    denies_by_code,
+    empties_the_table,
+    denies_by_method,
+    denies_in_a_tensor,
+    replaces_the_reply,
+]
+
+
+@pytest.mark.parametrize("deny", DENIALS)
+@pytest.mark.parametrize("ends", [False, True])
+def test_a_change_of_an_input_cannot_be_denied(deny: Callable[[], None], ends: bool, untouched: Untouched) -> None:
+    def answer(x: Tensor) -> Tensor:
+        x += 1
+        deny()
+        if ends:
+            raise ValueError
+        return x
+
+    asked = InProcess(answer, "cpu", alone=True, restore=untouched.restore)
+    assert asked.ask(Question((X,))).changed_inputs == "input 1: numbers"
+    assert asked.ask(Question((X,))).changed_inputs == "input 1: numbers"  # nor later
+
+
+def test_seeded_random_numbers_and_a_mode_cannot_be_denied(untouched: Untouched) -> None:
+    def seeded(x: Tensor) -> Tensor:
+        torch.manual_seed(1)
+        states = iter(range(9))
+        probes._random_states = lambda: {"torch": next(states), "random": 0, "numpy": 0}  # type: ignore[assignment]
+        return x
+
+    def in_evaluation(model: nn.Module) -> int:
+        model.eval()
+        probes._mode = lambda call: "training mode"  # type: ignore[assignment]
+        probes.first_model = lambda inputs: nn.Linear(1, 1)  # type: ignore[assignment]
+        return 1
+
+    asked = InProcess(seeded, "cpu", alone=True, restore=untouched.restore)
+    for _ in range(2):
+        assert asked.ask(Question((X,), probe="random numbers")).value["torch"] == "seeded anew"
+    shape = {"vocab_size": 5, "d_model": 4, "n_layers": 1, "n_heads": 2}
+    question = Question((plain.Model("TransformerBase", shape, training=True),), probe="mode", changes=(0,))
+    asked = InProcess(in_evaluation, "cpu", alone=True, restore=untouched.restore)
+    for _ in range(2):
+        assert asked.ask(question).value == "evaluation mode"
+
+
+def test_what_an_answer_adds_stays(untouched: Untouched) -> None:
+    nn.Module.count = lambda self: 3  # type: ignore[assignment]
+    try:
+        untouched.restore()
+        assert nn.Linear(1, 1).count() == 3  # type: ignore[operator]
+    finally:
+        del nn.Module.count
