@@ -25,7 +25,15 @@ from grading.classroom.demo_class import refuse_mixing
 from grading.classroom.numbers import Numbers
 from grading.classroom.origins import Origins
 from grading.classroom.placing import Arrived, Unknown, finish_interrupted, only_collector, place, read_list, stamp
-from grading.classroom.recognition import OF_THE_SITE, Class, Owner, is_sakai_feedback, numbers_fit, sakai_times
+from grading.classroom.recognition import (
+    OF_THE_SITE,
+    Class,
+    Owner,
+    is_blind,
+    is_sakai_feedback,
+    numbers_fit,
+    sakai_times,
+)
 from grading.classroom.roster import Roster
 from grading.folder.course import ROOT, Course
 from grading.folder.errors import CourseError
@@ -97,7 +105,7 @@ def collect(course: Course, path: Path, assignment: str = "", **wishes: Unpack[W
             most = rescue.MAX_BYTES if mend else 0
             delivery = read_delivery(path, time, opened, most=most)
         numbered = not people or numbers_fit(people, delivery.items)
-        whose = Class(course.root, people, known, assignment, numbered)
+        whose = Class(course.root, people, known, assignment, numbered, is_blind(delivery.items))
         run = _Run(course, whose, Collected(refused=delivery.refused, skipped=delivery.skipped), timed=time is not None)
         if not numbered:
             run.found.notes.append(

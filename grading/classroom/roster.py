@@ -11,6 +11,7 @@ from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass, field
 from pathlib import Path
 
+from grading.classroom.worksheet_columns import GRADE, KEY, NAME, find_columns, participant
 from grading.folder.errors import CourseError
 
 # What the columns are called in a hand-made list, in nbgrader, in Moodle and in Canvas; the first that is there counts.
@@ -32,6 +33,7 @@ GERMAN = str.maketrans({"ä": "ae", "ö": "oe", "ü": "ue", "å": "aa", "ø": "o
 MAX_BYTES = 20 << 20
 SAFE_ID = re.compile(r"(?![.-])[\w.@-]{1,100}(?<!\.)")
 SEPARATORS = ",;\t"
+PARTICIPANT = "participant's number"  # of a line of a worksheet: the id where there is no other
 WORKBOOKS = (b"PK\3\4", b"\xd0\xcf\x11\xe0")  # how .xlsx and .xls begin
 IN_NAMES = "’‘´·–-\xa0"  # signs beyond ASCII that a name may have besides letters
 SPOILT = re.compile(r"\d([.,]\d+)?E\+\d+")  # what Excel shows and saves of a number with twelve digits or more
@@ -226,7 +228,12 @@ def load(path: Path, submitted: Path | None = None) -> Roster:
     Raises:
         CourseError: when it cannot be read, has no column of ids, or two people share an id.
     """
-    table = read_table(path, ID_COLUMNS, "ids; expected one called id, username, ID number, SIS Login ID or email")
+    table = _in_english(_read(path, ID_COLUMNS))
+    if not {title.casefold() for title in table.titles} & {*ID_COLUMNS} and not _is_worksheet(table):
+        raise CourseError(
+            f"{path} has no column of ids; expected one called id, username, ID number, SIS Login ID or email, with a "
+            "title in the first line, or a grading worksheet as Moodle writes it."
+        )
     numbered = _goes_by_numbers(table.rows, submitted or path.parent / "submitted")
     people: dict[str, Person] = {}
     testers = set[str]()
@@ -269,6 +276,14 @@ def read_table(path: Path, wanted: Sequence[str], content: str) -> Table:
     Raises:
         CourseError: when it cannot be read, or has no such column.
     """
+    table = _read(path, wanted)
+    if not {title.casefold() for title in table.titles} & set(wanted):
+        raise CourseError(f"{path} has no column of {content}, with a title in the first line.")
+    return table
+
+
+def _read(path: Path, wanted: Sequence[str]) -> Table:
+    """Returns a CSV file, whatever its columns are called."""
     text, western = _decode(path)
     if announced := re.match(r"sep=([,;\t])(?=\r?\n)", text):  # Excel's own first line
         text = text[announced.end() :]
@@ -281,11 +296,34 @@ def read_table(path: Path, wanted: Sequence[str], content: str) -> Table:
     (_, head), *lines = rows or [(1, [])]
     titles = [title.strip() for title in head]
     plain = [title.casefold() for title in titles]
-    if not set(plain) & set(wanted):
-        raise CourseError(f"{path} has no column of {content}, with a title in the first line.")
     return Table(
         titles, [(number, dict(zip(plain, map(str.strip, row), strict=False))) for number, row in lines], western
     )
+
+
+def _in_english(table: Table) -> Table:
+    """Returns a table; a worksheet of Moodle in any language gets English titles, and the participants' numbers."""
+    plain = [title.casefold() for title in table.titles]
+    columns = find_columns(table.titles, [[row.get(title, "") for title in plain] for _, row in table.rows])
+    if columns is None:
+        return table
+    rows = list[tuple[int, dict[str, str]]]()
+    places = ((NAME, columns.name), ("email address", columns.mail), ("id number", next(iter(columns.ids), None)))
+    named = {title: plain[at] for title, at in places if at is not None}
+    for line, row in table.rows:
+        number = participant(row.get(plain[columns.key], ""))
+        if KEY in row and GRADE in row:
+            english = row
+        else:  # "ID" is how the German Moodle calls the participant
+            own = {title: value for title, value in row.items() if title != plain[columns.key]}
+            english = own | {title: row.get(its, "") for title, its in named.items()}
+            english |= {KEY: f"Participant {number}"} if number else {}
+        rows.append((line, english | {PARTICIPANT: number}))
+    return Table(table.titles, rows, table.western)
+
+
+def _is_worksheet(table: Table) -> bool:
+    return any(PARTICIPANT in row for _, row in table.rows)
 
 
 def _decode(path: Path) -> tuple[str, bool]:
@@ -358,7 +396,7 @@ def _person(columns: dict[str, str], *, numbered: bool) -> Person | None:
     titles: Sequence[str] = ID_COLUMNS
     if CANVAS_COLUMNS & set(columns) and not numbered:
         titles = ("sis login id", "sis user id", *ID_COLUMNS)
-    identifier = unicodedata.normalize("NFC", line.get(*titles)).removeprefix("#")
+    identifier = unicodedata.normalize("NFC", line.get(*titles, PARTICIPANT)).removeprefix("#")
     full = line.get(*FULL_COLUMNS)
     if not identifier or full == "Points Possible":
         return None

@@ -296,10 +296,10 @@ def test_a_decimal_comma_stays_one(course: Path, tmp_path: Path) -> None:
 @pytest.mark.parametrize(
     ("text", "message"),
     [
-        ("id,name\n1,x\n", "no column 'identifier'"),
+        ("id,name\n1,x\n", "no grading worksheet with grades in numbers"),
         (TITLES + '\n"Participant 1"x,y\n', "line 2: the quotation marks are damaged"),
         (worksheet(line("wei"), line("wei")), "the participant 103 stands there twice"),
-        ("", "no column 'identifier'"),
+        ("", "no grading worksheet with grades in numbers"),
     ],
 )
 def test_what_is_no_worksheet_is_reported(tmp_path: Path, text: str, message: str) -> None:
