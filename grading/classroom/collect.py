@@ -24,11 +24,22 @@ from grading.classroom.deliveries import UTC, Item, RefusedError, read_delivery
 from grading.classroom.demo_class import refuse_mixing
 from grading.classroom.numbers import Numbers
 from grading.classroom.origins import Origins
-from grading.classroom.placing import Arrived, Unknown, finish_interrupted, only_collector, place, read_list, stamp
+from grading.classroom.placing import (
+    Arrived,
+    Older,
+    Unknown,
+    finish_interrupted,
+    only_collector,
+    place,
+    read_list,
+    stamp,
+)
 from grading.classroom.recognition import (
     OF_THE_SITE,
     Class,
     Owner,
+    aplus_folders,
+    blackboard_titles,
     is_blind,
     is_sakai_feedback,
     numbers_fit,
@@ -105,7 +116,8 @@ def collect(course: Course, path: Path, assignment: str = "", **wishes: Unpack[W
             most = rescue.MAX_BYTES if mend else 0
             delivery = read_delivery(path, time, opened, most=most)
         numbered = not people or numbers_fit(people, delivery.items)
-        whose = Class(course.root, people, known, assignment, numbered, is_blind(delivery.items))
+        forms = is_blind(delivery.items), blackboard_titles(delivery.items), aplus_folders(delivery.items)
+        whose = Class(course.root, people, known, assignment, numbered, *forms)
         run = _Run(course, whose, Collected(refused=delivery.refused, skipped=delivery.skipped), timed=time is not None)
         if not numbered:
             run.found.notes.append(
@@ -134,6 +146,7 @@ class _Run:
         self._damaged = defaultdict[tuple[str, str], list[str]](list)  # what is wrong, by student and assignment
         self._assignments = set[str]()
         self._sakai = dict[str, datetime.datetime]()  # when a folder came in
+        self._older = Older()
 
     def collect(self, items: list[Item], *, mend: bool) -> None:
         """Collects the files of a delivery."""
@@ -249,7 +262,7 @@ class _Run:
             if not mend or _what_is_wrong(data, name):
                 damaged.append(f"{name}: {wrong}" + ("" if mend else "; collect --mend mends it"))
                 return ""
-        done = place(self.course, arrived, data)
+        done = place(self.course, arrived, data, self._older)
         done += f", mended ({wrong})" if wrong else ""
         damaged.clear()  # an older one
         self.found.placed.append((arrived.student, arrived.assignment, stamp(item.time), done))

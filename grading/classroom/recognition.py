@@ -18,7 +18,7 @@ from pathlib import Path
 
 from grading.classroom.deliveries import NOTEBOOK, UTC, Item, RefusedError
 from grading.classroom.naming import Named, Namer
-from grading.classroom.roster import Roster, split_ids, valid_id
+from grading.classroom.roster import Roster, split_ids, valid_id, words_of
 from grading.notebooks import assignments
 from grading.notebooks.cells import cells_of
 
@@ -32,6 +32,7 @@ BRIGHTSPACE = re.compile(
 BRIGHTSPACE_TIME = re.compile(r" ?- ([A-Z][a-z]+ \d\d?, \d{4} \d{3,4}) ?([AP]M)")  # a name may hold another one
 APLUS = re.compile(r"(?P<names>.+)_file\d+_submission(?P<version>\d{1,6})(?:\.\w+)*")
 SAKAI = re.compile(r"[^,()]*, [^()]*\((?P<login>[^()]+)\)")
+OF_THE_COURSE = {"notebooks", "work", "solutions"}  # folders of a clone of the course, as GitHub Classroom delivers it
 OF_THE_SITE = {"index.html", "grades.csv", "grades.xls", "submission_metadata.yml", "feedbackText.html", "comments.txt"}
 
 
@@ -60,7 +61,8 @@ class Class:
     """Who and what a file can be of: the course folder, its roster (empty: anybody) and its assignments.
 
     `requested` is the one assignment of everything, "" when the files decide. `numbered` says whether the numbers of
-    Moodle in the roster are those of this delivery, `blind` whether Moodle shows nobody's name in it.
+    Moodle in the roster are those of this delivery, `blind` whether Moodle shows nobody's name in it. `titles`
+    are what Blackboard writes before the times in this delivery, `aplus` the folders in which A+ has named every file.
     """
 
     course: Path
@@ -69,6 +71,8 @@ class Class:
     requested: str = ""
     numbered: bool = True
     blind: bool = False
+    titles: frozenset[str] = frozenset()
+    aplus: frozenset[str] = frozenset()
 
     @cached_property
     def _namer(self) -> Namer:
@@ -178,7 +182,7 @@ class Class:
             return self._numbered("canvas", canvas, above, canvas["rest"])
         if is_file and (black := BLACKBOARD.fullmatch(part)):
             return self._blackboard(black, above)
-        if is_file and (aplus := APLUS.fullmatch(part)):
+        if is_file and above in self.aplus and (aplus := APLUS.fullmatch(part)):
             students = tuple(dict.fromkeys(self._login(name) for name in aplus["names"].split("+")))
             return Owner(students, above, part, "", "aplus", "", int(aplus["version"]))
         if not self.people and not is_file and (sakai := SAKAI.fullmatch(part)):
@@ -209,15 +213,46 @@ class Class:
         return _only(both, f"{name} ({number})")
 
     def _blackboard(self, match: re.Match[str], above: str) -> Owner:
-        """Returns whom Blackboard names: the id stands between the title and the time, and may have a "_" itself."""
-        pieces = match["title"].split("_")
-        if self.people:
-            labels = ["_".join(pieces[start:]) for start in range(len(pieces))]
-            student = _only(set().union(*(self.people.find(label=one) for one in labels)), pieces[-1])
+        """Returns whom Blackboard names: the login stands between the column's title and the time.
+
+        Both may hold a "_". The title is known where it is an assignment's name, or where it stands alone before the
+        login of somebody else; without either it is where a login of the roster begins.
+        """
+        title = match["title"]
+        known = [one for one in self._columns if title.startswith(f"{one}_")]
+        if known:
+            student = self._login(title[len(min(known, key=len)) + 1 :])
         else:
-            student = self._login(pieces[-1])
+            found = self._ends(title)
+            student = _only(set().union(*found.values()), title)
+            others = [start for one in self.titles - {title} for start in self._ends(one)]
+            if any(start.startswith(f"{one}_") for one in others for start in found):
+                raise RefusedError(f"does not show where the login in {title!r} begins")
         when = _time(match["when"], "attempt_%Y-%m-%d-%H-%M-%S")
-        return Owner((student,), f"{above}/{student}", match.string, match["rest"] or "", "blackboard", "", 0, when)
+        return Owner((student,), f"{above}/{title}", match.string, match["rest"] or "", "blackboard", "", 0, when)
+
+    @cached_property
+    def _columns(self) -> set[str]:
+        """The titles of Blackboard's columns that are known for sure."""
+        found = {title.partition("_")[0] for title in self.titles if title.count("_") == 1}
+        names = {"".join(words_of(name)) for name in self.known}
+        for title in self.titles:
+            places = [at for at, sign in enumerate(title) if sign == "_"]
+            found |= {title[:at] for at in places if "".join(words_of(title[:at])) in names}
+        return found
+
+    def _ends(self, title: str) -> dict[str, set[str]]:
+        """Returns who of the roster a title can end with, by what stands before.
+
+        Raises:
+            RefusedError: without a roster.
+        """
+        if not self.people:
+            raise RefusedError(
+                f"does not show where the login in {title!r} begins; make a list of students, gradebook/students.csv"
+            )
+        places = [at for at, sign in enumerate(title) if sign == "_"]
+        return {title[:at]: found for at in places if (found := self.people.find(label=title[at + 1 :]))}
 
     def _login(self, login: str) -> str:
         """Returns the student whom a site calls so."""
@@ -233,6 +268,11 @@ class Class:
         place = next((index for index in range(len(inside) - 1, -1, -1) if inside[index] in self.known), None)
         if place == 0:
             raise RefusedError("names no student; expected STUDENT/ASSIGNMENT/file.ipynb")
+        own = inside[place - 1] if place is not None else inside[-1] if inside else ""
+        if own.casefold() in OF_THE_COURSE:
+            raise RefusedError(
+                f"lies in {own}/ and names no student; expected a list of students, gradebook/students.csv"
+            )
         if place is not None:
             return Owner((_valid(inside[place - 1]),), "/".join(inside[:place]), inside[place - 1], file)
         suffix = next((f"_{name}" for name in self.known if stem.endswith(f"_{name}")), "")
@@ -275,11 +315,24 @@ def numbers_fit(people: Roster, items: Sequence[Item]) -> bool:
     return bool(fitting) or len(other) < 2
 
 
+def blackboard_titles(items: Sequence[Item]) -> frozenset[str]:
+    """Returns what Blackboard has written before the times, title and login."""
+    files = {item.parts[len(item.parts) - item.inner - 1] for item in items}
+    return frozenset(match["title"] for name in files if (match := BLACKBOARD.fullmatch(name)))
+
+
+def aplus_folders(items: Sequence[Item]) -> frozenset[str]:
+    """Returns the folders in which every file is called as A+ does: where people choose names, one may name others."""
+    files = [item.parts[: len(item.parts) - item.inner] for item in items]
+    others = {parts[:-1] for parts in files if not APLUS.fullmatch(parts[-1])}
+    return frozenset("/".join(parts[:-1]) for parts in files if parts[:-1] not in others)
+
+
 def is_blind(items: Sequence[Item]) -> bool:
     """Says whether all folders of Moodle have one word, "Participant" in some language, and a number of their own."""
     found = {match for item in items for part in item.parts[:-1] if (match := MOODLE.fullmatch(part))}
     names = {match["name"].rpartition("-")[2].replace(match["number"], "").strip() for match in found}
-    return len(names) == 1 and not re.search(r"\s", *names) and len({match["number"] for match in found}) > 1
+    return len(names) == 1 and not re.search(r"\s", "".join(names)) and len({match["number"] for match in found}) > 1
 
 
 def sakai_times(items: Sequence[Item]) -> dict[str, datetime.datetime]:

@@ -32,6 +32,7 @@ LETTERS = str.maketrans({"ø": "o", "ł": "l", "đ": "d", "ð": "d", "þ": "th",
 GERMAN = str.maketrans({"ä": "ae", "ö": "oe", "ü": "ue", "å": "aa", "ø": "oe"})  # as ILIAS writes them, for example
 MAX_BYTES = 20 << 20
 SAFE_ID = re.compile(r"(?![.-])[\w.@-]{1,100}(?<!\.)")
+DEVICE = re.compile(r"(?:con|prn|aux|nul|com\d|lpt\d)(?:\..*)?", re.IGNORECASE)  # Windows makes no folder of that name
 SEPARATORS = ",;\t"
 PARTICIPANT = "participant's number"  # of a line of a worksheet: the id where there is no other
 WORKBOOKS = (b"PK\3\4", b"\xd0\xcf\x11\xe0")  # how .xlsx and .xls begin
@@ -214,7 +215,7 @@ def split_ids(text: str) -> list[str]:
 
 def valid_id(text: str) -> bool:
     """Says whether a text can be a student's id: a folder is called after it."""
-    return SAFE_ID.fullmatch(text) is not None
+    return SAFE_ID.fullmatch(text) is not None and not DEVICE.fullmatch(text)
 
 
 def load(path: Path, submitted: Path | None = None) -> Roster:
@@ -369,7 +370,8 @@ def _wrong(person: Person, *, western: bool) -> str:
             "column as Text, or not at all."
         )
     if not valid_id(person.id):
-        return f"the id {person.id!r} cannot name a folder; expected letters, digits and .@_- only, at most 100."
+        expected = "letters, digits and .@_- only, at most 100, and no device of Windows"
+        return f"the id {person.id!r} cannot name a folder; expected {expected}."
     if western and any(sign > "\x7f" and not sign.isalpha() and sign not in IN_NAMES for sign in person.name):
         return f"{person.name!r} is no name: the file is in another alphabet than Windows-1252; {SAVE_AS}"
     return ""

@@ -229,7 +229,9 @@ def test_students_names_never_become_paths(course: Path, tmp_path: Path) -> None
 def test_bombs(course: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     path = make_zip(tmp_path / "ratio.zip", {f"ada_{A}.ipynb": b" " * (8 << 20), f"bob_{A}.ipynb": content()})
     found = collect.collect(Course(course), path)
-    assert found.refused == [(f"ada_{A}.ipynb", "unpacks to more than 200 times its size")]
+    (bomb,) = found.refused
+    assert bomb[0] == f"ada_{A}.ipynb"
+    assert bomb[1].startswith("unpacks to more than 200 times its size")
     assert set(there(course)) == {f"bob/{A}"}
     monkeypatch.setattr(deliveries, "MAX_FILE", 1000)
     found = collect.collect(Course(course), make_zip(tmp_path / "large.zip", {f"ada_{A}.ipynb": os.urandom(2000)}))
