@@ -11,12 +11,13 @@ import datetime
 import json
 import re
 import unicodedata
-from collections.abc import Sequence
-from dataclasses import dataclass
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, field
 from functools import cached_property
 from pathlib import Path
 
 from grading.classroom.deliveries import NOTEBOOK, UTC, Item, RefusedError
+from grading.classroom.gradescope import Submitters
 from grading.classroom.naming import Named, Namer
 from grading.classroom.roster import Roster, split_ids, valid_id, words_of
 from grading.notebooks import assignments
@@ -32,6 +33,7 @@ BRIGHTSPACE = re.compile(
 BRIGHTSPACE_TIME = re.compile(r" ?- ([A-Z][a-z]+ \d\d?, \d{4} \d{3,4}) ?([AP]M)")  # a name may hold another one
 APLUS = re.compile(r"(?P<names>.+)_file\d+_submission(?P<version>\d{1,6})(?:\.\w+)*")
 SAKAI = re.compile(r"[^,()]*, [^()]*\((?P<login>[^()]+)\)")
+GROUP = "group"  # as the site of an owner whom gradebook/groups.csv knows
 OF_THE_COURSE = {"notebooks", "work", "solutions"}  # folders of a clone of the course, as GitHub Classroom delivers it
 OF_THE_SITE = {"index.html", "grades.csv", "grades.xls", "submission_metadata.yml", "feedbackText.html", "comments.txt"}
 
@@ -63,6 +65,7 @@ class Class:
     `requested` is the one assignment of everything, "" when the files decide. `numbered` says whether the numbers of
     Moodle in the roster are those of this delivery, `blind` whether Moodle shows nobody's name in it. `titles`
     are what Blackboard writes before the times in this delivery, `aplus` the folders in which A+ has named every file.
+    `submitters` are those of Gradescope's folders; `groups` have members, by the name's letters.
     """
 
     course: Path
@@ -73,6 +76,8 @@ class Class:
     blind: bool = False
     titles: frozenset[str] = frozenset()
     aplus: frozenset[str] = frozenset()
+    submitters: Mapping[str, Submitters] = field(default_factory=dict)
+    groups: Mapping[str, tuple[str, ...]] = field(default_factory=dict)
 
     @cached_property
     def _namer(self) -> Namer:
@@ -114,7 +119,7 @@ class Class:
             return self._listed(item)
         outside = item.parts[: len(item.parts) - item.inner]
         found = list[tuple[Owner, bool, bool]]()  # who, whether by a site's own form of name, whether weakly
-        for at, part in enumerate(outside):
+        for at in range(len(outside)):
             is_file = at == len(outside) - 1
             try:
                 by_site = self._by_site(outside, at)
@@ -126,16 +131,26 @@ class Class:
                 return by_site
             if by_site:
                 found.append((by_site, True, False))
-            elif self.people and (named := self._name(part, is_file=is_file)).students:
-                source = "/".join(outside[:at]) + f"/{named.key}" if is_file else "/".join(outside[: at + 1])
-                found.append((Owner(tuple(named.students), source, part, outside[-1]), False, named.weak))
+            elif named := self._named(outside, at):
+                found.append((named[0], False, named[1]))
         if not self.people:
-            return self._by_layout(outside[-1], outside[:-1])
+            return found[0][0] if found else self._by_layout(outside[-1], outside[:-1])
         if item.inner and not found:
             raise RefusedError(
                 f"names nobody of the roster outside of {outside[-1]}; a site's zip is collected by itself"
             )
         return _decide(found)
+
+    def _named(self, parts: Sequence[str], at: int) -> tuple[Owner, bool] | None:
+        """Returns whom a name of no site's form names, and whether weakly; None for nobody."""
+        part, is_file = parts[at], at == len(parts) - 1
+        if members := self._group(self._bare(part, is_file=is_file)):
+            return Owner(members, "/".join(parts[: at + 1]), part, parts[-1], GROUP), False
+        named = self._name(part, is_file=is_file) if self.people else Named()
+        if not named.students:
+            return None
+        source = "/".join(parts[:at]) + f"/{named.key}" if is_file else "/".join(parts[: at + 1])
+        return Owner(tuple(named.students), source, part, parts[-1]), named.weak
 
     def is_test(self, item: Item) -> bool:
         """Says whether a file is of Canvas's test student."""
@@ -156,12 +171,17 @@ class Class:
         """Returns whom a folder or a file's name names: a whole id or name, else words of it."""
         if part in self.known:
             return Named()
-        text = _stem(part) if is_file else part
-        for name in self.known:
-            text = text.removesuffix(f"_{name}")
+        text = self._bare(part, is_file=is_file)
         words = self._namer.named(text)
         whole = self.people.find(label=text)
         return Named(frozenset(whole), weak=words.weak, key=text) if whole else words
+
+    def _bare(self, part: str, *, is_file: bool) -> str:
+        """Returns a name without endings and assignment."""
+        text = _stem(part) if is_file else part
+        for name in self.known:
+            text = text.removesuffix(f"_{name}")
+        return text
 
     # --- what sites write ---------------------------------------------------------------------------------------------
 
@@ -176,6 +196,9 @@ class Class:
             raise RefusedError("has a name in which two of Moodle's stand; its owner may have chosen one of them")
         if moodle := MOODLE.fullmatch(part):  # Moodle without folders: the file's name follows
             return self._numbered("moodle", moodle, above, (moodle["rest"] or "") if is_file else parts[-1])
+        if not is_file and (submitters := self.submitters.get("/".join(parts[: at + 1]))):
+            students = tuple(dict.fromkeys(map(self._submitter, submitters)))
+            return Owner(students, f"{above}/{part}", part, parts[-1], "gradescope")
         if bright := BRIGHTSPACE.fullmatch(part):
             return self._numbered("brightspace", bright, above, (is_file and bright["rest"]) or parts[-1])
         if is_file and (canvas := CANVAS.fullmatch(part)):
@@ -191,12 +214,27 @@ class Class:
 
     def _numbered(self, site: str, match: re.Match[str], above: str, file: str) -> Owner:
         number, name = match["number"], match["name"]
+        if members := self._group(name):
+            return Owner(members, f"{above}/{match.string if site != 'canvas' else name}", match.string, file, site)
         student = self._person(number, name, site)
         attempt = re.search(r"-(\d{1,4})\.\w+$", file) if site == "canvas" else None
         times = BRIGHTSPACE_TIME.findall(match.string) if site == "brightspace" else []
         when = _time(" ".join(times[0]), "%b %d, %Y %I%M %p", "%B %d, %Y %I%M %p") if len(times) == 1 else None
         version = int(attempt[1]) if attempt else 0
         return Owner((student,), f"{above}/number {number}", match.string, file, site, number, version, when)
+
+    def _group(self, name: str) -> tuple[str, ...]:
+        """Returns the members of the group that a name is all of, () where it is none."""
+        return self.groups.get("".join(words_of(name)), ())
+
+    def _submitter(self, submitter: Mapping[str, str]) -> str:
+        """Returns the student whom Gradescope means."""
+        label = submitter.get("sid") or submitter.get("email") or ""
+        if not self.people:
+            return _valid(label)
+        labels = [submitter.get(key, "") for key in ("sid", "email")]
+        found = set().union(*(self.people.find(label=one) for one in labels if one))
+        return _only(found or self.people.find(name=submitter.get("name", "")), submitter.get("name") or label)
 
     def _person(self, number: str, name: str, site: str) -> str:
         """Returns the student whom a site means by a number and a name."""
@@ -295,7 +333,7 @@ def _decide(found: list[tuple[Owner, bool, bool]]) -> Owner:
         raise RefusedError("names nobody of the roster")
     first, _, weak = found[0]
     students = {*first.students}.union(*(one.students for one, by_site, _ in found if by_site or weak))
-    if len(students) > 1:
+    if len(students) > (len(first.students) if first.site == GROUP else 1):
         raise RefusedError(f"fits several students of the roster: {', '.join(sorted(students))}")
     return first
 

@@ -132,6 +132,11 @@ class Roster:
         numbered = self._found.get(f"number {student}", set())
         return self.people.get(student) or (self.people[min(numbered)] if len(numbered) == 1 else None)
 
+    def shortened(self, path: str) -> set[tuple[str, str]]:
+        """Returns the numbers in a path that the list has without the zeros at their beginning, with what it has."""
+        numbers = re.findall(r"(?<![0-9])0+[1-9][0-9]*(?![0-9])", path)
+        return {(one, one.lstrip("0")) for one in numbers if self._found.get(f"label {one.lstrip('0')}")}
+
     def numbers(self, student: str) -> set[str]:
         """Returns the numbers that a site gives somebody, as far as they stand in the roster."""
         return _numbers(self.people[student]) if student in self.people else set()
@@ -252,6 +257,35 @@ def load(path: Path, submitted: Path | None = None) -> Roster:
         people[person.id] = person
     found = Roster(people.values(), table.titles, western=table.western)
     found.testers = testers
+    return found
+
+
+def load_groups(path: Path, people: Roster) -> dict[str, tuple[str, ...]]:
+    """Returns the members of each group, by the letters of its name; none where there is no such file.
+
+    Args:
+        path: a CSV file with the columns `name` and `ids`, ids separated by blanks, commas or "+".
+        people: the list of students, in which all members are where there is one.
+
+    Raises:
+        CourseError: when it cannot be read, a member is not in the list, or a name is a person's or another group's.
+    """
+    if not path.exists():
+        return {}
+    table, found = read_table(path, ["ids"], "ids; expected the columns name and ids"), dict[str, tuple[str, ...]]()
+    for line, row in table.rows:
+        name, members = row.get("name", ""), split_ids(row.get("ids", ""))
+        key = "".join(words_of(name))
+        if not key or not members:
+            raise CourseError(f"{path}, line {line}: expected the name of a group and the ids of its members.")
+        unknown = [one for one in members if not valid_id(one) or (people and one not in people.people)]
+        if unknown:
+            raise CourseError(
+                f"{path}, line {line}: {unknown[0]!r} is not in the list of students; expected an id of it."
+            )
+        if key in found or people.phrases.get(key):
+            raise CourseError(f"{path}, line {line}: {name!r} is the name of another group or a person; rename it.")
+        found[key] = tuple(members)
     return found
 
 
