@@ -22,7 +22,7 @@ from grading.autograder.reporting import called, name_column
 from grading.classroom import deliveries, doctor, rescue, roster
 from grading.classroom.deliveries import UTC, Item, RefusedError, read_delivery
 from grading.classroom.demo_class import refuse_mixing
-from grading.classroom.gradescope import read_submitters
+from grading.classroom.gradescope import is_metadata, read_submitters
 from grading.classroom.numbers import SUBMITTED, WORKING, Numbers
 from grading.classroom.origins import Origins
 from grading.classroom.placing import (
@@ -39,7 +39,7 @@ from grading.classroom.recognition import (
     OF_THE_SITE,
     Class,
     Owner,
-    aplus_folders,
+    aplus_folder,
     blackboard_titles,
     is_blind,
     is_sakai_feedback,
@@ -118,7 +118,7 @@ def collect(course: Course, path: Path, assignment: str = "", **wishes: Unpack[W
             delivery = read_delivery(path, time, opened, most=most)
         numbered = not people or numbers_fit(people, delivery.items)
         items = delivery.items
-        forms = is_blind(items), blackboard_titles(items), aplus_folders(items), read_submitters(items)
+        forms = is_blind(items), blackboard_titles(items), aplus_folder(items), read_submitters(items)
         groups = roster.load_groups(course.class_folder / "groups.csv", people)
         whose = Class(course.root, people, known, assignment, numbered, *forms, groups)
         run = _Run(course, whose, Collected(refused=delivery.refused, skipped=delivery.skipped), timed=time is not None)
@@ -128,7 +128,7 @@ def collect(course: Course, path: Path, assignment: str = "", **wishes: Unpack[W
                 "in each assignment. People were found by their names; who shares a name needs this assignment's "
                 "grading worksheet as the list."
             )
-        run.collect(delivery.items, mend=mend)
+        run.collect([item for item in items if not (whose.submitters and is_metadata(item))], mend=mend)
     return run.found
 
 

@@ -18,22 +18,29 @@ MAX_SIGNS = 2 << 20  # of a class of thousands
 Submitters = list[dict[str, str]]  # `name`, `sid` and `email` of each
 
 
-def read_submitters(items: Sequence[Item]) -> dict[str, Submitters]:
-    """Returns who has handed in each folder of an export, by its path; nothing where there is no such file.
+def is_metadata(item: Item) -> bool:
+    """Says whether a file is the list of submitters, at the top of a delivery: above what a student can write."""
+    above = item.parts[:-1]
+    at_top = not above or (len(above) == 1 and EXPORT.fullmatch(above[0]) is not None)
+    return at_top and item.parts[-1] == METADATA and not item.inner
 
-    It counts at the top of a delivery alone, above what a student can write, and for the folders beside it.
+
+def read_submitters(items: Sequence[Item]) -> dict[str, Submitters]:
+    """Returns who has handed in each folder of an export, by its path; nothing where there is no list of submitters.
+
+    It counts where everything else lies in such folders beside it: where people put files themselves, one of them may
+    have written it.
     """
     found = dict[str, Submitters]()
-    for item in items:
-        above = item.parts[:-1]
-        if (
-            item.parts[-1] == METADATA
-            and not item.inner
-            and (not above or (len(above) == 1 and EXPORT.fullmatch(above[0])))
+    for listed in filter(is_metadata, items):
+        above = listed.parts[:-1]
+        others = [item.parts for item in items if item is not listed]
+        if all(
+            len(parts) > len(above) + 1 and parts[: len(above)] == above and FOLDER.fullmatch(parts[len(above)])
+            for parts in others
         ):
-            for folder, entry in _load(item).items():
-                whom = _submitters(entry) if FOLDER.fullmatch(folder) else []
-                if whom:
+            for folder, entry in _load(listed).items():
+                if whom := _submitters(entry):
                     found["/".join((*above, folder))] = whom
     return found
 

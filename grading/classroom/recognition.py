@@ -64,7 +64,7 @@ class Class:
 
     `requested` is the one assignment of everything, "" when the files decide. `numbered` says whether the numbers of
     Moodle in the roster are those of this delivery, `blind` whether Moodle shows nobody's name in it. `titles`
-    are what Blackboard writes before the times in this delivery, `aplus` the folders in which A+ has named every file.
+    are what Blackboard writes before the times in this delivery, `aplus` the folder in which A+ has named every file.
     `submitters` are those of Gradescope's folders; `groups` have members, by the name's letters.
     """
 
@@ -75,7 +75,7 @@ class Class:
     numbered: bool = True
     blind: bool = False
     titles: frozenset[str] = frozenset()
-    aplus: frozenset[str] = frozenset()
+    aplus: str | None = None
     submitters: Mapping[str, Submitters] = field(default_factory=dict)
     groups: Mapping[str, tuple[str, ...]] = field(default_factory=dict)
 
@@ -205,7 +205,7 @@ class Class:
             return self._numbered("canvas", canvas, above, canvas["rest"])
         if is_file and (black := BLACKBOARD.fullmatch(part)):
             return self._blackboard(black, above)
-        if is_file and above in self.aplus and (aplus := APLUS.fullmatch(part)):
+        if is_file and above == self.aplus and (aplus := APLUS.fullmatch(part)):
             students = tuple(dict.fromkeys(self._login(name) for name in aplus["names"].split("+")))
             return Owner(students, above, part, "", "aplus", "", int(aplus["version"]))
         if not self.people and not is_file and (sakai := SAKAI.fullmatch(part)):
@@ -359,11 +359,14 @@ def blackboard_titles(items: Sequence[Item]) -> frozenset[str]:
     return frozenset(match["title"] for name in files if (match := BLACKBOARD.fullmatch(name)))
 
 
-def aplus_folders(items: Sequence[Item]) -> frozenset[str]:
-    """Returns the folders in which every file is called as A+ does: where people choose names, one may name others."""
-    files = [item.parts[: len(item.parts) - item.inner] for item in items]
-    others = {parts[:-1] for parts in files if not APLUS.fullmatch(parts[-1])}
-    return frozenset("/".join(parts[:-1]) for parts in files if parts[:-1] not in others)
+def aplus_folder(items: Sequence[Item]) -> str | None:
+    """Returns the one folder of a delivery of A+, None for another one.
+
+    A+ names every file: where people choose names, one of them may name others.
+    """
+    files = {item.parts[: len(item.parts) - item.inner] for item in items if item.parts[-1] not in OF_THE_SITE}
+    folders = {"/".join(parts[:-1]) for parts in files}
+    return folders.pop() if len(folders) == 1 and all(APLUS.fullmatch(parts[-1]) for parts in files) else None
 
 
 def is_blind(items: Sequence[Item]) -> bool:

@@ -99,14 +99,15 @@ def test_a_list_of_submitters_that_says_nothing_clear_gives_nobody(course: Path,
 
 
 @pytest.mark.parametrize("with_roster", [True, False])
-@pytest.mark.parametrize("folder", ["kg06", "kg06/assignment_1_export", "Kurt Gödel_77_assignsubmission_file"])
+@pytest.mark.parametrize("folder", ["", "kg06", "kg06/assignment_1_export", "Kurt Gödel_77_assignsubmission_file"])
 def test_a_students_own_list_of_submitters_counts_for_nothing(
     course: Path, tmp_path: Path, folder: str, with_roster: bool
 ) -> None:
     where = course if with_roster else tmp_path / "other"
     files = {
-        f"{folder}/submission_metadata.yml": entry(1, ("Honest Zoe", "zoe", "z@x.org")).encode(),
-        f"{folder}/submission_1/hw.ipynb": content("mine"),
+        f"{folder}/submission_metadata.yml".strip("/"): entry(1, ("Honest Zoe", "zoe", "z@x.org")).encode(),
+        f"{folder}/submission_1/hw.ipynb".strip("/"): content("mine"),
+        "ada/hw.ipynb": content("hers"),
     }
     collected(where, files)
     assert f"zoe/{A}" not in there(where)

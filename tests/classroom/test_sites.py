@@ -144,11 +144,16 @@ def test_blackboard_with_a_list(course: Path, tmp_path: Path, titles: list[str],
         ["mallory+honest_zoe+kg06_file1_submission9.ipynb", "u9.ipynb"],
         ["drop/mallory+honest_zoe_file1_submission9.ipynb", "drop/notes.txt"],
         ["mallory+honest_zoe_file1_submission9", "honest_zoe.ipynb"],
+        ["mallory/honest_zoe+kg06_file1_submission9", "honest_zoe_file1_submission1"],
     ],
 )
-def test_a_plus_is_believed_where_it_has_named_every_file_only(course: Path, tmp_path: Path, files: list[str]) -> None:
-    collected(course, tmp_path, {name: content(name) for name in files})
-    assert not [one for one in there(course).values() if one == content(files[0])]
+@pytest.mark.parametrize("with_roster", [True, False])
+def test_a_plus_is_believed_where_it_has_named_every_file_only(
+    course: Path, tmp_path: Path, files: list[str], with_roster: bool
+) -> None:
+    where = course if with_roster else tmp_path / "other"
+    collected(where, tmp_path, {name: content(name) for name in files})
+    assert {name for name, data in there(where).items() if data == content(files[0])} <= {f"mallory/{A}"}
 
 
 def test_many_files_of_one_person_are_read_once_each(
