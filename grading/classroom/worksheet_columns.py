@@ -16,6 +16,7 @@ KEY, GRADE, MARKED = "identifier", "grade", "last modified (grade)"
 HIGHEST, COMMENTS, NAME = "maximum grade", "feedback comments", "full name"
 PARTICIPANT = re.compile(r"(?P<word>\D*[^\W\d]\D*)(?P<number>\d{1,18})")  # "Participant 42", "Teilnehmer/in42"
 MOMENT = re.compile(r"(?=.*\d{1,2}\s?[:.h]\s?\d\d)(?=.*(?<!\d)(?:\d{4}|\d\d)(?!\d)).{8,}", re.DOTALL)
+LOGIN = re.compile(r"[A-Za-z0-9_.@-]+")
 NUMBER = re.compile(r"\d+(?:[.,]\d+)?")
 IDENTIFIER = re.compile(r"[\w.@-]{1,100}")
 
@@ -63,6 +64,8 @@ def find_columns(titles: Sequence[str], rows: Sequence[Sequence[str]]) -> Column
     moments = [at for at, column in enumerate(cells) if at > (highest or 1) and _are_moments(column)]
     if not moments or len(moments) + (highest is not None) < 2:
         return None
+    if highest is None and any(LOGIN.fullmatch(cell) for cell in cells[0]):
+        return None  # a list of members, with when they have come
     last = moments[-1]
     after = last + 1 if last + 1 < len(plain) else None
     end = moments[0] if highest is None else highest - 1

@@ -175,6 +175,8 @@ def test_marks_that_are_there_do_not_hide_the_columns(tmp_path: Path) -> None:
     [
         "id,first_name,last_name,email\nu1,Ada,Lovelace,a@x.org\nu2,Kurt,Gödel,k@x.org\n",
         "username;name;points;max;seen\nu1;Ada;3;16;-\nu2;Kurt;4;16;-\n",
+        "username,name,mail,joined,seen\n"
+        "u1,Ada,a@x.org,2026-01-12 17:00,2026-01-13 08:00\nu2,Kurt,k@x.org,2026-01-12 17:00,-\n",
         "login,name,a,b,c,d\nstudent 1,Ada,,,,\nstudent 2,Kurt,,,,\n",
         "id,name,when,last,x\nu1,Ada,2026-01-12 17:00,n,1\nu2,Kurt,2026-01-12 17:00,n,2\n",
     ],
