@@ -29,7 +29,7 @@ from grading.autograder.seeds import secret_of, seed_of
 from grading.autograder.submission import Master, UnreadableError, read
 from grading.folder.course import Course, parse_timestamp
 from grading.folder.errors import CourseError
-from grading.notebooks.beside import STAMP, read_beside
+from grading.notebooks.beside import STAMP, read_beside, why_no_time
 from grading.sandbox.fork_server import ForkServer
 from helpers.device import available_cores
 
@@ -97,6 +97,8 @@ def run(
             pool.prepare(fork_server, masters)
             context = pool.Context(fork_server, masters, settings.budget)
             grade_all = partial(pool.grade_all, workers=settings.workers or available_cores(), context=context)
+        for odd in filter(None, (why_no_time(folder) for _, folder in found)):
+            report(odd)
         outcomes = list[Outcome]()
         for outcome in _grade_all(settings, found, masters, grade_all, writer):
             outcomes.append(outcome)

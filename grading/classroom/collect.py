@@ -22,10 +22,30 @@ from grading.autograder.reporting import called, name_column
 from grading.classroom import deliveries, doctor, rescue, roster
 from grading.classroom.deliveries import UTC, Item, RefusedError, read_delivery
 from grading.classroom.demo_class import refuse_mixing
-from grading.classroom.numbers import Numbers
+from grading.classroom.gradescope import is_metadata, read_submitters
+from grading.classroom.numbers import SUBMITTED, WORKING, Numbers
 from grading.classroom.origins import Origins
-from grading.classroom.placing import Arrived, Unknown, finish_interrupted, only_collector, place, read_list, stamp
-from grading.classroom.recognition import OF_THE_SITE, Class, Owner, is_sakai_feedback, numbers_fit, sakai_times
+from grading.classroom.placing import (
+    Arrived,
+    Older,
+    Unknown,
+    finish_interrupted,
+    only_collector,
+    place,
+    read_list,
+    stamp,
+)
+from grading.classroom.recognition import (
+    OF_THE_SITE,
+    Class,
+    Owner,
+    aplus_folder,
+    blackboard_titles,
+    is_blind,
+    is_sakai_feedback,
+    numbers_fit,
+    sakai_times,
+)
 from grading.classroom.roster import Roster
 from grading.folder.course import ROOT, Course
 from grading.folder.errors import CourseError
@@ -97,7 +117,10 @@ def collect(course: Course, path: Path, assignment: str = "", **wishes: Unpack[W
             most = rescue.MAX_BYTES if mend else 0
             delivery = read_delivery(path, time, opened, most=most)
         numbered = not people or numbers_fit(people, delivery.items)
-        whose = Class(course.root, people, known, assignment, numbered)
+        items = delivery.items
+        forms = is_blind(items), blackboard_titles(items), aplus_folder(items), read_submitters(items)
+        groups = roster.load_groups(course.class_folder / "groups.csv", people)
+        whose = Class(course.root, people, known, assignment, numbered, *forms, groups)
         run = _Run(course, whose, Collected(refused=delivery.refused, skipped=delivery.skipped), timed=time is not None)
         if not numbered:
             run.found.notes.append(
@@ -105,7 +128,7 @@ def collect(course: Course, path: Path, assignment: str = "", **wishes: Unpack[W
                 "in each assignment. People were found by their names; who shares a name needs this assignment's "
                 "grading worksheet as the list."
             )
-        run.collect(delivery.items, mend=mend)
+        run.collect([item for item in items if not (whose.submitters and is_metadata(item))], mend=mend)
     return run.found
 
 
@@ -126,6 +149,8 @@ class _Run:
         self._damaged = defaultdict[tuple[str, str], list[str]](list)  # what is wrong, by student and assignment
         self._assignments = set[str]()
         self._sakai = dict[str, datetime.datetime]()  # when a folder came in
+        self._older = Older()
+        self._shortened = set[tuple[str, str]]()  # numbers in names, and what the list of students has in their place
 
     def collect(self, items: list[Item], *, mend: bool) -> None:
         """Collects the files of a delivery."""
@@ -148,6 +173,7 @@ class _Run:
             self._numbers.close()
             origins.close()
             self._join()
+            self._name_shortened()
             self.found.unknown, self.found.unknown_folder = self._unknown.entries, self._unknown.close()
 
     def _owner(self, item: Item) -> Owner | str:
@@ -161,6 +187,7 @@ class _Run:
         """Yields the notebooks whose student and assignment are known, for each student of a group once."""
         for item, owner, is_notebook in owners:
             if isinstance(owner, str):
+                self._shortened |= self.whose.people.shortened(item.name)
                 if (not is_notebook and item.parts[-1] in OF_THE_SITE) or self.whose.is_test(item):
                     self.found.skipped += 1
                 else:
@@ -186,7 +213,7 @@ class _Run:
         for arrived in all_arrived:
             heaps[arrived.student, arrived.assignment].append(arrived)
         for (student, name), heap in sorted(heaps.items()):
-            sure = list(self._of_that_number(student, heap))
+            sure = self._handed_in(list(self._of_that_number(student, heap)))
             if reason := self._doubt(student, sure):
                 for arrived in sure:
                     self._unknown.add(arrived.item, reason)
@@ -198,6 +225,18 @@ class _Run:
                     f"{printable(ordered[-1].item.name)}"
                 )
             yield from ordered
+
+    def _handed_in(self, heap: list[Arrived]) -> list[Arrived]:
+        """Returns the files without the working copies of Microsoft Teams, where the same person has submitted some."""
+        areas = [WORKING.search(one.owner.source) for one in heap]
+        done = {area["before"] for area in areas if area and area["area"] == SUBMITTED}
+        left = [
+            one
+            for one, area in zip(heap, areas, strict=True)
+            if not (area and area["area"] != SUBMITTED and area["before"] in done)
+        ]
+        self.found.extra += len(heap) - len(left)
+        return left
 
     def _of_that_number(self, student: str, heap: list[Arrived]) -> Iterator[Arrived]:
         """Yields the files that do not come under another number than the roster has for the student."""
@@ -241,7 +280,7 @@ class _Run:
             if not mend or _what_is_wrong(data, name):
                 damaged.append(f"{name}: {wrong}" + ("" if mend else "; collect --mend mends it"))
                 return ""
-        done = place(self.course, arrived, data)
+        done = place(self.course, arrived, data, self._older)
         done += f", mended ({wrong})" if wrong else ""
         damaged.clear()  # an older one
         self.found.placed.append((arrived.student, arrived.assignment, stamp(item.time), done))
@@ -273,6 +312,14 @@ class _Run:
         if self.whose.people and wanted:
             without = there | {student for student, _ in self.found.ungradable}
             self.found.missing = [person.id for person in self.whose.people if person.id not in without]
+
+    def _name_shortened(self) -> None:
+        """Says where a spreadsheet has probably taken zeros from the list of students."""
+        for number, listed in sorted(self._shortened)[:1]:
+            self.found.notes.append(
+                f"The delivery has the number {number}, and the list of students {listed}: a spreadsheet drops zeros "
+                "at the beginning. Nobody was guessed; export the list again and open it with that column as Text."
+            )
 
 
 def _kind(item: Item) -> str:

@@ -21,6 +21,7 @@ from functools import partial
 from pathlib import Path
 from typing import BinaryIO
 
+from grading.classroom.rescue import MAX_BYTES as MAX_MENDED
 from grading.folder.errors import CourseError
 from grading.folder.files import read_bounded
 
@@ -148,7 +149,7 @@ def _folder_items(path: Path, time: datetime.datetime | None, found: Delivery) -
             elif not stat.S_ISREG(status.st_mode):
                 found.refused.append(("/".join(parts), "is no ordinary file"))
             elif status.st_size > found.most:
-                found.refused.append(("/".join(parts), _too_large(status.st_size)))
+                found.refused.append(("/".join(parts), _too_large(status.st_size, found.most)))
             else:
                 yield Item(parts, time or modified(one), partial(_read_file, one, found.most))
 
@@ -161,9 +162,11 @@ def _refuse_masses(path: Path, count: int, total: int) -> None:
         )
 
 
-def _too_large(size: int) -> str:
-    advice = "ask for it without outputs, or collect it with --mend, which leaves them out"
-    return f"has {size >> 20} MB, more than {MAX_FILE >> 20}; {advice}"
+def _too_large(size: int, most: int) -> str:
+    advice = "ask for it without outputs"
+    if most < size <= MAX_MENDED:
+        advice += ", or collect it with --mend, which leaves them out"
+    return f"has {size >> 20} MB, more than {most >> 20}; {advice}"
 
 
 def _read_file(path: Path, most: int) -> bytes:
@@ -172,7 +175,7 @@ def _read_file(path: Path, most: int) -> bytes:
     except OSError as problem:
         raise RefusedError(f"cannot be read ({problem.strerror})") from problem
     if len(data) > most:
-        raise RefusedError(_too_large(len(data)))
+        raise RefusedError(_too_large(len(data), most))
     return data
 
 
@@ -250,6 +253,8 @@ def _inside(item: Item, most: int) -> tuple[list[Item], int]:
     wanted = wanted or [entry for entry in left if not OTHERS.search(entry.filename)][:MAX_INSIDE]
     if len(wanted) > MAX_INSIDE:
         raise RefusedError(f"is a zip with {len(wanted)} notebooks; expected one, or collect it by itself")
+    if (total := sum(entry.file_size for entry in wanted)) > MAX_MENDED:
+        raise RefusedError(f"is a zip that unpacks to {total >> 20} MB; expected one notebook")
     reasons = {entry: _why_not(entry, (*item.parts, *named[entry]) if named[entry] else (), most) for entry in wanted}
     if wrong := next((entry for entry in wanted if reasons[entry]), None):
         raise RefusedError(f"holds {_entry_name(wrong)!r}, which {reasons[wrong]}")
@@ -309,9 +314,10 @@ def _why_not(entry: zipfile.ZipInfo, parts: tuple[str, ...], most: int) -> str:
     if entry.flag_bits & 1:
         return "is encrypted; ask for it without a password"
     if entry.file_size > most:
-        return _too_large(entry.file_size)
-    if entry.file_size > SMALL and entry.file_size > MAX_RATIO * max(1, entry.compress_size):
-        return f"unpacks to more than {MAX_RATIO} times its size"
+        return _too_large(entry.file_size, most)
+    bomb = entry.file_size > SMALL and entry.file_size > MAX_RATIO * max(1, entry.compress_size)
+    if bomb and most < MAX_MENDED:  # with --mend no more than `most` is read, however much it shrinks
+        return f"unpacks to more than {MAX_RATIO} times its size; if its output goes on and on, collect it with --mend"
     return ""
 
 

@@ -11,6 +11,11 @@ from grading.folder.course import Course
 EXPORTED = re.compile(r"-20\d{6}T\d{6}Z(?:-\d+)*(?=/|$)")  # what Google puts behind the name of a folder
 
 
+# What Microsoft Teams puts around a student's name: the same person has both.
+SUBMITTED = "Submitted files"
+WORKING = re.compile(rf"^(?P<before>(?:[^/]+/)*?)(?P<area>{SUBMITTED}|Working files)(?=/)")
+
+
 class Numbers:
     """Remembers under which number of the site each student has handed in an assignment, in a file of the class.
 
@@ -49,10 +54,11 @@ class Numbers:
 
         With a roster these are the folders above that name, which name nobody.
         """
-        above, _, _ = arrived.owner.source.strip("/").rpartition("/")
+        source = WORKING.sub(rf"\g<before>{SUBMITTED}", arrived.owner.source.strip("/"))
+        above, _, _ = source.rpartition("/")
         if not above:
             return ""
-        return f"folder {EXPORTED.sub('', above) if self._with_roster else arrived.owner.source}"
+        return f"folder {EXPORTED.sub('', above) if self._with_roster else source}"
 
     def remember(self, arrived: Arrived) -> None:
         """Keeps what identified the owner of a file that was placed."""

@@ -58,7 +58,20 @@ def finish_interrupted(submitted: Path) -> None:
             half.rename(target)
 
 
-def place(course: Course, arrived: Arrived, data: bytes) -> str:
+class Older:
+    """What lies in `older/`, by a fingerprint of each file: read once for each folder in a run."""
+
+    def __init__(self) -> None:
+        self._known = dict[Path, set[str]]()
+
+    def of(self, folder: Path) -> set[str]:
+        """Returns the fingerprints of the notebooks in a student's folder, to which what is put there is added."""
+        if folder not in self._known:
+            self._known[folder] = {_digest(path.read_bytes()) for path in folder.glob("*/*.ipynb")}
+        return self._known[folder]
+
+
+def place(course: Course, arrived: Arrived, data: bytes, kept_before: Older) -> str:
     """Puts a submission in its place, whole or not at all; returns what was done."""
     target = course.submitted(arrived.student, arrived.assignment)
     name, time = f"{arrived.assignment}.ipynb", min(arrived.item.time, datetime.datetime.now(UTC))
@@ -67,12 +80,13 @@ def place(course: Course, arrived: Arrived, data: bytes) -> str:
     if target.exists():
         if (target / name).is_file() and (target / name).read_bytes() == data:
             return "unchanged"
-        kept = any(path.read_bytes() == data for path in older.glob("*/*.ipynb"))
+        kept = _digest(data) in kept_before.of(older)
         there = _time_there(target)
         if time < there or (kept and time.replace(microsecond=0) == there.replace(microsecond=0)):
             if not kept:
                 aside = older / _unique_name(time)
                 _write_submission(aside, aside.with_name(f".{aside.name}.part"), name, data, time)
+                kept_before.of(older).add(_digest(data))
             return "older than the one there; kept aside"
         done = "replaces an older one"
     half = target.with_name(f".{target.name}.half")
@@ -80,6 +94,7 @@ def place(course: Course, arrived: Arrived, data: bytes) -> str:
         _write_submission(half, target.with_name(f".{target.name}.part"), name, data, time)
         if target.exists():
             older.mkdir(parents=True, exist_ok=True)
+            kept_before.of(older).update(_digest(path.read_bytes()) for path in target.glob("*.ipynb"))
             target.rename(older / _unique_name(_time_there(target)))
         half.rename(target)
     except BaseException:

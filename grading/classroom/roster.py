@@ -11,6 +11,7 @@ from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass, field
 from pathlib import Path
 
+from grading.classroom.worksheet_columns import GRADE, KEY, NAME, find_columns, participant
 from grading.folder.errors import CourseError
 
 # What the columns are called in a hand-made list, in nbgrader, in Moodle and in Canvas; the first that is there counts.
@@ -31,7 +32,9 @@ LETTERS = str.maketrans({"ø": "o", "ł": "l", "đ": "d", "ð": "d", "þ": "th",
 GERMAN = str.maketrans({"ä": "ae", "ö": "oe", "ü": "ue", "å": "aa", "ø": "oe"})  # as ILIAS writes them, for example
 MAX_BYTES = 20 << 20
 SAFE_ID = re.compile(r"(?![.-])[\w.@-]{1,100}(?<!\.)")
+DEVICE = re.compile(r"(?:con|prn|aux|nul|com\d|lpt\d)(?:\..*)?", re.IGNORECASE)  # Windows makes no folder of that name
 SEPARATORS = ",;\t"
+PARTICIPANT = "participant's number"  # of a line of a worksheet: the id where there is no other
 WORKBOOKS = (b"PK\3\4", b"\xd0\xcf\x11\xe0")  # how .xlsx and .xls begin
 IN_NAMES = "’‘´·–-\xa0"  # signs beyond ASCII that a name may have besides letters
 SPOILT = re.compile(r"\d([.,]\d+)?E\+\d+")  # what Excel shows and saves of a number with twelve digits or more
@@ -129,6 +132,11 @@ class Roster:
         numbered = self._found.get(f"number {student}", set())
         return self.people.get(student) or (self.people[min(numbered)] if len(numbered) == 1 else None)
 
+    def shortened(self, path: str) -> set[tuple[str, str]]:
+        """Returns the numbers in a path that the list has without the zeros at their beginning, with what it has."""
+        numbers = re.findall(r"(?<![0-9])0+[1-9][0-9]*(?![0-9])", path)
+        return {(one, one.lstrip("0")) for one in numbers if self._found.get(f"label {one.lstrip('0')}")}
+
     def numbers(self, student: str) -> set[str]:
         """Returns the numbers that a site gives somebody, as far as they stand in the roster."""
         return _numbers(self.people[student]) if student in self.people else set()
@@ -212,7 +220,7 @@ def split_ids(text: str) -> list[str]:
 
 def valid_id(text: str) -> bool:
     """Says whether a text can be a student's id: a folder is called after it."""
-    return SAFE_ID.fullmatch(text) is not None
+    return SAFE_ID.fullmatch(text) is not None and not DEVICE.fullmatch(text)
 
 
 def load(path: Path, submitted: Path | None = None) -> Roster:
@@ -226,7 +234,12 @@ def load(path: Path, submitted: Path | None = None) -> Roster:
     Raises:
         CourseError: when it cannot be read, has no column of ids, or two people share an id.
     """
-    table = read_table(path, ID_COLUMNS, "ids; expected one called id, username, ID number, SIS Login ID or email")
+    table = _in_english(_read(path, ID_COLUMNS))
+    if not {title.casefold() for title in table.titles} & {*ID_COLUMNS} and not _is_worksheet(table):
+        raise CourseError(
+            f"{path} has no column of ids; expected one called id, username, ID number, SIS Login ID or email, with a "
+            "title in the first line, or a grading worksheet as Moodle writes it."
+        )
     numbered = _goes_by_numbers(table.rows, submitted or path.parent / "submitted")
     people: dict[str, Person] = {}
     testers = set[str]()
@@ -244,6 +257,35 @@ def load(path: Path, submitted: Path | None = None) -> Roster:
         people[person.id] = person
     found = Roster(people.values(), table.titles, western=table.western)
     found.testers = testers
+    return found
+
+
+def load_groups(path: Path, people: Roster) -> dict[str, tuple[str, ...]]:
+    """Returns the members of each group, by the letters of its name; none where there is no such file.
+
+    Args:
+        path: a CSV file with the columns `name` and `ids`, ids separated by blanks, commas or "+".
+        people: the list of students, in which all members are where there is one.
+
+    Raises:
+        CourseError: when it cannot be read, a member is not in the list, or a name is a person's or another group's.
+    """
+    if not path.exists():
+        return {}
+    table, found = read_table(path, ["ids"], "ids; expected the columns name and ids"), dict[str, tuple[str, ...]]()
+    for line, row in table.rows:
+        name, members = row.get("name", ""), split_ids(row.get("ids", ""))
+        key = "".join(words_of(name))
+        if not key or not members:
+            raise CourseError(f"{path}, line {line}: expected the name of a group and the ids of its members.")
+        unknown = [one for one in members if not valid_id(one) or (people and one not in people.people)]
+        if unknown:
+            raise CourseError(
+                f"{path}, line {line}: {unknown[0]!r} is not in the list of students; expected an id of it."
+            )
+        if key in found or people.phrases.get(key):
+            raise CourseError(f"{path}, line {line}: {name!r} is the name of another group or a person; rename it.")
+        found[key] = tuple(members)
     return found
 
 
@@ -269,6 +311,14 @@ def read_table(path: Path, wanted: Sequence[str], content: str) -> Table:
     Raises:
         CourseError: when it cannot be read, or has no such column.
     """
+    table = _read(path, wanted)
+    if not {title.casefold() for title in table.titles} & set(wanted):
+        raise CourseError(f"{path} has no column of {content}, with a title in the first line.")
+    return table
+
+
+def _read(path: Path, wanted: Sequence[str]) -> Table:
+    """Returns a CSV file, whatever its columns are called."""
     text, western = _decode(path)
     if announced := re.match(r"sep=([,;\t])(?=\r?\n)", text):  # Excel's own first line
         text = text[announced.end() :]
@@ -281,11 +331,34 @@ def read_table(path: Path, wanted: Sequence[str], content: str) -> Table:
     (_, head), *lines = rows or [(1, [])]
     titles = [title.strip() for title in head]
     plain = [title.casefold() for title in titles]
-    if not set(plain) & set(wanted):
-        raise CourseError(f"{path} has no column of {content}, with a title in the first line.")
     return Table(
         titles, [(number, dict(zip(plain, map(str.strip, row), strict=False))) for number, row in lines], western
     )
+
+
+def _in_english(table: Table) -> Table:
+    """Returns a table; a worksheet of Moodle in any language gets English titles, and the participants' numbers."""
+    plain = [title.casefold() for title in table.titles]
+    columns = find_columns(table.titles, [[row.get(title, "") for title in plain] for _, row in table.rows])
+    if columns is None:
+        return table
+    rows = list[tuple[int, dict[str, str]]]()
+    places = ((NAME, columns.name), ("email address", columns.mail), ("id number", next(iter(columns.ids), None)))
+    named = {title: plain[at] for title, at in places if at is not None}
+    for line, row in table.rows:
+        number = participant(row.get(plain[columns.key], ""))
+        if KEY in row and GRADE in row:
+            english = row
+        else:  # "ID" is how the German Moodle calls the participant
+            own = {title: value for title, value in row.items() if title != plain[columns.key]}
+            english = own | {title: row.get(its, "") for title, its in named.items()}
+            english |= {KEY: f"Participant {number}"} if number else {}
+        rows.append((line, english | {PARTICIPANT: number}))
+    return Table(table.titles, rows, table.western)
+
+
+def _is_worksheet(table: Table) -> bool:
+    return any(PARTICIPANT in row for _, row in table.rows)
 
 
 def _decode(path: Path) -> tuple[str, bool]:
@@ -331,7 +404,8 @@ def _wrong(person: Person, *, western: bool) -> str:
             "column as Text, or not at all."
         )
     if not valid_id(person.id):
-        return f"the id {person.id!r} cannot name a folder; expected letters, digits and .@_- only, at most 100."
+        expected = "letters, digits and .@_- only, at most 100, and no device of Windows"
+        return f"the id {person.id!r} cannot name a folder; expected {expected}."
     if western and any(sign > "\x7f" and not sign.isalpha() and sign not in IN_NAMES for sign in person.name):
         return f"{person.name!r} is no name: the file is in another alphabet than Windows-1252; {SAVE_AS}"
     return ""
@@ -358,7 +432,7 @@ def _person(columns: dict[str, str], *, numbered: bool) -> Person | None:
     titles: Sequence[str] = ID_COLUMNS
     if CANVAS_COLUMNS & set(columns) and not numbered:
         titles = ("sis login id", "sis user id", *ID_COLUMNS)
-    identifier = unicodedata.normalize("NFC", line.get(*titles)).removeprefix("#")
+    identifier = unicodedata.normalize("NFC", line.get(*titles, PARTICIPANT)).removeprefix("#")
     full = line.get(*FULL_COLUMNS)
     if not identifier or full == "Points Possible":
         return None

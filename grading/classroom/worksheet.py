@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import csv
 import re
 from collections.abc import Iterable
 from dataclasses import dataclass
@@ -10,10 +9,9 @@ from pathlib import Path
 
 from grading.classroom.export import Mark, number
 from grading.classroom.roster import ID_COLUMNS, MAX_BYTES
+from grading.classroom.worksheet_columns import find_columns, participant
 from grading.folder.errors import CourseError
 
-COLUMNS = ("identifier", "grade", "last modified (grade)")  # Moodle refuses a worksheet that lacks one of these
-COMMENTS, HIGHEST, NAME = "feedback comments", "maximum grade", "full name"
 OURS = re.compile(
     r"[\d.]+ of [\d.]+ points\.( [\d.]+ points were taken off for lateness\.)?"
     r"( Written answers still to be read: \d+\.)?( Your feedback page has the reasons\.)?"
@@ -54,23 +52,24 @@ class Worksheet:
         text, self._encoding = _decode(path, data)
         self._mark = "\ufeff" if text.startswith("\ufeff") else ""
         text = text[len(self._mark) :]
-        head = text.split("\n", 1)[0]
-        self._separator = max(",;\t", key=head.count)
-        self._lines = _split(path, text, self._separator)
-        titles = [_bare(field).strip().casefold() for field in self._lines[0].fields] if self._lines else []
-        self._columns = {title: place for place, title in reversed([*enumerate(titles)])}
-        missing = [title for title in COLUMNS if title not in self._columns]
-        if missing:
+        self._separator, self._lines, titles = _table(path, text)
+        rows = [[line.value(at) for at in range(len(line.fields))] for line in self._lines[1:]]
+        columns = find_columns(titles, [row for row in rows if any(row)])
+        if columns is None or columns.grade is None:
             raise CourseError(
-                f"{path} is no grading worksheet: it has no column {missing[0]!r}. Download it from Moodle in English "
-                "(the assignment, Download grading worksheet)."
+                f"{path} is no grading worksheet with grades in numbers: expected the file as Moodle writes it, in any "
+                "language (the assignment, Download grading worksheet)."
             )
+        self._columns, self._grade = columns, columns.grade
+        plain = [title.casefold() for title in titles]
+        self._ids = {plain.index(title) for title in ID_COLUMNS if title in plain} - {columns.key}
+        self._ids |= {*columns.ids, *([] if columns.mail is None else [columns.mail])}
         self._by_number: dict[str, Line] = {}
         for line in self._lines[1:]:
-            if digits := re.search(r"(?<!\d)\d+$", line.value(self._columns["identifier"])):
-                if digits[0] in self._by_number:
-                    raise CourseError(f"{path}: the participant {digits[0]} stands there twice; download it again.")
-                self._by_number[digits[0]] = line
+            if number := participant(line.value(columns.key)):
+                if number in self._by_number:
+                    raise CourseError(f"{path}: the participant {number} stands there twice; download it again.")
+                self._by_number[number] = line
 
     def has(self, participant: str) -> bool:
         """Says whether a participant's number stands in it."""
@@ -79,22 +78,24 @@ class Worksheet:
     def name(self, participant: str) -> str:
         """Returns the full name beside a participant's number, "" where none stands."""
         line = self._by_number.get(participant)
-        return line.value(self._columns.get(NAME)) if line else ""
+        return line.value(self._columns.name) if line else ""
 
     def find(self, labels: Iterable[str]) -> str:
         """Returns the number of the one participant who has one of these ids or addresses; "" for none or several."""
         wanted = {label.casefold() for label in labels if label}
-        columns = [self._columns[title] for title in ID_COLUMNS if title in self._columns]
+        if not self._ids:  # the school hides them: then students are called by their numbers
+            found = [label for label in wanted if label in self._by_number]
+            return found[0] if len(found) == 1 else ""
         found = [
-            participant
-            for participant, line in self._by_number.items()
-            if wanted & {line.value(column).casefold() for column in columns}
+            number
+            for number, line in self._by_number.items()
+            if wanted & {line.value(column).casefold() for column in self._ids}
         ]
         return found[0] if len(found) == 1 else ""
 
     def other_scale(self, mark: Mark, participant: str) -> str:
         """Returns the highest grade that Moodle allows a participant, when it is not the assignment's; else ""."""
-        highest = self._by_number[participant].value(self._columns.get(HIGHEST))
+        highest = self._by_number[participant].value(self._columns.highest)
         try:
             return "" if not highest or abs(float(highest.replace(",", ".")) - mark.points) < 0.005 else highest
         except ValueError:  # a scale in words
@@ -113,14 +114,14 @@ class Worksheet:
             return
         line = self._by_number[participant]
         value = number(mark.score)
-        if "," in line.value(self._columns.get(HIGHEST)):  # the decimal sign of Moodle's language
+        if "," in line.value(self._columns.highest):  # the decimal sign of Moodle's language
             value = value.replace(".", ",")
-        before = line.value(self._columns["grade"])
+        before = line.value(self._grade)
         if _as_number(before) != _as_number(value):
             if _as_number(before) is not None:
                 self.replaced.append((student, before, value))
-            self._set(line, self._columns["grade"], value)
-        column = self._columns.get(COMMENTS)
+            self._set(line, self._grade, value)
+        column = self._columns.comments
         if column is None:
             return
         there = line.value(column)
@@ -162,15 +163,23 @@ def comment(mark: Mark, *, has_page: bool) -> str:
 
 
 def is_worksheet(path: Path) -> bool:
-    """Says whether a file is a grading worksheet, from the titles in its first line."""
+    """Says whether a file is a grading worksheet with grades in numbers, in any language."""
     try:
         with path.open("rb") as file:
             text, _ = _decode(path, file.read(MAX_BYTES + 1))
+        _, lines, titles = _table(path, text.removeprefix("\ufeff"))
     except (OSError, CourseError):
         return False
-    head = text.removeprefix("\ufeff").split("\n", 1)[0].casefold()
-    titles = next(csv.reader([head], delimiter=max(",;\t", key=head.count)), [])
-    return {*COLUMNS} <= {title.strip() for title in titles}
+    rows = [[line.value(at) for at in range(len(line.fields))] for line in lines[1:]]
+    found = find_columns(titles, [row for row in rows if any(row)])
+    return found is not None and found.grade is not None
+
+
+def _table(path: Path, text: str) -> tuple[str, list[Line], list[str]]:
+    """Returns the separator of a CSV text, its lines, and the titles in the first of them."""
+    separator = max(",;\t", key=text.split("\n", 1)[0].count)
+    lines = _split(path, text, separator)
+    return separator, lines, [_bare(field).strip() for field in lines[0].fields] if lines else []
 
 
 def _as_number(text: str) -> float | None:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import contextlib
 import datetime
 import re
 from collections.abc import Mapping
@@ -16,7 +17,12 @@ from grading.folder.files import read_bounded
 
 ROOT = Path(__file__).resolve().parents[2]
 COURSE_ID = "transformers"
-STAMP = re.compile(r"[0-9]{4}(-[0-9]{2}){2} [0-9]{2}(:[0-9]{2}){2}(\.[0-9]{6})?( UTC)?")  # as nbgrader writes it
+ISO = re.compile(
+    r"(?P<day>\d{4}-\d\d-\d\d)(?:[T ](?P<time>\d\d:\d\d)(?::(?P<seconds>\d\d(?:[.,]\d{1,9})?))?"
+    r" ?(?:Z|UTC|(?P<sign>[+-])(?P<hours>\d\d):?(?P<minutes>\d\d)?)?)?",
+    re.ASCII,
+)
+MAX_OFFSET = 14 * 60  # minutes from UTC
 
 
 @dataclass(frozen=True)
@@ -135,7 +141,7 @@ class Course:
 def read_timestamp(folder: Path) -> datetime.datetime | None:
     """Returns the time in a submission's `timestamp.txt`, in UTC and with its zone; None when it holds none.
 
-    The file is read as nbgrader reads it: any form of a date, in UTC when it names no zone.
+    Only forms of ISO 8601 count (`read_iso`): of "12.01.2026" nobody knows whether it is in January or in December.
     """
     try:
         return parse_timestamp(read_bounded(folder / "timestamp.txt", 100))
@@ -145,20 +151,28 @@ def read_timestamp(folder: Path) -> datetime.datetime | None:
 
 def parse_timestamp(data: bytes) -> datetime.datetime | None:
     """Returns the time that such a file holds, as `read_timestamp` does."""
+    with contextlib.suppress(ValueError):
+        return read_iso(data.decode("utf-8-sig"))
+    return None
+
+
+def read_iso(text: str) -> datetime.datetime:
+    """Returns a time of ISO 8601, in UTC and with its zone; without a zone in the text it is in UTC.
+
+    Raises:
+        ValueError: for anything else, such as another order of day and month, or a zone by its name.
+    """
+    found = ISO.fullmatch(text.strip())
+    if not found:
+        raise ValueError(f"{text.strip()[:50]!r} is no time; expected for example 2026-01-12 18:00:00 UTC")
+    hours, minutes = int(found["hours"] or 0), int(found["minutes"] or 0)
+    if minutes > 59 or hours * 60 + minutes > MAX_OFFSET:
+        raise ValueError(f"{text.strip()[:50]!r} has no time zone of this world; expected at most 14 hours")
+    offset = datetime.timedelta(hours=hours, minutes=minutes) * (-1 if found["sign"] == "-" else 1)
+    seconds = (found["seconds"] or "00").replace(",", ".")
+    whole, _, parts = seconds.partition(".")
+    time = datetime.datetime.fromisoformat(f"{found['day']} {found['time'] or '00:00'}:{whole}.{parts:0<6.6}")
     try:
-        return _read_time(data.decode("utf-8-sig").strip()).replace(tzinfo=datetime.timezone.utc)
-    except ValueError:
-        return None
-
-
-def _read_time(text: str) -> datetime.datetime:
-    """Returns a time in UTC, without its zone. Raises ValueError for what is no time."""
-    if STAMP.fullmatch(text):
-        return datetime.datetime.fromisoformat(text.removesuffix(" UTC"))
-    from nbgrader.utils import parse_utc  # takes seconds to import: for what a person has written only
-
-    try:
-        found: datetime.datetime = parse_utc(text)
-    except Exception as problem:  # whatever a parser makes of what a stranger wrote: it is no time
-        raise ValueError(f"{text!r} is no time") from problem
-    return found
+        return (time - offset).replace(tzinfo=datetime.timezone.utc)
+    except OverflowError as problem:
+        raise ValueError(f"{text.strip()[:50]!r} is beyond the calendar") from problem

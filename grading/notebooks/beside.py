@@ -34,6 +34,20 @@ def read_beside(folder: Path) -> dict[str, bytes]:
     return found
 
 
+def why_no_time(folder: Path) -> str:
+    """Returns "", or why the time of an attempt that has one does not count, in a sentence."""
+    try:
+        data = read_bounded(folder / STAMP, MOST + 1)
+    except OSError:  # there is none
+        return ""
+    if parse_timestamp(data):
+        return ""
+    return (
+        f"{folder / STAMP} holds {data[:40].decode('utf-8', 'replace')!r}, which is no time: it never counts as "
+        "late. Expected for example 2026-01-12 18:00:00 UTC: correct it, and grade again."
+    )
+
+
 def _is_secret(data: bytes) -> bool:
     return 0 < len(data) <= MOST and data.isascii() and bool(data.strip())
 

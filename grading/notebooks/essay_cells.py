@@ -8,8 +8,6 @@ does, what the student has written elsewhere is shown instead, for a person to j
 from __future__ import annotations
 
 import ast
-import base64
-import binascii
 import re
 import warnings
 from collections import Counter
@@ -20,10 +18,10 @@ from typing import Any
 from urllib.parse import quote, unquote
 
 from grading.notebooks.cells import bare, defines, grade_id, is_experiment, kind, text
+from grading.notebooks.pictures import read_picture
 
 Pictures = dict[str, dict[str, str]]  # as nbformat has attachments: base64 by kind, by name
 
-MAX_PICTURE = 4 << 20  # bytes of one picture
 MAX_PICTURES = 12 << 20  # of all pictures of an essay
 LOOKED_INTO = 100_000  # characters of a cell that are compared or parsed; the longest cell of the course has 3,000
 DROPPED = "not-shown"  # the name that a picture has in the text when it is not kept
@@ -69,27 +67,6 @@ class _Piece:
     by_id: bool = False
     is_prose: bool = True
     overwritten: bool = False
-
-
-def read_picture(encoded: str) -> tuple[str, str] | None:
-    """Returns kind ("image/png") and base64 of a picture that a page may show; None for anything else.
-
-    PNG, JPEG, GIF and WebP of at most `MAX_PICTURE` bytes, known by their first bytes, whatever they are called. The
-    picture is decoded and encoded again, so that an attribute can hold nothing else.
-    """
-    if len(encoded) > 2 * MAX_PICTURE:
-        return None
-    try:
-        data = base64.b64decode("".join(encoded.split()), validate=True)
-    except (binascii.Error, ValueError):
-        return None
-    if len(data) > MAX_PICTURE:
-        return None
-    starts = {b"\x89PNG\r\n\x1a\n": "png", b"\xff\xd8\xff": "jpeg", b"GIF87a": "gif", b"GIF89a": "gif"}
-    found = next((name for start, name in starts.items() if data.startswith(start)), "")
-    if data[:4] == b"RIFF" and data[8:12] == b"WEBP":
-        found = "webp"
-    return (f"image/{found}", base64.b64encode(data).decode()) if found else None
 
 
 def read_essays(student: Sequence[Any], released: Sequence[Any], taken: Iterable[Any] = ()) -> dict[str, Essay]:

@@ -15,7 +15,7 @@ from collections.abc import Callable, Sequence
 from dataclasses import replace
 from http import HTTPStatus
 from pathlib import Path
-from typing import Any, cast
+from typing import TYPE_CHECKING, Any, cast
 
 from tornado import web
 from tornado.httpserver import HTTPServer
@@ -26,6 +26,11 @@ from grading.classroom.essays import Answer, Given, Mark, Question
 from grading.folder.course import ROOT, Course
 from grading.folder.errors import CourseError
 
+if TYPE_CHECKING:
+    from markupsafe import Markup
+
+    from grading.pages.rendering import Room
+
 HERE = "127.0.0.1"
 HOSTS = {HERE, "localhost"}  # another name in a request is that of a page elsewhere (DNS rebinding)
 POLICY = (
@@ -33,6 +38,9 @@ POLICY = (
     "base-uri 'none'; form-action 'none'; frame-ancestors 'none'"
 )
 SCRIPT = Path(__file__).with_name("templates") / "essays.js"
+MAX_ANSWER = 8 << 20  # signs of an answer among the others: a picture of 4 MB has 5.6 million
+MAX_ANSWERS = 64 << 20  # of all of them together
+SMALL = 1 << 16  # of an answer that is shown in any case: all that an honest text has
 STATES = {"read": "read", "unread": "not read yet", "again": "to be read again: graded anew since it was read"}
 
 
@@ -49,7 +57,7 @@ def question_page(course: Course, asked: Question) -> str:
     Raises:
         CourseError: when the gradebook cannot be read.
     """
-    from grading.pages.rendering import render
+    from grading.pages.rendering import Room, render
 
     found = essays.answers(course, asked)
     groups = essays.groups(found)
@@ -65,20 +73,51 @@ def question_page(course: Course, asked: Question) -> str:
         empty=count.empty,
         left_out=count.answers - len(found),
         states=STATES,
+        room=Room(MAX_ANSWERS),
+        show=lambda answer, room: answer_within(asked, answer, room),
         members=lambda group: json.dumps([{"key": one.key, "seen": one.seen} for one in group.answers]),
     )
 
 
-def shown(answers: Sequence[Answer]) -> list[dict[str, Any]]:
-    """Returns answers as the page's script takes them; one that stands alone has `html`, in which nothing runs."""
+def answer_page(course: Course, asked: Question, key: str) -> str:
+    """Returns the page of one answer, which is too large to stand among the others.
+
+    Raises:
+        CourseError: when there is no such answer.
+    """
+    from grading.pages.rendering import render
+
+    one = next((one for one in essays.answers(course, asked) if one.key == key), None)
+    if one is None:
+        raise CourseError("this answer is no longer in the gradebook; load the page of all answers again.")
+    return render("essay.html", title=f"{asked.assignment}: {asked.name}", question=asked, answer=one)
+
+
+def answer_within(asked: Question, answer: Answer, room: Room) -> Markup:
+    """Returns an answer as HTML in which nothing runs; a link to its own page where there is no room for it."""
+    from markupsafe import Markup
+
     from grading.pages.markup import markdown
+
+    made = markdown(answer.text, under=3, pictures=answer.pictures)
+    if len(made) <= SMALL or (len(made) <= MAX_ANSWER and room.takes(made)):
+        return made
+    sentence = (
+        '<p class="warn">This answer has {} MB, too much to stand among the others: <a href="{}/{}">read it</a>.</p>'
+    )
+    return Markup(sentence).format(max(1, len(made) >> 20), asked.name, answer.key)
+
+
+def shown(asked: Question, answers: Sequence[Answer]) -> list[dict[str, Any]]:
+    """Returns answers as the page's script takes them; one that stands alone has `html`, in which nothing runs."""
+    from grading.pages.rendering import Room
 
     made = [
         {"key": one.key, "state": one.state, "said": STATES[one.state], "seen": one.seen} | _typed(one.mark)
         for one in answers
     ]
     if len(made) == 1:
-        made[0]["html"] = str(markdown(answers[0].text, under=3, pictures=answers[0].pictures))
+        made[0]["html"] = str(answer_within(asked, answers[0], Room(MAX_ANSWER)))
     return made
 
 
@@ -153,9 +192,12 @@ class Page(web.RequestHandler):
             self.reply(status_code, f"{HTTPStatus(status_code).phrase}: nothing was saved.")
 
     def log_exception(self, kind: Any, value: Any, trace: Any) -> None:
-        """Keeps what the page shows out of the terminal."""
-        if not isinstance(value, CourseError):
+        """Keeps what the page shows out of the terminal, and what a wrong request asks for."""
+        if not isinstance(value, (CourseError, web.HTTPError)):
             super().log_exception(kind, value, trace)
+
+    def _request_summary(self) -> str:
+        return f"{self.request.method}"  # tornado's own has the address, and the token in it
 
 
 class List(Page):
@@ -191,13 +233,21 @@ class QuestionPage(Page):
         try:
             saved = essays.save(self.course, asked, given)
         except essays.ChangedError as problem:
-            self.reply(HTTPStatus.CONFLICT, str(problem), now=shown(problem.answers))
+            self.reply(HTTPStatus.CONFLICT, str(problem), now=shown(asked, problem.answers))
             return
         (first, _), *others = saved
         result = "saved; not read yet" if first.mark.points is None else f"saved: {first.mark.points:g} points"
         before = [{"key": one.key, **_typed(mark)} for one, mark in saved]
         sentence = f"{result}, for {len(saved)} equal answers" if others else result
-        self.reply(HTTPStatus.OK, sentence, now=shown([one for one, _ in saved]), before=before)
+        self.reply(HTTPStatus.OK, sentence, now=shown(asked, [one for one, _ in saved]), before=before)
+
+
+class AnswerPage(Page):
+    """The page of one answer."""
+
+    def get(self, token: str, assignment: str, name: str, key: str) -> None:
+        """Sends it."""
+        self.finish(answer_page(self.course, essays.question(self.course, assignment, name), key))
 
 
 class Nothing(Page):
@@ -216,6 +266,7 @@ def application(course: Course, token: str, assignments: Sequence[str] = ()) -> 
             (f"{within}/", List),
             (f"{within}/essays.js", Script),
             (f"{within}/(?P<assignment>{name})/(?P<name>{name})", QuestionPage),
+            (f"{within}/(?P<assignment>{name})/(?P<name>{name})/(?P<key>{name})", AnswerPage),
             (f"{within}.*", Nothing),
         ],
         log_function=lambda handler: None,  # a log would hold the token

@@ -19,8 +19,9 @@ from nbgrader.preprocessors import GetGrades
 from grading.notebooks import cells
 from grading.notebooks.verdicts import RecordedVerdict, read_verdict
 from grading.pages.markup import Output, read_output
-from grading.pages.rendering import render
+from grading.pages.rendering import MAX_PAGE, Room, render
 
+LEFT_OUT = "Left out, for the page would be too large to be opened: it stands in the notebook, {}."
 NO_VERDICT = "There is no verdict: the check was not run, or has to be graded again."
 
 
@@ -165,4 +166,7 @@ def make_page(notebook: NotebookNode, marks: Mapping[str, Any]) -> str:
         repairs=[str(line) for line in notebook.metadata.get("grading", {}).get("put_right", [])],
         sections=sections,
         no_verdict=NO_VERDICT,
+        room=Room(),
+        spare=MAX_PAGE // 2,  # of which answers and checks are sure
+        left_out=LEFT_OUT.format(f"{marks['notebook']}.ipynb" if "notebook" in marks else "as it was handed in"),
     )

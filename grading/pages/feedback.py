@@ -9,6 +9,7 @@ import argparse
 import json
 import logging
 import sys
+import traceback
 from collections.abc import Sequence
 from pathlib import Path
 
@@ -51,10 +52,16 @@ def run(course: Course, assignments: Sequence[str] = (), students: Sequence[str]
     log.addHandler(_ToLog(record))
     failed, old = list[str](), 0
     for path in tqdm(chosen, unit="page", disable=not progress, file=sys.stderr):
-        if problem := _write_page(course, path, log):
+        try:
+            problem = _write_page(course, path, log)
+            old += not problem and _lacks_verdicts(path)
+        except CourseError:  # the gradebook cannot be reached: no page can be written
+            raise
+        except Exception as other:  # noqa: BLE001 - whatever it is: it is reported, and the next one is written
+            problem = f"{type(other).__name__}: {other}".removesuffix(": ")
+            record.write(traceback.format_exc())
+        if problem:
             failed.append(f"{path.parts[-3]} {path.stem}: {problem}")
-        else:
-            old += _lacks_verdicts(path)
     record.close()
     print(f"feedback pages in {course.class_folder / 'feedback'}: {len(chosen) - len(failed)}")
     if old:

@@ -21,7 +21,7 @@ from nbconvert.filters.markdown_mistune import MarkdownWithMath
 from pygments.lexers import PythonLexer
 from pygments.token import STANDARD_TYPES
 
-from grading.notebooks.essay_cells import read_picture
+from grading.notebooks.pictures import SHOWN, read_picture
 from grading.pages.mathml import mathml
 
 MAX_SHOWN = 10_000  # signs of one output
@@ -32,7 +32,10 @@ FORMULA = re.compile(r"<math\b.*?</math>", re.DOTALL)
 MAX_TEXT = 10 * MAX_SHOWN
 LIES_HERE = re.compile("attachment:|data:image/", re.IGNORECASE)
 WIDE = 24  # signs of a formula that may be wider than a telephone
-NOT_SHOWN = "not shown: expected a PNG, JPEG, GIF or WebP picture of at most 4 MB that lies in the notebook"
+NOT_SHOWN = f"not shown: expected {SHOWN} that lies in the notebook"
+MAX_PICTURES = 16 << 20  # signs of base64 that the pictures of one text may have: 12 MB
+MAX_AGAIN = 1 << 20  # of pictures that the text has shown before
+MAX_ADDRESSES = 2 * MAX_TEXT  # signs: one address may stand once, and be pointed to often
 IMG_TAG = re.compile(r"(<img\b[^>]*>)", re.IGNORECASE)
 OWN_FIGURE = re.compile(
     r'(?:<style>[^<>]*</style>)?<img alt="([^"<>]*)"[^<>]*src="data:image/png;base64,([A-Za-z0-9+/=]+)"[^<>]*>'
@@ -77,6 +80,9 @@ class _Renderer(HTMLRenderer):
         super().__init__(escape=True, allow_harmful_protocols=False)
         self._under, self._whole, self._pictures = under, whole, pictures
         self._open = list[int]()  # the levels of the headings that the next one may stand under
+        self._read = dict[object, tuple[str, str] | None]()  # pictures by where they lie: a text may refer to one often
+        self._written = set[str]()
+        self._room, self._again, self._addresses = MAX_PICTURES, MAX_AGAIN, MAX_ADDRESSES  # what is left
 
     def heading(self, text: str, level: int, **attributes: Any) -> str:
         self._open = [one for one in self._open if one < level] + [level]
@@ -113,16 +119,34 @@ class _Renderer(HTMLRenderer):
     def _picture(self, alt: str, url: str) -> str:
         """Returns a picture that lies in the notebook, decoded and encoded again, or what is shown in its place."""
         alt = ANSI.sub("", alt)[:2000] or "a picture without a description"
-        if url[:5].lower() == "data:":
-            encoded = unquote(url.partition(";base64,")[2])
-        else:
-            held = self._pictures.get(url[11:]) or self._pictures.get(unquote(url[11:]))
-            encoded = _text(next(iter(held.values()), "")) if isinstance(held, Mapping) else ""
-        found = read_picture(encoded)
+        found = self._find(url)
         if found is None:
             return f"[picture: {self.text(alt)} ({NOT_SHOWN})]"
+        if found[1] in self._written:
+            self._again -= len(found[1])
+            if self._again < 0:
+                return f"[picture: {self.text(alt)} (the same one stands above)]"
+        else:
+            if len(found[1]) > self._room:
+                most = f"the pictures of one text have at most {MAX_PICTURES * 3 // 4 >> 20} MB on this page"
+                return f"[picture: {self.text(alt)} (not shown: {most})]"
+            self._room -= len(found[1])
+            self._written.add(found[1])
         alt = html.escape(alt).replace("=", "&#61;").replace(":", "&#58;")  # then not even a grep finds an attribute
         return f'<img alt="{alt}" src="data:{found[0]};base64,{found[1]}">'
+
+    def _find(self, url: str) -> tuple[str, str] | None:
+        """Returns kind and base64 of a picture of the notebook that can be shown, else None."""
+        held = None if url[:5].lower() == "data:" else self._held(url)
+        key: object = url if held is None else id(held)
+        if key not in self._read:
+            encoded = unquote(url.partition(";base64,")[2]) if held is None else _text(next(iter(held.values()), ""))
+            self._read[key] = read_picture(encoded)
+        return self._read[key]
+
+    def _held(self, url: str) -> Mapping[str, Any] | None:
+        held = self._pictures.get(url[11:]) or self._pictures.get(unquote(url[11:]))
+        return held if isinstance(held, Mapping) else None
 
     def codespan(self, text: str) -> str:
         return f"<code>{self.text(text)}</code>"
@@ -144,7 +168,10 @@ class _Renderer(HTMLRenderer):
         if url.startswith("#"):
             return text
         address = self.text(url)
-        return address if address == text else f"{text} ({address})"
+        if address == text:
+            return address
+        self._addresses -= len(address)
+        return f"{text} ({address})" if self._addresses >= 0 else text
 
     def image(self, text: str, url: str, title: str | None = None) -> str:
         alt = html.unescape(re.sub(r"<[^>]*>", "", text))
@@ -176,7 +203,11 @@ def markdown(text: str, under: int = 0, *, whole: bool = True, pictures: Mapping
     """
     if len(BEGINNING.findall(text)) > MAX_BLOCKS:
         return Markup('<pre tabindex="0">{}</pre>').format(cut(text))
-    made = MarkdownWithMath(renderer=_Renderer(under, pictures or {}, whole=whole)).render(text[:MAX_TEXT])
+    try:
+        made = MarkdownWithMath(renderer=_Renderer(under, pictures or {}, whole=whole)).render(text[:MAX_TEXT])
+    except Exception as problem:  # noqa: BLE001 - whatever a stranger's text does to a parser: the page goes on
+        reason = f"its Markdown cannot be read ({type(problem).__name__}); it is shown as it was typed"
+        return Markup('<p>{}</p>\n<pre tabindex="0">{}</pre>').format(reason, cut(text))
     left_out = Markup("<p>... ({} characters more)</p>").format(len(text) - MAX_TEXT) if len(text) > MAX_TEXT else ""
     return Markup(made) + left_out  # every part is escaped
 

@@ -37,7 +37,7 @@ def make_page(assignment: str, findings: Findings, exercises: Sequence[Exercise]
         exercises: the answers.
         known: the students' names, by id.
     """
-    from grading.pages.rendering import render  # only now: what is mistyped is answered at once
+    from grading.pages.rendering import Room, render  # only now: what is mistyped is answered at once
 
     students = {student for pair in findings.pairs for student in (pair.first, pair.second)}
     return render(
@@ -50,6 +50,7 @@ def make_page(assignment: str, findings: Findings, exercises: Sequence[Exercise]
         called={student: called(student, known) for student in students},
         fewest=similar.FEWEST,
         doubt=similar.DOUBT,
+        room=Room(),
     )
 
 

@@ -146,10 +146,8 @@ def test_newer_replaces_older_and_older_is_kept_aside(course: Path, tmp_path: Pa
     assert older == [content("a"), content("b")]
 
 
-@pytest.mark.parametrize(
-    "time", ["2026-01-12 12:00:00.123456 UTC", "2026-01-12T13:00:00+01:00", "12 January 2026 12:00"]
-)
-def test_the_time_there_is_read_as_nbgrader_reads_it(course: Path, tmp_path: Path, time: str) -> None:
+@pytest.mark.parametrize("time", ["2026-01-12 12:00:00.123456 UTC", "2026-01-12T13:00:00+01:00", "2026-01-12 12:00Z"])
+def test_the_time_there_is_read(course: Path, tmp_path: Path, time: str) -> None:
     folder = course / "gradebook" / "submitted" / "ada" / A
     make_folder(folder, {f"{A}.ipynb": content("old"), "timestamp.txt": time.encode()}, NOON + datetime.timedelta(9))
     newer = make_zip(tmp_path / "x.zip", {f"ada_{A}.ipynb": content("new")}, NOON + datetime.timedelta(1))
@@ -231,7 +229,9 @@ def test_students_names_never_become_paths(course: Path, tmp_path: Path) -> None
 def test_bombs(course: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     path = make_zip(tmp_path / "ratio.zip", {f"ada_{A}.ipynb": b" " * (8 << 20), f"bob_{A}.ipynb": content()})
     found = collect.collect(Course(course), path)
-    assert found.refused == [(f"ada_{A}.ipynb", "unpacks to more than 200 times its size")]
+    (bomb,) = found.refused
+    assert bomb[0] == f"ada_{A}.ipynb"
+    assert bomb[1].startswith("unpacks to more than 200 times its size")
     assert set(there(course)) == {f"bob/{A}"}
     monkeypatch.setattr(deliveries, "MAX_FILE", 1000)
     found = collect.collect(Course(course), make_zip(tmp_path / "large.zip", {f"ada_{A}.ipynb": os.urandom(2000)}))

@@ -23,7 +23,7 @@ from grading.classroom.worksheet import Worksheet
 from grading.folder.course import Course
 from grading.folder.errors import CourseError
 from grading.pages.exporter import make_page
-from tests.classroom.test_collect import A, content, make_zip, moodle, write_roster
+from tests.classroom.test_collect import A, content, make_zip, moodle, there, write_roster
 
 TITLES = (
     'Identifier,"Full name","ID number","Email address",Status,Grade,"Maximum Grade","Grade can be changed",'
@@ -284,6 +284,52 @@ def test_a_worksheet_with_another_maximum_gets_no_marks(course: Path, tmp_path: 
     assert [file.suffix for file in found.files] == [".zip"]
 
 
+@pytest.mark.parametrize(
+    ("word", "titles"),
+    [
+        ("Teilnehmer/in", "ID,Name,ID-Nummer,E-Mail,Status,Bewertung,Maximum,Änderbar,Geändert,Bewertet,Feedback"),
+        ("Participant ", "Identifiant,Nom,Numéro,Courriel,Statut,Note,Note max.,Modifiable,Remis,Noté,Commentaires"),
+        ("参与者", "识别符,全名,ID号,电子邮件,状态,成绩,最高分,可以修改,提交,评分,反馈"),
+    ],
+)
+@pytest.mark.parametrize("hidden", [0, 2, 3])
+def test_a_worksheet_of_another_language_goes_there_and_back(course: Path, word: str, titles: str, hidden: int) -> None:
+    lines = [titles.split(",")]
+    for at, (name, number) in enumerate((("Ada Lovelace", 501), ("Kurt Gödel", 502), ("Hedy Lamarr", 503))):
+        cells = [
+            f"{word}{number}",
+            name,
+            f"u{at}",
+            f"u{at}@x.org",
+            "abc",
+            "",
+            "16,00",
+            "oui",
+            "lundi 12.1.2026, 18:00",
+            "-",
+        ]
+        lines.append([*cells, ""])
+    places = range(4 - hidden, 4)
+    table = [[cell for at, cell in enumerate(line) if at not in places] for line in lines]
+    file = io.StringIO()
+    csv.writer(file, delimiter=";").writerows(table)
+    write_roster(course, file.getvalue())
+    names = ["Ada Lovelace", "Kurt Gödel", "Hedy Lamarr"] if hidden < 3 else [word.strip().replace("/", "")] * 3
+    collected(course, {moodle(name, 501 + at): content(name + str(at)) for at, name in enumerate(names)})
+    ids = [f"u{at}" for at in range(3)] if not hidden else ["501", "502", "503"]
+    assert sorted(there(course)) == [f"{one}/{A}" for one in ids]
+    mark(course, {one: 4.5 + at for at, one in enumerate(ids)})
+    found = handed(course, "moodle")
+    assert (found.left_out, found.failed) == ([], False)
+    back = [*csv.reader(io.StringIO(found.files[1].read_text("utf-8")), delimiter=";")]
+    place = 5 - hidden
+    assert [line[place] for line in back] == [table[0][place], "4,5", "5,5", "6,5"]
+    assert [line[:place] for line in back] == [line[:place] for line in table]
+    assert [line[place + 1 : -1] for line in back] == [line[place + 1 : -1] for line in table]
+    got = as_moodle_reads(course / "gradebook" / "hand_back" / f"{A}_moodle.zip")
+    assert got == {501 + at: page(one, 4.5 + at) for at, one in enumerate(ids)}
+
+
 def test_a_decimal_comma_stays_one(course: Path, tmp_path: Path) -> None:
     path = tmp_path / "sheet.csv"
     path.write_text(worksheet(line("wei")).replace("16.00", '"16,00"'), encoding="utf-8")
@@ -296,10 +342,10 @@ def test_a_decimal_comma_stays_one(course: Path, tmp_path: Path) -> None:
 @pytest.mark.parametrize(
     ("text", "message"),
     [
-        ("id,name\n1,x\n", "no column 'identifier'"),
+        ("id,name\n1,x\n", "no grading worksheet with grades in numbers"),
         (TITLES + '\n"Participant 1"x,y\n', "line 2: the quotation marks are damaged"),
         (worksheet(line("wei"), line("wei")), "the participant 103 stands there twice"),
-        ("", "no column 'identifier'"),
+        ("", "no grading worksheet with grades in numbers"),
     ],
 )
 def test_what_is_no_worksheet_is_reported(tmp_path: Path, text: str, message: str) -> None:

@@ -99,6 +99,129 @@ def test_a_group_of_a_plus_hands_in_for_all_of_its_members(course: Path, tmp_pat
     }
 
 
+LOGIN = "attempt_2026-01-12-17-59-02_hw.ipynb"
+
+
+@pytest.mark.parametrize(
+    ("titles", "taken"),
+    [
+        (["T_zoe", "T_mal_zoe"], {"zoe": 0, "mal_zoe": 1}),
+        (["01 Causal Mask_anna_meier", "01 Causal Mask_tim_meier"], {"anna_meier": 0, "tim_meier": 1}),
+        (["01_causal_mask_anna_meier", "01_causal_mask_tim_meier"], {"anna_meier": 0, "tim_meier": 1}),
+        (["Week_2_anna_meier", "Week_2_tim_meier"], {}),
+        (["Homework_zoe"], {"zoe": 0}),
+        (["Home_work_zoe"], {}),
+    ],
+)
+def test_blackboard_without_a_list(tmp_path: Path, titles: list[str], taken: dict[str, int]) -> None:
+    files = {f"{title}_{LOGIN}": content(str(at)) for at, title in enumerate(titles)}
+    found = collected(tmp_path / "course", tmp_path, files)
+    assert there(tmp_path / "course") == {f"{student}/{A}": content(str(at)) for student, at in taken.items()}
+    assert len(found.unknown) == len(titles) - len(taken)
+    assert all("where the login in" in reason for _, reason in found.unknown)
+
+
+@pytest.mark.parametrize(
+    ("titles", "taken"),
+    [
+        (["Week_2_honest_zoe", "Week_2_u9"], ["honest_zoe", "u9"]),
+        (["Week_2_mal_u9", "Week_2_kg06"], ["kg06"]),  # mal_u9 is not in the list, and is not u9
+        (["T_mal_u9", "T_kg06"], ["kg06"]),
+        (["01 Causal Mask_mal_u9"], []),
+        (["Week_2_mal_u9", "Week_2_u9"], ["u9"]),
+        (["Week_1_u9", "Week_2_u9"], []),  # two titles lead to one person
+    ],
+)
+def test_blackboard_with_a_list(course: Path, tmp_path: Path, titles: list[str], taken: list[str]) -> None:
+    found = collected(course, tmp_path, {f"{title}_{LOGIN}": content(title) for title in titles})
+    assert sorted(there(course)) == [f"{student}/{A}" for student in taken]
+    assert len(found.unknown) == len(titles) - len(taken)
+
+
+@pytest.mark.parametrize(
+    "files",
+    [
+        ["mallory+honest_zoe+kg06_file1_submission9.ipynb", "u9.ipynb"],
+        ["drop/mallory+honest_zoe_file1_submission9.ipynb", "drop/notes.txt"],
+        ["mallory+honest_zoe_file1_submission9", "honest_zoe.ipynb"],
+        ["mallory/honest_zoe+kg06_file1_submission9", "honest_zoe_file1_submission1"],
+    ],
+)
+@pytest.mark.parametrize("with_roster", [True, False])
+def test_a_plus_is_believed_where_it_has_named_every_file_only(
+    course: Path, tmp_path: Path, files: list[str], with_roster: bool
+) -> None:
+    where = course if with_roster else tmp_path / "other"
+    collected(where, tmp_path, {name: content(name) for name in files})
+    assert {name for name, data in there(where).items() if data == content(files[0])} <= {f"mallory/{A}"}
+
+
+def test_many_files_of_one_person_are_read_once_each(
+    course: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    read, real = list[str](), Path.read_bytes
+
+    def read_bytes(path: Path) -> bytes:
+        read.append(path.name)
+        return real(path)
+
+    monkeypatch.setattr(Path, "read_bytes", read_bytes)
+    monkeypatch.setattr("tutor.files.os.fsync", lambda file: None)
+    files = {f"ada1815/{number}.ipynb": content(str(number)) for number in range(60)}
+    collect.collect(Course(course), make_folder(tmp_path / "many", files), A)
+    assert there(course) == {f"ada1815/{A}": content("59")}
+    assert len(list((course / "gradebook" / "older").glob("*/*/*/*.ipynb"))) == 59
+    assert read.count(f"{A}.ipynb") < 5 * 60  # not the square
+    collect.collect(Course(course), tmp_path / "many", A)
+    assert len(list((course / "gradebook" / "older").glob("*/*/*/*.ipynb"))) == 59
+
+
+@pytest.mark.parametrize("name", ["con", "AUX", "com1", "nul.x", "Lpt9"])
+def test_devices_of_windows_are_no_ids(tmp_path: Path, name: str) -> None:
+    found = collected(tmp_path / "course", tmp_path, {f"{name}/hw.ipynb": content(), "console/hw.ipynb": content("1")})
+    assert [*there(tmp_path / "course")] == [f"console/{A}"]
+    assert "cannot be a student's id" in found.unknown[0][1]
+
+
+@pytest.mark.parametrize("folder", ["notebooks", f"notebooks/{A}", "Work", f"solutions/{A}"])
+def test_a_folder_of_the_course_is_no_student(tmp_path: Path, folder: str) -> None:
+    found = collected(tmp_path / "course", tmp_path, {f"01-mask-kg06/{folder}/{A}.ipynb": content(), "x.txt": b""})
+    assert there(tmp_path / "course") == {}
+    assert "names no student" in found.unknown[0][1]
+
+
+def endless(size: int) -> bytes:
+    """Returns a notebook whose print did not end."""
+    notebook = json.loads(content())
+    lines = "still here\n" * (size // 11)
+    notebook["cells"][0]["outputs"] = [{"output_type": "stream", "name": "stdout", "text": lines}]
+    return json.dumps(notebook).encode()
+
+
+@pytest.mark.parametrize("size", [8 << 20, 70 << 20])
+@pytest.mark.parametrize("inside", [False, True])
+def test_an_output_without_end_is_mended(
+    course: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch, size: int, inside: bool
+) -> None:
+    cells = json.loads(content())["cells"]
+    mended = type("Found", (), {"notebook": {"cells": cells, "metadata": {}, "nbformat": 4, "nbformat_minor": 5}})
+    monkeypatch.setattr(collect.doctor, "diagnose", lambda *parts: mended)
+    monkeypatch.setattr(collect.doctor, "as_file", lambda notebook: content("mended"))
+    data = {"kg06/hw.zip": zipped({"hw.ipynb": endless(size)})} if inside else {"kg06/hw.ipynb": endless(size)}
+    found = collected(course, tmp_path, data)
+    assert "--mend" in str(found.refused) + str(found.ungradable) + str(found.unknown)
+    found = collected(course, tmp_path, data, mend=True)
+    assert (found.refused, [*there(course)]) == ([], [f"kg06/{A}"])
+
+
+def test_mending_is_advised_only_where_it_helps(course: Path, tmp_path: Path) -> None:
+    data = {"kg06/hw.ipynb": endless(210 << 20)}
+    for mend in (False, True):
+        found = collected(course, tmp_path, data, mend=mend)
+        assert "has 229 MB" in found.refused[0][1]
+        assert "--mend" not in str(found)
+
+
 def test_times_that_a_site_writes_into_names(course: Path, tmp_path: Path) -> None:
     files = {
         "T_ada1815_attempt_2026-01-11-10-00-00_a.ipynb": content("older"),

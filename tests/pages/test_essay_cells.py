@@ -18,7 +18,8 @@ from grading.autograder.graded_notebook import load_master
 from grading.autograder.submission import Master, Work, read, rebuilt
 from grading.folder.course import Course
 from grading.notebooks.cells import grade_id, is_experiment, kind
-from grading.notebooks.essay_cells import DROPPED, Essay, read_essays, read_picture
+from grading.notebooks.essay_cells import DROPPED, Essay, read_essays
+from grading.notebooks.pictures import read_picture
 from tests.classroom.submissions import ASSIGNMENT, cell, released
 from tests.pages.test_feedback import EVIL, PNG
 
@@ -26,7 +27,7 @@ ESSAY = "mask_essay"
 TEXT = "Without the mask the model copies the next word from its own input.\n\nKeys and values can be kept."
 MORE = "When it generates, the earlier states stay as they were."
 STUB = cell(released(), ESSAY).source
-GIF, WEBP, JPEG = "R0lGODlhAQABAAAAACw=", "UklGRhoAAABXRUJQVlA4TA0AAAAvAAAAEAcQERGIiP4HAA==", "/9j/4AAQSkZJRg=="
+GIF, WEBP, JPEG = "R0lGODlhAQABAAAAACw=", "UklGRhoAAABXRUJQVlA4TA0AAAAvAAAAEAcQERGIiP4HAA==", "/9j/wAALCAABAAEBAREA"
 
 
 @functools.cache
@@ -418,7 +419,7 @@ def test_the_kind_of_a_picture_is_recognised_by_its_first_bytes(data: str, kind:
 
 
 def test_many_pictures_are_kept_up_to_a_size() -> None:
-    big = "iVBORw0KGgoA" + "A" * (5 << 20)
+    big = "iVBORw0KGgoAAAANSUhEUgAAAAEAAAABCAAAAAA6" + "A" * (5 << 20)
     names = [f"p{number}.png" for number in range(5)]
     notebook = with_picture(" ".join(f"![{name}](attachment:{name})" for name in names))
     cell(notebook, ESSAY).attachments = {name: {"image/png": big} for name in names}

@@ -392,7 +392,7 @@ def ask(address: str, method: str, path: str, body: Any = None, **headers: str) 
     return reply.status, reply.headers, json.loads(text) if method == "POST" else text
 
 
-def test_a_mark_goes_through_the_server(course: Course) -> None:
+def test_a_mark_goes_through_the_server(course: Course, caplog: pytest.LogCaptureFixture) -> None:
     answer = read(course)["bob"]
     with served(course) as address:
         root = urlparse(address).path
@@ -428,7 +428,11 @@ def test_a_mark_goes_through_the_server(course: Course) -> None:
             assert ask(address, "POST", where, wrong)[0] == 400
         assert ask(address, "POST", where, {"marks": [sent]}, **{"Content-Type": "text/plain"})[0] == 415
         assert ask(address, "GET", f"{root}{ASSIGNMENT}/other")[0] == 409
+        assert ask(address, "GET", f"{where}/{answer.key}")[2].count('<div class="answer">') == 1
+        assert ask(address, "GET", f"{where}/none")[0] == 409
         assert ask(address, "GET", f"{root}../../etc/passwd")[0] == 404
+        assert ask(address, "POST", f"{where}/{answer.key}", {})[0] == 405
+        assert root.strip("/") not in caplog.text  # who can read the terminal's log has no token
     assert in_gradebook(course, "bob") == (1.5, False, "Good.")
 
 
