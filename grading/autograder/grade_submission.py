@@ -19,7 +19,7 @@ from grading.notebooks.cells import defines, exercise_of
 from grading.sandbox.serve import ChannelError, ProcessEnded
 from grading.sandbox.student_process import ForkServerClient, Pace, Patience, Student
 from tutor.checking.answers import Question, Reply
-from tutor.checking.slips import NO_GPU, WANTS_GPU, WITHOUT_GPU, packages
+from tutor.checking.slips import NO_GPU, WANTS_GPU, WITHOUT_GPU, packages, with_place_on_cpu
 from tutor.checking.verdict import Verdict
 
 
@@ -134,6 +134,9 @@ def _report_what_stopped(graded: Graded, work: Work) -> None:
     if stopped and graded.errors.get(""):
         graded.repairs.append(f"a cell that is no answer's own stopped: {graded.errors['']}")
     for name in outcomes:
+        verdict = graded.verdicts[name]
+        said = with_place_on_cpu(verdict.sentence, work.answers.get(name, ""))
+        graded.verdicts[name] = replace(verdict, sentence=said)
         if error := graded.errors.get(name):
             graded.repairs.append(f"the cell of {name} stopped: {error}")
         if graded.verdicts[name].mistake == NO_GPU or WANTS_GPU.search(graded.errors.get(name, "")):

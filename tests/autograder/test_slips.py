@@ -8,13 +8,17 @@ from pathlib import Path
 import nbformat
 import pytest
 
+from grading.autograder.grade_submission import Graded, _report_what_stopped
 from grading.autograder.graded_notebook import graded_notebook, load_master
-from grading.autograder.submission import read
+from grading.autograder.outcome import GRADED, Outcome
+from grading.autograder.reporting import summary
+from grading.autograder.submission import Work, read
 from grading.folder.course import ROOT, Course
 from grading.sandbox.student_process import ForkServerClient
 from tests.autograder.test_habits import MASK, PADDING, Habit, changed, code, graded, own, place
 from tests.classroom.submissions import ASSIGNMENT
 from tutor.checking.slips import NO_GPU, RAISED_ABOVE
+from tutor.checking.verdict import Verdict
 
 pytestmark = pytest.mark.sandbox
 
@@ -137,3 +141,19 @@ def test_an_import_in_a_cell_of_ones_own_is_named_where_answers_lack_it(
     result = graded(students, changed(tmp_path / "ada" / ASSIGNMENT, change))
     assert result.lacking == {"einops_of_mine": ["padding_mask"]}
     assert "No module named 'einops_of_mine'" in str(result.verdicts["padding_mask"])
+
+
+def test_a_class_gets_one_list_of_packages_that_its_answers_lack() -> None:
+    outcomes = [Outcome(name, ASSIGNMENT, GRADED, 1.0, lacking=["einops", *more]) for name, *more in ("a", "bc", "d")]
+    assert "need a package that is not there where they are graded: einops (3 students), c (1 student). " in summary(
+        outcomes, 1.0
+    )
+    assert "package" not in summary([Outcome("a", ASSIGNMENT, GRADED, 1.0)], 1.0)
+
+
+def test_a_mark_names_the_line_that_makes_a_tensor_on_the_cpu() -> None:
+    said = "stage 'x': `torch.arange` makes a tensor on the CPU, and inputs stand elsewhere"
+    graded = Graded({"causal_mask": Verdict("causal_mask", "wrong", 2.9, 3.0, (), said, graded=True)})
+    _report_what_stopped(graded, Work({"causal_mask": "def f(x):\n    return torch.arange(x.size(0))"}))
+    end = "in place of `torch.arange(x.size(0))` write `torch.arange(x.size(0), device=x.device)`"
+    assert graded.verdicts["causal_mask"].sentence == f"{said}. Line 2 of the cell: {end}"

@@ -3,10 +3,11 @@
 import ast
 
 import pytest
+import torch
 
 from tests.tutor.checking import verdict
 from tests.tutor.test_stuck import Cells, run  # noqa: F401 - a fixture
-from tutor.checking import slips
+from tutor.checking import model_probes, plain, slips
 
 STUB = 'raise NotImplementedError("Replace this line by your answer")'
 LINE = "return torch.triu(torch.full((size, size), -torch.inf), 1)"
@@ -73,7 +74,7 @@ def test_a_check_says_that_the_line_still_stands_there(run: Cells) -> None:  # n
 
 def test_a_check_says_it_of_one_method_among_others(run: Cells) -> None:  # noqa: F811
     source = (
-        "from torch import nn\nclass RMSNorm(nn.Module):\n    def __init__(self, d_model, eps=1e-5):\n"
+        "from torch import nn\nclass RMSNorm(nn.Module):\n    def __init__(self, d_model, eps=1e-6):\n"
         "        super().__init__()\n        self.eps, self.weight = eps, nn.Parameter(torch.ones(d_model))\n"
         f"    def forward(self, x):\n        {STUB}\n        return x * self.weight"
     )
@@ -194,3 +195,91 @@ def test_a_crash_for_want_of_a_gpu_says_so(message: str) -> None:
 def test_packages_are_those_of_a_cell() -> None:
     source = "import einops, numpy as np\nfrom jaxtyping import Float\ndef f():\n    import seaborn.objects\n    from . import x"
     assert slips.packages(source) == {"einops", "numpy", "jaxtyping", "seaborn"}
+
+
+ARANGE = "`torch.arange` makes a tensor on the CPU, and inputs stand elsewhere"
+
+
+@pytest.mark.parametrize(
+    ("source", "mend"),
+    [
+        ("def f(x):\n    n = x.shape[0]\n    return torch.arange(n) + x", "`torch.arange(n, device=x.device)`"),
+        ("def f(n, tokens: Tensor):\n    return torch.arange(n)", "`torch.arange(n, device=tokens.device)`"),
+        (
+            "class F:\n  def forward(self, y):\n    return torch.arange(y.size(1))",
+            "`torch.arange(y.size(1), device=y.device)`",
+        ),
+        (
+            "def f(x):\n    return torch.arange(3, dtype=torch.long)",
+            "`torch.arange(3, dtype=torch.long, device=x.device)`",
+        ),
+    ],
+)
+def test_a_tensor_on_the_cpu_is_named_with_its_line_and_the_mend(source: str, mend: str) -> None:
+    made = slips.with_place_on_cpu(ARANGE, source)
+    line = next(n for n, text in enumerate(source.splitlines(), 1) if "arange" in text)
+    assert made.startswith(f"{ARANGE}. Line {line} of the cell: in place of `torch.arange(")
+    assert made.endswith(f"write {mend}")
+
+
+@pytest.mark.parametrize(
+    "source",
+    ["def f(x):\n    return torch.arange(3, device=x.device)", "def f(x):\n    return torch.ones(3)", "def f(x:"],
+)
+def test_without_such_a_line_the_sentence_stays(source: str) -> None:
+    assert slips.with_place_on_cpu(ARANGE, source) == ARANGE
+    assert slips.with_place_on_cpu("it stopped", "def f(x): return torch.arange(3)") == "it stopped"
+
+
+NORM = (
+    "from torch import nn\nclass RMSNorm(nn.Module):\n    def __init__(self, d_model, eps=1e-6):\n"
+    "        super().__init__()\n        self.eps, self.weight = eps, nn.Parameter(torch.ones(d_model))\n"
+    "    def forward(self, x):\n        {}\n"
+    "        return x / torch.sqrt((x**2).mean(-1, keepdim=True) + self.eps + more) * self.weight"
+)
+
+
+def test_a_check_names_the_line_that_makes_a_tensor_on_the_cpu(run: Cells) -> None:  # noqa: F811
+    (shown,) = run(NORM.format("more = torch.zeros(x.shape[-1])"), "check(RMSNorm)")[1:]
+    mend = "in place of `torch.zeros(x.shape[-1])` write `torch.zeros(x.shape[-1], device=x.device)`"
+    assert f"Line 7 of the cell: {mend}" in shown
+
+
+def test_a_check_on_a_gpu_says_that_grading_has_none(run: Cells, monkeypatch: pytest.MonkeyPatch) -> None:  # noqa: F811
+    monkeypatch.setattr(torch.cuda, "is_available", lambda: True)
+    monkeypatch.setattr(torch.Tensor, "cuda", lambda self, *inputs: self)
+    for source, asks in ((RIGHT.replace(", 1)", ", 1).cuda()"), True), (RIGHT, False)):
+        (shown,) = run(source, "check(causal_mask)")[1:]
+        assert (slips.NO_GPU in shown) is asks
+        assert ("all checks passed" in shown) is not asks
+
+
+# --- what a check is given --------------------------------------------------------------------------------------------
+
+
+@pytest.mark.parametrize(
+    ("given", "sentence"),
+    [
+        ("causal_mask(3)", "give check the function itself, without calling it: check(causal_mask). This is what it"),
+        ("causal_mask(size=3)[0]", "give check the function itself, without calling it: check(causal_mask). This is"),
+        ("'causal_mask'", "give check the function itself, without as a text: check(causal_mask)"),
+        ("causal_mask(3), 'causal_mask'", "give check the function itself, without calling it: check(causal_mask)"),
+        ("None", "give check the function itself, without calling it: check("),
+        ("RMSNorm(4)", "give check the class itself, without calling it: check(RMSNorm)"),
+        ("my_mask", "no exercise is called 'my_mask'; expected one of: "),
+    ],
+)
+def test_a_check_of_what_is_no_answer_says_what_to_give(run: Cells, given: str, sentence: str) -> None:  # noqa: F811
+    cells = [RIGHT, NORM.format("more = 0"), "def my_mask(size): return 1", f"check({given})"]
+    shown = run(*cells)[-1]
+    assert sentence.replace("without as", "not its name as") in shown
+    assert "Traceback" not in shown
+    assert len(shown) < 250
+
+
+def test_of_two_tensors_in_a_tuple_the_entry_that_differs_is_shown() -> None:
+    was, now = torch.linspace(0, 1, 60).reshape(1, 2, 30), torch.linspace(0, 1, 60).reshape(1, 2, 30)
+    now[0, 1, 7] = 5
+    before, after = ({("[0]", "entries"): plain.encode((torch.ones(2), one))} for one in (was, now))
+    sentence = model_probes.change_in_words("cache", before, after)
+    assert sentence == "`cache[0][1][0, 1, 7]` was 0.627119 and is 5 now"

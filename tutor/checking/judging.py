@@ -58,7 +58,7 @@ NO_ANSWER = (
     "it uses {}, which is what this exercise asks for: that is no answer, and earns nothing (see notebook 00). Write "
     "it yourself; what else PyTorch has may be used"
 )
-ONLY_BESIDE = "of what is passed, stages that many wrong answers pass, too, earn points only beside {}."
+ONLY_BESIDE = "what is passed so far earns its points together with {}."
 SAID_OF = {  # what is taken of a call -> what is found in the sentence on its entries, and what replaces it
     **dict.fromkeys(
         ("learns", "learning"),

@@ -242,3 +242,40 @@ def _makes_on_cpu(call: ast.Call) -> bool:
     of_torch = isinstance(function, ast.Attribute) and getattr(function.value, "id", "") == "torch"
     known = all(one.arg not in (None, "device") for one in call.keywords)
     return of_torch and isinstance(function, ast.Attribute) and function.attr in MAKERS and known
+
+
+ON_CPU = re.compile(r"`torch\.(\w+)`(?: makes a tensor on the CPU|; the inputs stand elsewhere)")
+
+
+def with_place_on_cpu(sentence: str, source: str) -> str:
+    """Returns a sentence on a tensor that is made on the CPU with the line of the cell that makes it, and the mend."""
+    found = ON_CPU.search(sentence)
+    calls = [one for one in made_on_cpu(source) if found and isinstance(one.func, ast.Attribute)
+             and one.func.attr == found[1]]  # fmt: skip
+    if not calls or "\n" in (text := ast.unparse(calls[0])) or len(text) > 100:
+        return sentence
+    separator = ", " if calls[0].args or calls[0].keywords else ""
+    mend = f"{text[:-1]}{separator}device={_input_of(source, calls[0])}.device)"
+    return f"{sentence}. Line {calls[0].lineno} of the cell: in place of `{text}` write `{mend}`"
+
+
+def _input_of(source: str, call: ast.Call) -> str:
+    """Returns the name of an input that is a tensor, as far as the function around a call shows it; else "x"."""
+    tree = parsed(source)
+    functions = [node for node in ast.walk(tree) if isinstance(node, FUNCTIONS)] if tree else []
+    around = [node for node in functions if node.lineno <= call.lineno <= (node.end_lineno or 0)]
+    for function in reversed(around):
+        inputs = [one for one in function.args.args if one.arg != "self"]
+        annotated = [one.arg for one in inputs if one.annotation and "Tensor" in ast.unparse(one.annotation)]
+        used = {
+            node.value.id
+            for node in ast.walk(function)
+            if isinstance(node, ast.Attribute) and node.attr in OF_TENSORS and isinstance(node.value, ast.Name)
+        }
+        if names := annotated or [one.arg for one in inputs if one.arg in used]:
+            return names[0]
+    return "x"
+
+
+OF_TENSORS = {"shape", "size", "dim", "ndim", "device", "dtype", "numel", "view", "reshape", "transpose", "masked_fill",
+              "unsqueeze", "float", "new_zeros", "mean", "sum", "clamp", "clone", "T", "mT", "permute"}  # fmt: skip
