@@ -48,8 +48,10 @@ USED_UP = "the time for this notebook was used up"
 TOO_EXPENSIVE = "its replies cost too much to read"
 READ_IN_ALL = 2
 LACKING = re.compile(r"No module named '(\w+)")
-NO_PACKAGE = "Write the answer without it, or ask whoever grades whether it can be installed."
-MEND_CELL = "Mend that cell: restart the kernel and run all cells, and the notebook shows the same error."
+NO_PACKAGE = (
+    "The package {} is not there where this is graded. Write the answer without it, or ask whoever grades whether it "
+    "can be installed."
+)
 STARTS = 10  # processes that one submission gets, and two more for each exercise: each new one runs its cells again
 
 
@@ -154,13 +156,13 @@ def _explain_what_stopped(graded: Graded, work: Work, stopped: Collection[str]) 
     for name in stopped:
         verdict = graded.verdicts[name]
         error = graded.errors.get(name)
-        said = f"its cell stopped with {error}"
+        said = f"Its cell stopped with {error}"
         if not error and (error := graded.errors.get("")):
-            said = f"a cell that is no answer's own stopped with {error}"
+            said = f"A cell that is no answer's own stopped with {error}"
         if not error or verdict.error_type != "NameError":
             continue
         missing = LACKING.search(error)
-        look = f"The package {missing[1]} is not there where this is graded. {NO_PACKAGE}" if missing else MEND_CELL
+        look = NO_PACKAGE.format(missing[1]) if missing else ""
         changed = replace(verdict, sentence=said, look=look, mistake="", hint="")
         if WANTS_GPU.search(error):
             changed = replace(changed, mistake=NO_GPU, hint=WITHOUT_GPU)
@@ -177,9 +179,11 @@ def _find_lacking_packages(graded: Graded, work: Work, stopped: Collection[str])
         lacking = {found[1] for error in errors if (found := LACKING.search(error))}
         if verdict.error_type in ("ModuleNotFoundError", "ImportError"):
             lacking |= {one for one in packages(source) if find_spec(one) is None}
+            if lacking:
+                graded.verdicts[name] = replace(verdict, look=NO_PACKAGE.format(min(lacking)))
         for package in sorted(lacking):
             graded.lacking.setdefault(package, []).append(name)
-            if not any(package in line for line in graded.repairs):
+            if not any(package in line and name in line for line in graded.repairs):
                 graded.repairs.append(f"{name} needs the package {package}, which is not there where this is graded")
 
 

@@ -26,7 +26,7 @@ from grading.notebooks.answers import OTHER_NAME, Reading, read_cells
 from grading.notebooks.cells import bare, cells_of, defines, exercise_of, grade_id, is_experiment, is_stub, kind, text
 from grading.notebooks.essay_cells import Essay, Pictures
 from grading.notebooks.names import are_few, are_short, bound, changed, is_unclear, needed, trained, used
-from tutor.checking.slips import RAISED_ABOVE, mended, without_raise_above
+from tutor.checking.slips import PLAIN, mended, without_raise_above
 
 MAX_BYTES = 50 << 20  # a notebook with many pictures has 5 MB
 MAX_TEXT = 5_000_000  # characters of all cells; the longest notebook of the course has 50,000
@@ -160,9 +160,9 @@ def _put_right(cell: dict[str, Any], exercises: Sequence[str], work: Work) -> di
         return cell
     readable, slips = mended(source)
     whose = f"the answer of {grade_id(cell)}" if grade_id(cell) in exercises else "a cell that is no answer's own"
-    work.repairs += [f"{whose}: {slip} put right; marked without that" for slip in slips]
+    work.repairs += [f"{whose} holds {slip}; marked {PLAIN[slip]}" for slip in slips]
     if (made := without_raise_above(readable)) != readable:
-        work.repairs.append(f"{whose}: {RAISED_ABOVE}; marked without that line")
+        work.repairs.append(f"{whose} stands below a line `raise NotImplementedError(...)`; marked without that line")
     if made == source:
         return cell
     if grade_id(cell) in exercises:

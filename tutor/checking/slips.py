@@ -104,6 +104,7 @@ DASHES = "\u2010\u2011\u2012\u2013\u2014\u2212"
 CHAT = "what a chat writes around code"
 SIGNS = "signs that nobody sees, or typographic quotation marks and dashes"
 TABS = "tabs mixed with spaces"
+PLAIN = {CHAT: "without it", SIGNS: "with plain ones", TABS: "with spaces"}  # how a cell is marked that holds such
 
 
 def mended(source: str) -> tuple[str, tuple[str, ...]]:
