@@ -126,7 +126,8 @@ def read(folder: Path, master: Master) -> Work:
     if len(cells) < len(found):
         work.repairs.append(f"{len(found) - len(cells)} cells that are no cells were left out")
     names = [exercise_of(cell) for cell in master.cells("check")]
-    cells = [_put_right(cell, names, work) for cell in cells]
+    if are_short([text(cell) for cell in cells if cell.get("cell_type") != "markdown"]):
+        cells = [_put_right(cell, names, work) for cell in cells]
     reading = read_cells(cells, master.notebook.cells)
     work.code = _with_experiments(reading, master, work)
     work.files = _files_beside(path, [source for _, source in work.code], work)

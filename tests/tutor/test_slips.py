@@ -283,3 +283,31 @@ def test_of_two_tensors_in_a_tuple_the_entry_that_differs_is_shown() -> None:
     before, after = ({("[0]", "entries"): plain.encode((torch.ones(2), one))} for one in (was, now))
     sentence = model_probes.change_in_words("cache", before, after)
     assert sentence == "`cache[0][1][0, 1, 7]` was 0.627119 and is 5 now"
+
+
+DEEP = f"x = {'-' * 900}1\n"
+
+
+@pytest.mark.parametrize(
+    "source",
+    [
+        "\u201c" * 15_000,
+        "'''\"\"\"" * 3_000,
+        "(" * 15_000,
+        "\t \n" * 6_000,
+        f"def f():\n    if 1:\n        {DEEP}\ty = 2\n    return x",
+        f"def f(x):\n    return torch.arange({'-' * 900}1)\n    raise NotImplementedError",
+        "```\n" * 5_000,
+        "Here is a line of a chat\n" * 800,
+        "\ud83d\u200b = 1",
+        "\x00",
+        f"def f(x):\n{'    raise NotImplementedError' * 500}",
+    ],
+)
+def test_nothing_raises_for_what_a_cell_holds(source: str) -> None:
+    made, _ = slips.mended(source)
+    slips.without_raise_above(made)
+    slips.with_place_on_cpu(ARANGE, source)
+    slips.asks_for_gpu(source)
+    slips.packages(source)
+    assert isinstance(made, str)

@@ -9,9 +9,10 @@ from __future__ import annotations
 import ast
 import re
 import unicodedata
+import warnings
 from collections.abc import Callable, Iterator, Sequence
 
-LONGEST = 50_000  # characters of a cell; the longest one of the course has 3,000
+LONGEST = 20_000  # characters of a cell; the longest one of the course has 3,000
 STUB = "Replace this line by your answer"  # what the unanswered cells of a released notebook raise
 FUNCTIONS = (ast.FunctionDef, ast.AsyncFunctionDef)
 RAISED_ABOVE = "the line `raise NotImplementedError(...)` still stands above your answer: delete it"
@@ -36,7 +37,9 @@ def parsed(source: str) -> ast.Module | None:
         return None
     for text in dict.fromkeys((source, re.sub(r"(?m)^([ \t]*)[%!?][^\n]*", r"\1pass", source))):
         try:
-            return ast.parse(text)
+            with warnings.catch_warnings():  # of a text such as "\d", which is no slip of this kind
+                warnings.simplefilter("ignore")
+                return ast.parse(text)
         except (SyntaxError, ValueError, RecursionError, MemoryError):
             continue
     return None
@@ -81,8 +84,11 @@ def _does_something(node: ast.stmt) -> bool:
 
 def without_raise_above(source: str) -> str:
     """Returns a cell in which these lines do nothing; all others stand where they stood."""
+    found = raised_above(source)
+    if not found:
+        return source
     lines = [line.encode() for line in source.split("\n")]
-    for node in reversed(raised_above(source)):
+    for node in reversed(found):
         first, last = node.lineno - 1, (node.end_lineno or node.lineno) - 1
         rest = lines[last][node.end_col_offset :]
         lines[first : last + 1] = [lines[first][: node.col_offset] + b"pass" + rest, *[b""] * (last - first)]
@@ -95,7 +101,7 @@ FENCE = re.compile(r"[ \t]*(?:```|~~~)[ \t]*[\w+-]*[ \t]*")
 SENTENCE = re.compile(r"(?:(?:[-*>#]+|\d+[.)])\s*)?[*_`]*[A-Z](?!\w*\s*[(.\[])[^=]*")  # a line of a chat
 WORDS = re.compile(r"[^\W\d_]+")
 TEXT_OR_COMMENT = re.compile(
-    r"""'''.*?'''|\"\"\".*?\"\"\"|'(?:\\.|[^'\\\n])*'|"(?:\\.|[^"\\\n])*"|\#[^\n]*""", re.DOTALL
+    r"""'''.*?'''|\"\"\".*?\"\"\"|'(?:\\.|[^'\\\n]){0,1000}'|"(?:\\.|[^"\\\n]){0,1000}"|\#[^\n]*""", re.DOTALL
 )
 QUOTES = (("\u201c\u201d\u201e\u201f\u00ab\u00bb\u2033", '"'), ("\u2018\u2019\u201a\u201b\u2032\u00b4", "'"))
 QUOTED = [(re.compile(f"[{marks}]([^{marks}{plain}\n]*)[{marks}]"), rf"{plain}\1{plain}") for marks, plain in QUOTES]
@@ -124,9 +130,16 @@ def mended(source: str) -> tuple[str, tuple[str, ...]]:
         found += [(text, (*names, name)) for before, names in found for text in step(before) if text != before]
         readable = [(text, names) for text, names in found if (tree := parsed(text)) is not None and tree.body]
         if readable:
-            meanings = {ast.dump(tree) for text, _ in readable if (tree := parsed(text)) is not None}
-            return readable[0] if len(meanings) == 1 or name != TABS else (source, ())
+            return readable[0] if name != TABS or _mean_one_thing([text for text, _ in readable]) else (source, ())
     return source, ()
+
+
+def _mean_one_thing(sources: Sequence[str]) -> bool:
+    """Says whether cells that Python can read are the same program."""
+    try:
+        return len({ast.dump(tree) for source in sources if (tree := parsed(source)) is not None}) == 1
+    except RecursionError:  # nested too deeply to be compared
+        return False
 
 
 def _without_chat(source: str) -> list[str]:
@@ -251,13 +264,20 @@ ON_CPU = re.compile(r"`torch\.(\w+)`(?: makes a tensor on the CPU|; the inputs s
 def with_place_on_cpu(sentence: str, source: str) -> str:
     """Returns a sentence on a tensor that is made on the CPU with the line of the cell that makes it, and the mend."""
     found = ON_CPU.search(sentence)
-    calls = [one for one in made_on_cpu(source) if found and isinstance(one.func, ast.Attribute)
-             and one.func.attr == found[1]]  # fmt: skip
-    if not calls or "\n" in (text := ast.unparse(calls[0])) or len(text) > 100:
+    calls = made_on_cpu(source) if found else []
+    call = next((one for one in calls if found and getattr(one.func, "attr", "") == found[1]), None)
+    if call is None or len(text := _as_text(call)) > 100 or not text.endswith(")"):
         return sentence
-    separator = ", " if calls[0].args or calls[0].keywords else ""
-    mend = f"{text[:-1]}{separator}device={_input_of(source, calls[0])}.device)"
-    return f"{sentence}. Line {calls[0].lineno} of the cell: in place of `{text}` write `{mend}`"
+    separator = ", " if call.args or call.keywords else ""
+    mend = f"{text[:-1]}{separator}device={_input_of(source, call)}.device)"
+    return f"{sentence}. Line {call.lineno} of the cell: in place of `{text}` write `{mend}`"
+
+
+def _as_text(call: ast.Call) -> str:
+    try:
+        return ast.unparse(call)
+    except RecursionError:  # nested too deeply for a sentence
+        return ""
 
 
 def _input_of(source: str, call: ast.Call) -> str:
