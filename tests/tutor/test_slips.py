@@ -72,6 +72,11 @@ def test_a_check_says_that_the_line_still_stands_there(run: Cells) -> None:  # n
     assert "not attempted yet" in shown
 
 
+def test_a_cell_that_needs_such_an_answer_says_it(run: Cells) -> None:  # noqa: F811
+    (shown,) = run(ABOVE["a line below"].replace("def f", "def causal_mask"), "causal_mask(2)")[1:]
+    assert shown == f"Not yet: this cell needs your `causal_mask`, and there {slips.RAISED_ABOVE}."
+
+
 def test_a_check_says_it_of_one_method_among_others(run: Cells) -> None:  # noqa: F811
     source = (
         "from torch import nn\nclass RMSNorm(nn.Module):\n    def __init__(self, d_model, eps=1e-6):\n"

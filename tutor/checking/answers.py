@@ -8,7 +8,6 @@ objects: inputs are fresh copies, and random state, gradient mode, warnings and 
 from __future__ import annotations
 
 import inspect
-import linecache
 import random
 import sys
 import time
@@ -30,7 +29,7 @@ from tutor.checking.clock import BUSY, PATIENCE, KeptWaiting, Timer, TooSlow, ti
 from tutor.checking.limits import output_kept, state_kept
 from tutor.checking.probes import Question as Question
 from tutor.checking.probes import prepare, probe
-from tutor.checking.slips import RAISED_ABOVE, raised_above
+from tutor.checking.slips import RAISED_ABOVE, is_in_cell, is_raised_above
 from tutor.checking.slips import STUB as STUB
 
 # What replies without a value or an exception say, so that whoever gets them knows them from what an answer makes up.
@@ -152,7 +151,7 @@ class InProcess:
             return Reply("unreadable", error=f"{UNREADABLE}{problem}")
         except NotImplementedError as problem:
             if STUB in str(problem) or not str(problem):
-                return Reply("not attempted", error=RAISED_ABOVE if _is_above_code(problem) else NOT_ATTEMPTED)
+                return Reply("not attempted", error=RAISED_ABOVE if is_raised_above(problem) else NOT_ATTEMPTED)
             return _crash(problem, printed, self._changed(question, inputs, before))
         except (Exception, SystemExit, KeyboardInterrupt) as problem:
             if isinstance(problem, KeyboardInterrupt) and _interrupted_by_user(problem):
@@ -204,26 +203,11 @@ def _not_compiled() -> AbstractContextManager[Any]:
     return torch.compiler.set_stance("force_eager") if "torch._dynamo" in sys.modules else nullcontext()
 
 
-def _is_above_code(problem: NotImplementedError) -> bool:
-    """Says whether the line of a cell that has raised this stands above code of the same function."""
-    last = traceback.extract_tb(problem.__traceback__)[-1:]
-    return any(
-        node.lineno <= (frame.lineno or 0) <= (node.end_lineno or 0)
-        for frame in last
-        if _is_in_cell(frame)
-        for node in raised_above("".join(linecache.getlines(frame.filename)))
-    )
-
-
-def _is_in_cell(frame: traceback.FrameSummary) -> bool:
-    return "ipykernel" in frame.filename or frame.filename.startswith("<")
-
-
 def _crash(problem: BaseException, printed: StringIO, changed: tuple[str, str]) -> Reply:
     kinds = tuple(kind.__name__ for kind in type(problem).__mro__ if kind is not object)
     place = ""
     for frame in reversed(traceback.extract_tb(problem.__traceback__)):
-        if _is_in_cell(frame):
+        if is_in_cell(frame):
             place = f" (line {frame.lineno} of the cell: {(frame.line or '').strip()[:120]})".replace(": )", ")")
             break
     try:

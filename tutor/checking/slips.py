@@ -7,7 +7,9 @@ and what can then mean one thing only.
 from __future__ import annotations
 
 import ast
+import linecache
 import re
+import traceback
 import unicodedata
 import warnings
 from collections.abc import Callable, Iterator, Sequence
@@ -80,6 +82,21 @@ def _does_something(node: ast.stmt) -> bool:
         is_bare = isinstance(node.value, ast.Yield) and node.value.value is None
         return not (isinstance(node.value, ast.Constant) or is_bare)
     return not (isinstance(node, ast.Pass) or (isinstance(node, ast.Raise) and _is_of_stub(node)))
+
+
+def is_raised_above(problem: NotImplementedError) -> bool:
+    """Says whether the line of a cell that has raised this stands above code of the same function."""
+    return any(
+        node.lineno <= (frame.lineno or 0) <= (node.end_lineno or 0)
+        for frame in traceback.extract_tb(problem.__traceback__)[-1:]
+        if is_in_cell(frame)
+        for node in raised_above("".join(linecache.getlines(frame.filename)))
+    )
+
+
+def is_in_cell(frame: traceback.FrameSummary) -> bool:
+    """Says whether a line of a traceback is one of a notebook's cell."""
+    return "ipykernel" in frame.filename or frame.filename.startswith("<")
 
 
 def without_raise_above(source: str) -> str:
