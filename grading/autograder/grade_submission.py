@@ -177,14 +177,20 @@ def _find_lacking_packages(graded: Graded, work: Work, stopped: Collection[str])
         if verdict.error_type == "NameError":
             errors.append(graded.errors.get("", ""))
         lacking = {found[1] for error in errors if (found := LACKING.search(error))}
-        if verdict.error_type in ("ModuleNotFoundError", "ImportError"):
-            lacking |= {one for one in packages(source) if find_spec(one) is None}
-            if lacking:
-                graded.verdicts[name] = replace(verdict, look=NO_PACKAGE.format(min(lacking)))
+        lacking |= {one for one in packages(source) if find_spec(one) is None and not _is_of_student(one, work)}
+        if lacking and verdict.error_type in ("ModuleNotFoundError", "ImportError"):
+            graded.verdicts[name] = replace(verdict, look=NO_PACKAGE.format(min(lacking)))
         for package in sorted(lacking):
             graded.lacking.setdefault(package, []).append(name)
             if not any(package in line and name in line for line in graded.repairs):
                 graded.repairs.append(f"{name} needs the package {package}, which is not there where this is graded")
+
+
+def _is_of_student(module: str, work: Work) -> bool:
+    """Says whether a module lies beside the notebook, or a cell may write it."""
+    file = f"{module}.py"
+    beside = any(path.partition("/")[0] in (module, file) for path in work.files)
+    return beside or any(file in source or f"{module}/" in source for _, source in work.code)
 
 
 class Way(Enum):

@@ -108,6 +108,14 @@ LOST = {
         "causal_mask needs the package seaborn_of_mine",
         "seaborn_of_mine",
     ),
+    "import_that_may_fail": (
+        own(
+            "try:\n    import wandb_of_mine\nexcept ImportError:\n    wandb_of_mine = None\n"
+            + MASK.replace("    ", "    wandb_of_mine.log(size)\n    ", 1)
+        ),
+        "causal_mask needs the package wandb_of_mine",
+        "wandb_of_mine",
+    ),
     "syntax": (own(MASK.replace(", 1)", ", 1")), "SyntaxError: incomplete input (line 2 of the cell", ""),
     "own_error": (own(f"size = 1 / 0\n{MASK}"), "ZeroDivisionError: division by zero", ""),
     "gpu": (own(MASK.replace(", 1)", ", 1).cuda()")), NO_GPU, ""),
@@ -128,7 +136,8 @@ def test_what_is_lost_is_lost_with_its_reason(students: ForkServerClient, tmp_pa
     assert "bound nowhere" not in str(verdict)
     assert sum(sentence in line for line in result.repairs) == 1, result.repairs
     assert result.lacking == ({package: ["causal_mask"]} if package else {})
-    assert (f"The package {package} is not there" if package else sentence) in str(verdict), str(verdict)
+    if name != "import_that_may_fail":
+        assert (f"The package {package} is not there" if package else sentence) in str(verdict), str(verdict)
     assert result.verdicts["padding_mask"].outcome == "right"
 
 
@@ -158,3 +167,15 @@ def test_a_mark_names_the_line_that_makes_a_tensor_on_the_cpu() -> None:
     _report_what_stopped(graded, Work({"causal_mask": "def f(x):\n    return torch.arange(x.size(0))"}))
     end = "in place of `torch.arange(x.size(0))` write `torch.arange(x.size(0), device=x.device)`"
     assert graded.verdicts["causal_mask"].sentence == f"{said}. Line 2 of the cell: {end}"
+
+
+def test_a_module_that_a_cell_writes_is_no_package_that_is_lacking(students: ForkServerClient, tmp_path: Path) -> None:
+    habit = own("%%writefile mine.py\nlow = 1 / 0", f"from mine import low\n{MASK}")
+
+    def change(notebook: nbformat.NotebookNode) -> None:
+        habit(notebook)
+        own(f"import mine\n{PADDING}", name="padding_mask")(notebook)
+
+    result = graded(students, changed(tmp_path / "ada" / ASSIGNMENT, change))
+    assert result.verdicts["padding_mask"].outcome == "crashed"
+    assert result.lacking == {}

@@ -1,6 +1,7 @@
 """What the source of a cell shows of slips: found where that is certain, put right where it can mean one thing only."""
 
 import ast
+import textwrap
 
 import pytest
 import torch
@@ -91,6 +92,7 @@ def test_a_check_says_it_of_one_method_among_others(run: Cells) -> None:  # noqa
 
 MENDED = {
     "a fence": (f"```python\n{RIGHT}```", slips.CHAT),
+    "a fence that is indented": (textwrap.indent(f"```python\n{RIGHT}```", "    "), slips.CHAT),
     "a fence without a word": (f"```\n{RIGHT}\n```\n", slips.CHAT),
     "a fence that is not closed": (f"```py\n{RIGHT}", slips.CHAT),
     "the end of a fence": (f"{RIGHT}```", slips.CHAT),

@@ -9,6 +9,7 @@ from __future__ import annotations
 import ast
 import linecache
 import re
+import textwrap
 import traceback
 import unicodedata
 import warnings
@@ -170,7 +171,7 @@ def _without_chat(source: str) -> list[str]:
                   for n in range(first + 1, last)]  # fmt: skip
         found.append([lines[n] for n in inside])
     found.append([line for line in lines if not (FENCE.fullmatch(line) or _is_sentence(line))])
-    return ["\n".join(kept) for kept in found]
+    return [textwrap.dedent("\n".join(kept)) for kept in found]
 
 
 def _is_sentence(line: str) -> bool:
