@@ -18,7 +18,7 @@ from collections.abc import Callable, Iterator, Sequence
 LONGEST = 20_000  # characters of a cell; the longest one of the course has 3,000
 STUB = "Replace this line by your answer"  # what the unanswered cells of a released notebook raise
 FUNCTIONS = (ast.FunctionDef, ast.AsyncFunctionDef)
-RAISED_ABOVE = "the line `raise NotImplementedError(...)` still stands above your answer: delete it"
+RAISED_ABOVE = "`raise NotImplementedError(...)` still stands above your answer: delete it"  # 80 signs with its indent
 
 NO_GPU = "an answer that asks for a GPU, and grading has none"
 WITHOUT_GPU = (
