@@ -6,25 +6,31 @@ and the results of the known mistakes. Marks are given elsewhere, on inputs that
 
 from __future__ import annotations
 
+import difflib
 import json
+import linecache
 import os
+import re
 import sys
 from collections.abc import Mapping, Sequence
 from dataclasses import replace
 from functools import cache
 from pathlib import Path
+from types import FrameType, FunctionType
 from typing import Any
 
+import torch
 from IPython.core.getipython import get_ipython
 
 from tutor import kernel, overview
-from tutor.checking import plain
+from tutor.checking import plain, slips
 from tutor.checking.answers import InProcess, Question, find
 from tutor.checking.building import build, build_inputs
-from tutor.checking.globals_used import globals_used, line_numbers, names_bound
+from tutor.checking.globals_used import functions_of, globals_used, line_numbers, names_bound
 from tutor.checking.judging import Case, Examples, Raised, Sealed, StageCases, judge
 from tutor.checking.probes import built
 from tutor.checking.verdict import Verdict
+from tutor.notebooks import opened
 
 EXAMPLES = Path(__file__).with_name("check_examples")
 EXPERIMENTS = EXAMPLES / "experiments.json"  # the variables of each notebook that only its experiment cells make
@@ -39,6 +45,13 @@ class NotRightYet(AssertionError):
 
     def _render_traceback_(self) -> list[str]:
         return str(self).splitlines()
+
+
+class NoAnswer(LookupError):
+    """What a check was given is no answer; shown as its sentence, without a traceback."""
+
+    def _render_traceback_(self) -> list[str]:
+        return [str(self)]
 
 
 def _files() -> dict[str, Path]:
@@ -129,14 +142,14 @@ def check(answer: Any, name: str | None = None) -> Verdict | None:
         return None  # the examiner's own line in the same cell gives the verdict
     variables = sys._getframe(1).f_globals
     name = name or name_of_answer(answer, variables)
+    if problem := _no_answer(answer, name, sys._getframe(1)):
+        raise NoAnswer(problem)
     examples = public_examples(name)
-    if name not in examples:
-        known = ", ".join(sorted(_files()))
-        raise LookupError(f"no exercise is called {name!r}; expected one of: {known}. Say check(answer, 'its_name').")
     if problem := kernel.not_run(name):
         verdict = Verdict(name, "not run", 0.0, examples[name].points, (), sentence=problem)
     else:
-        verdict = _with_experiments(judge(examples[name], InProcess(answer)), answer, name)
+        verdict = _with_source(judge(examples[name], InProcess(answer)), answer)
+        verdict = _with_experiments(verdict, answer, name)
     if os.environ.get("NBGRADER_EXECUTION") == "validate" and verdict.outcome != "right":
         raise NotRightYet(str(verdict))
     if verdict.question is not None:
@@ -148,6 +161,38 @@ def check(answer: Any, name: str | None = None) -> Verdict | None:
         overview.note(verdict)
     overview.show(verdict)
     return None
+
+
+def _no_answer(answer: Any, name: str, frame: FrameType) -> str:
+    """Returns a sentence where what a check was given is no function and no class of an exercise, else ""."""
+    files = _files()
+    if isinstance(answer, type | FunctionType) or callable(answer):
+        of_class = name == type(answer).__name__ and name in files and frame.f_globals.get(name) is type(answer)
+        if name in files and not of_class:
+            return ""
+        if not of_class:
+            close = ", ".join(difflib.get_close_matches(name, files, 3)) or "the names in the notebook"
+            return f"no exercise is called {name!r}; expected one of: {close}. Say check(answer, 'its_name')."
+    line = linecache.getline(frame.f_code.co_filename, frame.f_lineno)
+    called = [one for one in (name, answer, *re.findall(r"\w+", line)) if isinstance(one, str) and one in files]
+    notebook = opened(frame.f_globals)
+    example = called[0] if called else next(iter(notebook.exercises if notebook else ()), "causal_mask")
+    kind = "class" if isinstance(frame.f_globals.get(example), type) else "function"
+    if isinstance(answer, str):
+        return f"give check the {kind} itself, not its name as a text: check({example})."
+    is_what = f"This is what it returns, a {type(answer).__name__}."
+    return f"give check the {kind} itself, without calling it: check({example}). {is_what}"
+
+
+def _with_source(verdict: Verdict, answer: Any) -> Verdict:
+    """Returns the verdict with what an answer's cell shows: where a tensor is made, and that a GPU is asked for."""
+    files = {function.__code__.co_filename for function in functions_of(answer)}
+    for source in ("".join(linecache.getlines(file)) for file in sorted(files)):
+        verdict = replace(verdict, sentence=slips.with_place_on_cpu(verdict.sentence, source))
+        on_gpu = torch.cuda.is_available() or torch.backends.mps.is_available()
+        if on_gpu and verdict.mistake != slips.NO_GPU and slips.asks_for_gpu(source):
+            verdict = replace(verdict, outcome="wrong", earned=0.0, mistake=slips.NO_GPU, hint=slips.WITHOUT_GPU)
+    return verdict
 
 
 def _is_another(answer: Any, name: str, variables: Mapping[str, Any]) -> str:

@@ -23,6 +23,7 @@ from typing import Any
 
 from tutor.checking.clock import time_limit
 from tutor.checking.globals_used import functions_of, names_bound
+from tutor.checking.slips import RAISED_ABOVE, is_raised_above
 from tutor.notebooks import notebooks, opened
 from tutor.output import limit_output
 
@@ -97,6 +98,8 @@ class Watch:
         if isinstance(problem, NotImplementedError):
             exercise = self._exercise_of(frame.f_code)
             sentence = f"Not yet: this cell needs your `{exercise}`, which is still to be written."
+            if is_raised_above(problem):
+                sentence = f"Not yet: this cell needs your `{exercise}`, and there {RAISED_ABOVE}."
             return Message(sentence, exercise) if exercise else None
         if type(problem) is not NameError or problem.name is None or frame.f_globals is not self.shell.user_ns:
             return None

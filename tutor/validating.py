@@ -20,9 +20,11 @@ from nbgrader.nbgraderformat import MetadataValidator
 from nbgrader.preprocessors import ClearOutput, Execute, NbGraderPreprocessor
 from nbgrader.validator import Validator
 
+from tutor.checking.globals_used import names_bound
 from tutor.notebooks import Notebook, notebooks
 
 CHECK = re.compile(r"^[ \t]*check\(\s*(\w+)", re.MULTILINE)
+NOT_DEFINED = re.compile(r"name '(\w+)' is not defined")
 WIDTH = 80  # of a line in a terminal: nbgrader cuts what is longer
 
 
@@ -60,14 +62,35 @@ class KeepWholeCells(NbGraderPreprocessor):  # type: ignore[misc]  # nbgrader ha
 
 
 class NameMissing(NbGraderPreprocessor):  # type: ignore[misc]  # nbgrader has no types
-    """Adds a test that has failed for each one that is missing; its source says what, its error what to do."""
+    """Adds a test that has failed for each one that is missing; its source says what, its error what to do.
+
+    A test that stops because a name is not there shows the error that is the reason: that of the cell which makes it.
+    """
 
     def preprocess(self, nb: NotebookNode, resources: Any) -> tuple[NotebookNode, Any]:
         """Returns the notebook after it was run, with the cells added."""
+        _name_causes(nb.cells)
         changed = any(_has_changed(cell) for cell in nb.cells)
         for sentence in resources["missing"]:
             nb.cells.append(_failed(sentence, as_changed=changed))
         return nb, resources
+
+
+def _name_causes(cells: list[NotebookNode]) -> None:
+    """Puts the error of an answer's cell, or of an import, in the place of a test's error that a name is not there."""
+    earlier = list[tuple[NotebookNode, NotebookNode]]()  # cells that have stopped, each with its error
+    for cell in cells:
+        error = next((one for one in cell.get("outputs", []) if one.output_type == "error"), None)
+        lost = NOT_DEFINED.search(error.evalue) if error and error.ename == "NameError" else None
+        if error and utils.is_grade(cell) and lost:
+            made = [one for where, one in earlier if lost[1] in names_bound(where.source)]
+            imports = [one for _, one in earlier if one.ename in ("ModuleNotFoundError", "ImportError")]
+            if causes := made or imports:
+                cause = f"{causes[-1].ename}: {causes[-1].evalue}"
+                error.ename, error.evalue = causes[-1].ename, causes[-1].evalue
+                error.traceback = fill(f"{lost[1]} is not there: a cell above stopped with {cause}", WIDTH).split("\n")
+        elif error:
+            earlier.append((cell, error))
 
 
 def _name(cell: NotebookNode) -> str:

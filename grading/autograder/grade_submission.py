@@ -3,11 +3,13 @@
 from __future__ import annotations
 
 import math
+import re
 import time
 from collections import Counter
 from collections.abc import Callable, Collection, Mapping
 from dataclasses import dataclass, field, replace
 from enum import Enum
+from importlib.util import find_spec
 
 from grading.autograder.submission import Master, Work, plan
 from grading.definitions.examiner import examine
@@ -17,6 +19,7 @@ from grading.notebooks.cells import defines, exercise_of
 from grading.sandbox.serve import ChannelError, ProcessEnded
 from grading.sandbox.student_process import ForkServerClient, Pace, Patience, Student
 from tutor.checking.answers import Question, Reply
+from tutor.checking.slips import NO_GPU, WANTS_GPU, WITHOUT_GPU, packages, with_place_on_cpu
 from tutor.checking.verdict import Verdict
 
 
@@ -44,6 +47,11 @@ class Budget:
 USED_UP = "the time for this notebook was used up"
 TOO_EXPENSIVE = "its replies cost too much to read"
 READ_IN_ALL = 2
+LACKING = re.compile(r"No module named '(\w+)")
+NO_PACKAGE = (
+    "The package {} is not there where this is graded. Write the answer without it, or ask whoever grades whether it "
+    "can be installed."
+)
 STARTS = 10  # processes that one submission gets, and two more for each exercise: each new one runs its cells again
 
 
@@ -52,7 +60,8 @@ class Graded:
     """The verdicts on one submission, the errors of its cells, and where the time went.
 
     `seconds` are by part of the work; `spent` is the CPU time of each exercise's answers. `odd` says in sentences
-    for whoever looks after the class what an honest submission does not do; `expensive` whether reading was broken off.
+    for whoever looks after the class what an honest submission does not do; `expensive` whether reading was broken off;
+    `lacking` are packages that are not there where it is graded, each with the answers that stopped for want of it.
     """
 
     verdicts: dict[str, Verdict] = field(default_factory=dict)
@@ -63,6 +72,7 @@ class Graded:
     left: float = math.inf  # of the notebook's time
     odd: list[str] = field(default_factory=list)
     expensive: bool = False
+    lacking: dict[str, list[str]] = field(default_factory=dict)
 
 
 @dataclass(frozen=True)
@@ -125,10 +135,62 @@ def _report_what_stopped(graded: Graded, work: Work) -> None:
     ]
     if stopped and graded.errors.get(""):
         graded.repairs.append(f"a cell that is no answer's own stopped: {graded.errors['']}")
+    for name in outcomes:
+        verdict = graded.verdicts[name]
+        said = with_place_on_cpu(verdict.sentence, work.answers.get(name, ""))
+        graded.verdicts[name] = replace(verdict, sentence=said)
+        if error := graded.errors.get(name):
+            graded.repairs.append(f"the cell of {name} stopped: {error}")
+        if graded.verdicts[name].mistake == NO_GPU or WANTS_GPU.search(graded.errors.get(name, "")):
+            graded.repairs.append(f"{name}: {NO_GPU}")
+    _explain_what_stopped(graded, work, stopped)
+    _find_lacking_packages(graded, work, stopped)
     for name in stopped:
         defined = any(defines(source, name) for _, source in work.code)
         if graded.verdicts[name].error_type == "NameError" and not defined:
             graded.repairs.append(f"no cell defines {name}: is what it asks for called otherwise?")
+
+
+def _explain_what_stopped(graded: Graded, work: Work, stopped: Collection[str]) -> None:
+    """Puts the error of a cell into the verdict on an answer that is not there, or lacks a name, because of it."""
+    for name in stopped:
+        verdict = graded.verdicts[name]
+        error = graded.errors.get(name)
+        said = f"Its cell stopped with {error}"
+        if not error and (error := graded.errors.get("")):
+            said = f"A cell that is no answer's own stopped with {error}"
+        if not error or verdict.error_type != "NameError":
+            continue
+        missing = LACKING.search(error)
+        look = NO_PACKAGE.format(missing[1]) if missing else ""
+        changed = replace(verdict, sentence=said, look=look, mistake="", hint="")
+        if WANTS_GPU.search(error):
+            changed = replace(changed, mistake=NO_GPU, hint=WITHOUT_GPU)
+        graded.verdicts[name] = changed
+
+
+def _find_lacking_packages(graded: Graded, work: Work, stopped: Collection[str]) -> None:
+    """Notes for each answer that has stopped at an import which package it is, where that is no file of the student."""
+    for name in stopped:
+        verdict, source = graded.verdicts[name], work.answers.get(name, "")
+        errors = [graded.errors.get(name, "")]
+        if verdict.error_type == "NameError":
+            errors.append(graded.errors.get("", ""))
+        lacking = {found[1] for error in errors if (found := LACKING.search(error))}
+        lacking |= {one for one in packages(source) if find_spec(one) is None and not _is_of_student(one, work)}
+        if lacking and verdict.error_type in ("ModuleNotFoundError", "ImportError"):
+            graded.verdicts[name] = replace(verdict, look=NO_PACKAGE.format(min(lacking)))
+        for package in sorted(lacking):
+            graded.lacking.setdefault(package, []).append(name)
+            if not any(package in line and name in line for line in graded.repairs):
+                graded.repairs.append(f"{name} needs the package {package}, which is not there where this is graded")
+
+
+def _is_of_student(module: str, work: Work) -> bool:
+    """Says whether a module lies beside the notebook, or a cell may write it."""
+    file = f"{module}.py"
+    beside = any(path.partition("/")[0] in (module, file) for path in work.files)
+    return beside or any(file in source or f"{module}/" in source for _, source in work.code)
 
 
 class Way(Enum):
@@ -174,6 +236,7 @@ class _Grading:
     _patience: Patience
     _reading: CpuBudget
     _process: Student | None = None
+    _defaults: set[str] = field(default_factory=set)
 
     def run(self, seconds: float, way: Way = Way.ALL, names: Collection[str] | None = None) -> Graded:
         """Returns the verdicts, on some answers only where `names` says so, after about `seconds` at most."""
@@ -292,6 +355,10 @@ class _Grading:
             self._note(name, f"the cell ended its process: {problem or TOO_EXPENSIVE}")
             self._close()
             return
+        for default in process.defaults - self._defaults:
+            whose = f"the cell of {name}" if name else "a cell that is no answer's own"
+            graded.repairs.append(f"{whose} sets PyTorch's default {default}; marked without it")
+        self._defaults |= process.defaults
         if error:
             self._note(name, error)
         elif self._culprits[index] and not self._asked:

@@ -54,7 +54,13 @@ def graded_notebook(master: Master, work: Work, graded: Graded, key: str) -> Not
         note.id = "put-right"
         notebook.cells.insert(0, note)
     verdicts = {name: _recorded(graded, name) for name in graded.verdicts}
-    notebook.metadata["grading"] = {"key": key, "verdicts": verdicts, "put_right": graded.repairs, "odd": graded.odd}
+    notebook.metadata["grading"] = {
+        "key": key,
+        "verdicts": verdicts,
+        "put_right": graded.repairs,
+        "odd": graded.odd,
+        "lacking": graded.lacking,
+    }
     return notebook
 
 

@@ -12,7 +12,8 @@ class Outcome:
     """What a run did with one submission: `state` is GRADED, UNCHANGED or FAILED.
 
     `score` is the mark, None where the run has set none; `penalty` are the points that lateness has taken off it.
-    `odd` are sentences on what an honest submission does not do: a person should look at it.
+    `odd` are sentences on what an honest submission does not do: a person should look at it. `lacking` are packages
+    for want of which an answer has stopped.
     """
 
     student: str
@@ -24,6 +25,7 @@ class Outcome:
     odd: list[str] = field(default_factory=list)
     seconds: dict[str, float] = field(default_factory=dict)
     penalty: float = 0.0
+    lacking: list[str] = field(default_factory=list)
 
     @property
     def notes(self) -> list[str]:

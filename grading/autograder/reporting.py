@@ -6,7 +6,7 @@ import datetime
 import json
 import sys
 from collections import Counter
-from collections.abc import Mapping, Sequence
+from collections.abc import Collection, Iterable, Mapping, Sequence
 from dataclasses import asdict
 from pathlib import Path
 from typing import Any
@@ -19,6 +19,7 @@ from grading.folder.text import one_line, printable
 KEPT = 30  # log files; older ones are removed
 SOME_WITHOUT_MARK = 3  # the status of a run that has ended as it should, and could not grade every submission
 LONGEST = 2000  # signs of the notes on one submission
+MANY = 12  # packages that a sentence lists
 
 
 class Log:
@@ -168,9 +169,23 @@ def summary(outcomes: Sequence[Outcome], seconds: float, known: Mapping[str, str
         if one.odd:
             odd = printable("; ".join(one.odd), LONGEST)
             lines.append(f"  look at: {_whose(one, known)}: {odd}")
+    if wanting := lacking([one.lacking for one in outcomes]):
+        lines.append(f"  {wanting}")
     if any("damaged" in one.reason for one in outcomes):
         lines.append("  A damaged file can often be saved: python -m grading doctor FILE")
     return "\n".join(lines)
+
+
+def lacking(packages: Iterable[Collection[str]]) -> str:
+    """Returns a sentence on the packages for want of which answers have stopped, of each student; "" for none."""
+    counts = Counter(package for found in packages for package in set(found))
+    if not counts:
+        return ""
+    listed = [f"{printable(name)} ({n} student{'s' if n > 1 else ''})" for name, n in counts.most_common(MANY)]
+    return (
+        f"Answers that may be right and need a package that is not there where they are graded: {', '.join(listed)}. "
+        "Install what they may use, and grade again with --force."
+    )
 
 
 def as_json(outcomes: Sequence[Outcome]) -> str:

@@ -206,7 +206,7 @@ def _write(
         elif isinstance(written, Written):
             graded.seconds["gradebook and files"] = spent
             notes = (graded.repairs, graded.odd, graded.seconds, written.penalty)
-            yield Outcome(student, name, GRADED, written.score, "", *notes)
+            yield Outcome(student, name, GRADED, written.score, "", *notes, lacking=sorted(graded.lacking))
         else:
             yield Outcome(student, name, FAILED, reason=str(written))
 

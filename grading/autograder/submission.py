@@ -26,6 +26,7 @@ from grading.notebooks.answers import OTHER_NAME, Reading, read_cells
 from grading.notebooks.cells import bare, cells_of, defines, exercise_of, grade_id, is_experiment, is_stub, kind, text
 from grading.notebooks.essay_cells import Essay, Pictures
 from grading.notebooks.names import are_few, are_short, bound, changed, is_unclear, needed, trained, used
+from tutor.checking.slips import PLAIN, mended, without_raise_above
 
 MAX_BYTES = 50 << 20  # a notebook with many pictures has 5 MB
 MAX_TEXT = 5_000_000  # characters of all cells; the longest notebook of the course has 50,000
@@ -46,7 +47,8 @@ class Work:
     `answers` are sources of solution cells and texts of essays by grade id, `pictures` those of essays by grade id;
     `code` are all code cells of the student in order, with the id of those that have one, and among them what these
     need of experiment cells; `files` are what lies beside the notebook and is named in its cells, in base64 by path;
-    `repairs` are sentences on what was not as it should be.
+    `shown` are answers as they were written, where they are run with a slip put right; `repairs` are sentences on what
+    was not as it should be.
     """
 
     answers: dict[str, str] = field(default_factory=dict)
@@ -54,6 +56,7 @@ class Work:
     code: list[tuple[str, str]] = field(default_factory=list)
     repairs: list[str] = field(default_factory=list)
     files: dict[str, str] = field(default_factory=dict)
+    shown: dict[str, str] = field(default_factory=dict)
 
     def ends(self) -> dict[str, int]:
         """Returns how many cells of `code` have run when an answer is whole: up to its own last cell, or the cell that
@@ -90,7 +93,7 @@ class Work:
 
     def digest(self) -> str:
         """Returns a fingerprint of everything that grading looks at."""
-        further = [sorted(found.items()) for found in (self.files, self.pictures) if found]
+        further = [sorted(found.items()) for found in (self.files, self.pictures, self.shown) if found]
         data = json.dumps([sorted(self.answers.items()), self.code, self.repairs, *further])
         return hashlib.sha256(data.encode()).hexdigest()
 
@@ -122,12 +125,15 @@ def read(folder: Path, master: Master) -> Work:
     cells = [cell for cell in found if isinstance(cell, dict)]
     if len(cells) < len(found):
         work.repairs.append(f"{len(found) - len(cells)} cells that are no cells were left out")
+    names = [exercise_of(cell) for cell in master.cells("check")]
+    if are_short([text(cell) for cell in cells if cell.get("cell_type") != "markdown"]):
+        cells = [_put_right(cell, names, work) for cell in cells]
     reading = read_cells(cells, master.notebook.cells)
     work.code = _with_experiments(reading, master, work)
     work.files = _files_beside(path, [source for _, source in work.code], work)
     retyped = dict.fromkeys(name for name, cell in reading.code if name and cell.get("cell_type") != "code")
     work.repairs += [f"the cell of {name} is not a code cell; it was run as one" for name in retyped]
-    for name in [exercise_of(cell) for cell in master.cells("check")]:
+    for name in names:
         copies = sum(not is_stub(text(cell), reading.given) for cell in reading.own.get(name, []))
         if copies > 1:
             work.repairs.append(f"the cell of {name} stands {copies} times; they were run one after the other")
@@ -138,9 +144,31 @@ def read(folder: Path, master: Master) -> Work:
             work.repairs.append(f"the cell of {name} is missing")
         else:
             work.answers[name] = answer
+            if len(reading.own.get(name, [])) > 1 or name in reading.elsewhere:
+                work.shown.pop(name, None)  # of several cells the notebook shows what was run
     for cell in master.cells("essay"):
         _take_essay(reading.essays[grade_id(cell)], cell, work)
     return work
+
+
+def _put_right(cell: dict[str, Any], exercises: Sequence[str], work: Work) -> dict[str, Any]:
+    """Returns a cell in which slips that can only be meant in one way are put right; the file stays as it is.
+
+    A line of the released cell above an answer does nothing, and what Python cannot read is read as it was meant.
+    """
+    source = text(cell)
+    if cell.get("cell_type") == "markdown" or kind(cell) == "essay":
+        return cell
+    readable, slips = mended(source)
+    whose = f"the answer of {grade_id(cell)}" if grade_id(cell) in exercises else "a cell that is no answer's own"
+    work.repairs += [f"{whose} holds {slip}; marked {PLAIN[slip]}" for slip in slips]
+    if (made := without_raise_above(readable)) != readable:
+        work.repairs.append(f"{whose} stands below a line `raise NotImplementedError(...)`; marked without that line")
+    if made == source:
+        return cell
+    if grade_id(cell) in exercises:
+        work.shown[grade_id(cell)] = source
+    return cell | {"source": made}
 
 
 def _take_essay(essay: Essay, cell: NotebookNode, work: Work) -> None:
@@ -311,7 +339,7 @@ def rebuilt(master: Master, work: Work) -> NotebookNode:
         if cell.cell_type == "code":
             cell.outputs, cell.execution_count = [], None
         if kind(cell) in ("solution", "essay"):
-            cell.source = work.answers.get(grade_id(cell), "")
+            cell.source = work.shown.get(grade_id(cell), work.answers.get(grade_id(cell), ""))
         if grade_id(cell) in work.pictures:
             cell.attachments = work.pictures[grade_id(cell)]
     return notebook

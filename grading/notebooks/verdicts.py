@@ -22,7 +22,7 @@ SHOWN_ERRORS = frozenset({"NameError", "SyntaxError", "IndentationError", "CellT
 
 @dataclass(frozen=True)
 class Line:
-    """A line below the headline; `kind` is "passed", "failed", "said", "mistake", "look" or "note"."""
+    """A line below the headline; `kind` is "passed", "failed", "unreached", "said", "mistake", "look" or "note"."""
 
     kind: str
     text: str

@@ -11,6 +11,7 @@ from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any
 
+from grading.autograder.reporting import lacking
 from grading.classroom import export, roster
 from grading.classroom.roster import Person
 from grading.folder.course import ROOT, Course
@@ -31,7 +32,7 @@ class Submission:
     """What is known of one graded submission: verdicts and the code of each answer, by exercise.
 
     `seconds` of CPU time are known where `python -m grading autograde` has graded; `names` are what the student
-    may be called, for keeping it out of the page.
+    may be called, for keeping it out of the page; `lacking` are packages for want of which an answer has stopped.
     """
 
     student: str
@@ -40,6 +41,7 @@ class Submission:
     repairs: bool = False
     seconds: Mapping[str, float] = field(default_factory=dict)
     names: tuple[str, ...] = ()
+    lacking: tuple[str, ...] = ()
 
     @property
     def share(self) -> float:
@@ -132,6 +134,7 @@ def _read_submission(path: Path, exercises: Sequence[str], people: Mapping[str, 
         repairs=bool(_entry(grading, "put_right")),
         seconds={name: float(value) for name, value in seconds.items() if isinstance(value, int | float)},
         names=(person.first, person.last) if person else (),
+        lacking=tuple(held) if isinstance(held := _entry(grading, "lacking"), dict) else (),
     )
 
 
@@ -226,6 +229,7 @@ def make_page(
         exercises=exercises,
         outcomes=OUTCOMES,
         repairs=sum(one.repairs for one in submissions),
+        lacking=lacking(one.lacking for one in submissions),
         slow={one.name: sum(value > SLOW for value in one.seconds) for one in exercises},
         limits={"slow": SLOW, "flat": FLAT},
     )

@@ -28,8 +28,9 @@ from typing import Any
 from tutor.checking import plain
 from tutor.checking.answers import LATE, NOT_ATTEMPTED, PLACE, UNREADABLE, InProcess, Question, Reply, find
 from tutor.checking.clock import TooSlow, time_limit
-from tutor.checking.limits import output_kept
+from tutor.checking.limits import output_kept, usual_defaults
 from tutor.checking.model_probes import CHANGES
+from tutor.checking.slips import RAISED_ABOVE
 from tutor.checking.texts import is_latin_name, one_line
 from tutor.checking.untouched import Untouched
 
@@ -162,7 +163,7 @@ def decode_reply(data: Any) -> Reply:
 
 
 GENUINE = frozenset({*encode_reply(Reply("value")), "cpu"})  # what every reply of `serve` to a question has
-GENUINE_OF_A_CELL = frozenset({"ok", "error", "printed", "cpu"})
+GENUINE_OF_A_CELL = frozenset({"ok", "error", "printed", "defaults", "cpu"})
 _KINDS = "|".join(CHANGES)
 CHANGED = re.compile(
     rf"(input \d{{1,3}}: ({_KINDS})( and ({_KINDS}))*(; )?){{0,50}}"
@@ -182,7 +183,7 @@ def in_the_words_of_the_course(reply: Reply) -> bool:
         return reply.error.startswith(UNREADABLE)
     if reply.outcome == "crashed":
         return not reply.place or bool(re.fullmatch(PLACE, reply.place))
-    return reply.outcome != "not attempted" or reply.error == NOT_ATTEMPTED
+    return reply.outcome != "not attempted" or reply.error in (NOT_ATTEMPTED, RAISED_ABOVE)
 
 
 def in_own_words(reply: Reply) -> Reply:
@@ -240,6 +241,8 @@ def run_cell(shell: Any, source: str, seconds: float) -> dict[str, Any]:
         text = " ".join(str(problem).split())[:300]
     except Exception:  # noqa: BLE001 - a student's own exception class may fail in any way
         text = "its text cannot be read"
+    if type(problem) in (SyntaxError, IndentationError, TabError):
+        text = f"{problem.msg} (line {problem.lineno} of the cell: {(problem.text or '').strip()[:120]})"
     return {"ok": False, "error": f"{type(problem).__name__}: {text}", "printed": printed.getvalue()[:2000]}
 
 
@@ -278,6 +281,7 @@ def serve(channel: socket.socket, shell: Any) -> None:
         start = time.process_time()
         if "cell" in request:
             reply, settled = run_cell(shell, request["cell"], request["seconds"]), False
+            reply["defaults"] = usual_defaults()  # of a device that is not there each later cell would stop
         elif "file" in request:
             reply = _put(request["file"], request["data"])
         else:

@@ -158,6 +158,9 @@ class Student:
     def __init__(self, channel: socket.socket, pid: int, patience: Patience) -> None:
         self._channel, self.pid, self.patience, self.cpu = channel, pid, patience, 0.0
         self._start, self._ended = time.monotonic(), 0.0
+        self.defaults = set[
+            str
+        ]()  # of PyTorch, "dtype" and "device": those that a cell has set, and that were put back
 
     def used(self) -> float:
         """Returns the CPU time that it has used, or a part of the time that it took, if that is more.
@@ -219,6 +222,8 @@ class Student:
         reply = self._talk({"cell": source, "seconds": seconds}, SLOWEST * seconds, WAITING)
         if set(reply) != GENUINE_OF_A_CELL:
             self.patience.note("a reply to a cell is not one that the course's own code sends")
+        if isinstance(defaults := reply.get("defaults"), list):
+            self.defaults |= {name for name in ("dtype", "device") if name in defaults}
         error = reply.get("error")
         return one_line(error) if isinstance(error, str) and reply.get("ok") is not True else ""
 

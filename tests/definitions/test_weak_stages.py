@@ -68,7 +68,7 @@ def test_a_weak_stage_earns_only_beside_one_that_decides() -> None:
     ones = judge(examples, InProcess(lambda size: torch.ones(size, 1)), hidden=True)
     assert {"the shape", "one row"} <= {name for name, passed in ones.stages if passed}
     assert ones.earned == 1  # the shape is another one for each student
-    assert any("earn points only beside 'any size'" in note for note in ones.notes)
+    assert any("earns its points together with 'any size'" in note for note in ones.notes)
     assert judge(columns().check_examples(), InProcess(lambda size: torch.ones(size, 1))).earned == 1
 
 

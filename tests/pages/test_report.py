@@ -237,3 +237,10 @@ def test_the_pages_need_no_pytorch() -> None:
     modules = "grading.pages.report, grading.pages.feedback, grading.pages.exporter"
     program = f"import sys, {modules}; sys.exit('torch' in sys.modules)"
     assert subprocess.run([sys.executable, "-c", program], cwd=ROOT, check=False).returncode == 0
+
+
+def test_packages_that_answers_lack_are_listed_once() -> None:
+    lacking = [replace(one, lacking=("einops",)) for one in students()[:2]]
+    page = report.make_page("01_x", [*lacking, *students()[2:]])
+    assert page.count("einops (2 students)") == 1
+    assert "need a package" not in report.make_page("01_x", students())

@@ -31,7 +31,7 @@ def test_check_finds_the_exercise_by_the_variable(capsys: pytest.CaptureFixture[
 
 
 def test_check_of_an_unknown_name_says_what_is_known(mode: object) -> None:
-    with pytest.raises(LookupError, match=r"no exercise is called 'right_mask'; expected one of: .*causal_mask"):
+    with pytest.raises(LookupError, match=r"no exercise is called 'right_mask'; expected one of: .*padding_mask"):
         check(right_mask)
 
 

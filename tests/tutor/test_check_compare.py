@@ -11,7 +11,7 @@ from tutor.checking.compare import difference
 @pytest.mark.parametrize(
     ("wanted", "given", "sentence"),
     [
-        ((1, 2), (1, None), "value 1 of 2: expected a number, got None"),
+        ((1, 2), (1, None), "value 2 of 2: expected a number, got None"),
         ({"a": [1.0]}, {"a": None}, "at entry 'a': expected a list of 1 values, got None"),
         ({1, 2}, {torch.tensor(1), torch.tensor(2)}, "got an integer tensor of shape () there"),
         (torch.zeros(2), torch.tensor([0.0, 1.0]), "expected 0, got 1"),

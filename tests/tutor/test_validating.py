@@ -21,6 +21,7 @@ from traitlets.config import Config
 from grading.classroom import demo
 from grading.folder.course import ROOT, Course
 from tests.classroom.submissions import cell, perfect
+from tutor.validating import NameMissing
 
 SETTINGS = ROOT / "deploy" / "jupyter" / "nbgrader_config.py"
 RIGHT = {"batch_shape": "def batch_shape(b, n, d):\n    return (b, n, d)"}
@@ -183,3 +184,39 @@ def test_students_of_the_wheel_are_told_what_they_have(config: Config, monkeypat
     [failed] = Validator(config=config).validate(os.path.abspath("notebook.ipynb"))["failed"]
     assert "`python -m tutor work`" in " ".join(failed["raw_error"].split())
     assert json.dumps(failed)
+
+
+@pytest.mark.parametrize(
+    ("cells", "said"),
+    [
+        (
+            [("import einops\ndef causal_mask(size): pass", ("ModuleNotFoundError", "No module named 'einops'"))],
+            "causal_mask is not there: a cell above stopped with ModuleNotFoundError: No\nmodule named 'einops'",
+        ),
+        (
+            [("from mine import causal_mask", ("ModuleNotFoundError", "No module named 'mine'"))],
+            "causal_mask is not there: a cell above stopped with ModuleNotFoundError: No\nmodule named 'mine'",
+        ),
+        (
+            [
+                ("x = 1 / 0", ("ZeroDivisionError", "division by zero")),
+                ("def causal_mask(:", ("SyntaxError", "invalid")),
+            ],
+            "causal_mask is not there: a cell above stopped with SyntaxError: bad",
+        ),
+        ([("x = 1 / 0", ("ZeroDivisionError", "division by zero"))], "as it was"),
+        ([], "as it was"),
+    ],
+)
+def test_a_name_that_is_not_there_is_explained_by_the_error_of_its_cell(
+    cells: list[tuple[str, tuple[str, str]]], said: str
+) -> None:
+    def failed(source: str, kind: str, text: str) -> NotebookNode:
+        error = nbformat.v4.new_output("error", ename=kind, evalue=text, traceback=["as it was"])
+        return nbformat.v4.new_code_cell(source, outputs=[error])
+
+    check = failed("check(causal_mask)", "NameError", "name 'causal_mask' is not defined")
+    check.metadata["nbgrader"] = {"grade": True, "solution": False, "locked": True, "points": 1, "grade_id": "c"}
+    notebook = nbformat.v4.new_notebook(cells=[*(failed(source, *error) for source, error in cells), check])
+    NameMissing().preprocess(notebook, {"missing": []})
+    assert "\n".join(notebook.cells[-1].outputs[0].traceback) == said

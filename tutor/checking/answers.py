@@ -29,8 +29,9 @@ from tutor.checking.clock import BUSY, PATIENCE, KeptWaiting, Timer, TooSlow, ti
 from tutor.checking.limits import output_kept, state_kept
 from tutor.checking.probes import MAKES_GRADIENTS, prepare, probe
 from tutor.checking.probes import Question as Question
+from tutor.checking.slips import RAISED_ABOVE, is_in_cell, is_raised_above
+from tutor.checking.slips import STUB as STUB
 
-STUB = "Replace this line by your answer"  # what the unanswered cells of a released notebook raise
 # What replies without a value or an exception say, so that whoever gets them knows them from what an answer makes up.
 NOT_ATTEMPTED = "nothing to check yet: this cell is still to be written"
 LATE = r"it was stopped after \d+\.\d s; is there a loop that never ends\?"  # a pattern
@@ -170,7 +171,7 @@ class InProcess:
             return Reply("unreadable", error=f"{UNREADABLE}{problem}")
         except NotImplementedError as problem:
             if STUB in str(problem) or not str(problem):
-                return Reply("not attempted", error=NOT_ATTEMPTED)
+                return Reply("not attempted", error=RAISED_ABOVE if is_raised_above(problem) else NOT_ATTEMPTED)
             return _crash(problem, printed, self._changed(question, inputs, before))
         except (Exception, SystemExit, KeyboardInterrupt) as problem:
             if isinstance(problem, KeyboardInterrupt) and _interrupted_by_user(problem):
@@ -228,7 +229,7 @@ def _crash(problem: BaseException, printed: StringIO, changed: tuple[str, str]) 
     kinds = tuple(kind.__name__ for kind in type(problem).__mro__ if kind is not object)
     place = ""
     for frame in reversed(traceback.extract_tb(problem.__traceback__)):
-        if "ipykernel" in frame.filename or frame.filename.startswith("<"):  # a cell of the notebook
+        if is_in_cell(frame):
             place = f" (line {frame.lineno} of the cell: {(frame.line or '').strip()[:120]})".replace(": )", ")")
             break
     try:

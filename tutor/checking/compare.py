@@ -227,7 +227,7 @@ def _sequence_difference(
     for index, (first, second) in enumerate(zip(wanted, got, strict=True)):
         problem = _part_difference(first, second, view, tolerance, at)
         if problem:
-            return type(problem)(f"value {index} of {len(wanted)}: {problem}")
+            return type(problem)(f"value {index + 1} of {len(wanted)}: {problem}")
     return None
 
 

@@ -32,6 +32,7 @@ from tutor.checking.model_probes import CHANGES
 from tutor.checking.probes import OTHERS, OWN_WEIGHTS, SAME_OBJECT
 from tutor.checking.seals import Sealed as Sealed
 from tutor.checking.seals import sealed_problem
+from tutor.checking.slips import NO_GPU, RAISED_ABOVE, WANTS_GPU, WITHOUT_GPU
 from tutor.checking.verdict import Verdict
 
 SECONDS = 5.0  # for one check, however many questions it asks; right answers take a tenth on a slow laptop
@@ -60,7 +61,7 @@ NO_ANSWER = (
     "it uses {}, which is what this exercise asks for: that is no answer, and earns nothing (see notebook 00). Write "
     "it yourself; what else PyTorch has may be used"
 )
-ONLY_BESIDE = "of what is passed, stages that many wrong answers pass, too, earn points only beside {}."
+ONLY_BESIDE = "what is passed so far earns its points together with {}."
 AT_CORNERS = (
     "'{0}' fails only at the edges of what is asked for, such as the smallest input or a very long one. That costs "
     "{1:g} of the points, and not the whole stage."
@@ -272,7 +273,7 @@ def judge(examples: Examples, answer: Answer, seconds: float = SECONDS, *, hidde
     failed = [failure for _, failure in failures if failure is not None]
     if not failed:
         return verdict
-    if asked[0].reply.outcome == "not attempted":
+    if asked[0].reply.outcome == "not attempted" and asked[0].reply.error != RAISED_ABOVE:
         return replace(verdict, outcome="not attempted", earned=0.0, sentence=asked[0].reply.error)
     return _explained(verdict, examples, asked, failed)
 
@@ -367,15 +368,29 @@ def _does_what_is_asked(examples: Examples, passed: Sequence[StageCases]) -> boo
     return deciding <= names and (not strong or bool(strong & names))
 
 
-def _stages(failures: Failures) -> tuple[tuple[str, bool], ...]:
-    """Returns names of stages and whether they are passed; of what every answer keeps, what fails by itself."""
-    main = [(stage.name, failure is None) for stage, failure in failures if not stage.cost]
+def _stages(failures: Failures) -> tuple[tuple[str, bool | None], ...]:
+    """Returns names of stages and whether they are passed, None where the first failure stands in the way.
+
+    Of what every answer keeps there is only what fails by itself.
+    """
+    first = next((failure for _, failure in failures if failure is not None), None)
+    main = [
+        (stage.name, None if first and failure and _stops_alike(first, failure) else failure is None)
+        for stage, failure in failures
+        if not stage.cost
+    ]
     kept = [(stage.name, failure is None) for stage, failure in failures if stage.cost]
     return (
         *main,
         *([(KEEPS, True)] if kept and all(passed for _, passed in kept) else []),
         *(k for k in kept if not k[1]),
     )
+
+
+def _stops_alike(first: Asked, later: Asked) -> bool:
+    """Says whether a later question has ended as the first failure did: its stage has not been reached."""
+    alike = (first.reply.outcome, first.reply.error_type) == (later.reply.outcome, later.reply.error_type)
+    return later is not first and alike and later.reply.outcome != "value" and not _raised_as_wanted(later)
 
 
 def _ask(examples: Examples, stages: Sequence[StageCases], answer: Answer, seconds: float) -> list[Asked]:
@@ -526,12 +541,14 @@ def _explained(verdict: Verdict, examples: Examples, asked: Sequence[Asked], fai
         examples, [one for one in asked if one.stage is first.stage], asked
     )
     stopped = first.reply.outcome in ("crashed", "late") and not _raised_as_wanted(first)
+    if stopped and WANTS_GPU.search(first.reply.error):
+        mistake = NO_GPU
     verdict = replace(
         verdict,
         outcome=first.reply.outcome if stopped else "wrong",
         look=_where_to_look(first, graded=verdict.graded),
         mistake=mistake,
-        hint=examples.hints.get(mistake, ""),
+        hint=WITHOUT_GPU if mistake == NO_GPU else examples.hints.get(mistake, ""),
         error_type=_builtin_error(first.reply) if verdict.graded else first.reply.error_type,
     )
     if verdict.graded:
@@ -576,6 +593,8 @@ def _raised_as_wanted(asked: Asked) -> bool:
 def _where_to_look(first: Asked, *, graded: bool) -> str:
     """Returns the sentence of the stage, or, where it cannot speak of what is wrong, that for this kind."""
     if not isinstance(first.problem, InputsChanged):
+        if first.problem == RAISED_ABOVE:
+            return ""
         return _look_at_kind(first) or f"{first.stage.look}{'' if graded else _try_it(first)}"
     kind = next((kind for kind in LEAVE_IT if kind in first.reply.changed_inputs), "kind")
     of_a_model = kind in ("mode", "settings", "hooks", "requires_grad", "gradients")

@@ -13,6 +13,8 @@ from typing import Any
 import numpy as np
 import torch
 
+CPU = torch.device("cpu")
+
 
 def seed_torch(seed: int) -> None:
     """Seeds PyTorch's generator, and those of GPUs where these are in use.
@@ -28,8 +30,9 @@ def seed_torch(seed: int) -> None:
 
 @contextmanager
 def state_kept(*, generators: bool = True) -> Iterator[None]:
-    """Puts back random state, gradient mode, default dtype, threads and warning filters; seeds them for the answer.
+    """Puts back random state, gradient mode, default dtype and device, threads and warnings; seeds them for the answer.
 
+    An answer is asked with PyTorch's own defaults, whatever dtype and device a cell has set: so it is marked.
     The answer runs on one thread: questions are small, threads that wait for each other use up CPU time, and sums come
     out the same whatever the number of cores.
 
@@ -37,7 +40,8 @@ def state_kept(*, generators: bool = True) -> Iterator[None]:
     most answers, and where nothing but answers runs, each seeded anew, nobody misses it.
     """
     python, numpy = (random.getstate(), np.random.get_state()) if generators else (None, None)
-    grad, dtype, threads = torch.is_grad_enabled(), torch.get_default_dtype(), torch.get_num_threads()
+    grad, threads = torch.is_grad_enabled(), torch.get_num_threads()
+    dtype, device = torch.get_default_dtype(), _device()
     devices = list(range(torch.cuda.device_count())) if torch.cuda.is_initialized() else []
     with torch.random.fork_rng(devices=devices), warnings.catch_warnings():
         warnings.simplefilter("ignore")
@@ -45,6 +49,7 @@ def state_kept(*, generators: bool = True) -> Iterator[None]:
         np.random.seed(0)
         seed_torch(0)
         _set_threads(1)
+        usual_defaults()
         try:
             yield
         finally:
@@ -53,7 +58,29 @@ def state_kept(*, generators: bool = True) -> Iterator[None]:
                 np.random.set_state(numpy)
             torch.set_grad_enabled(grad)
             torch.set_default_dtype(dtype)
+            _set_device(device)
             _set_threads(threads)
+
+
+def usual_defaults() -> list[str]:
+    """Gives PyTorch its own default dtype and device again; returns which of them had been set."""
+    found = ["dtype"] if torch.get_default_dtype() != torch.float32 else []
+    torch.set_default_dtype(torch.float32)
+    if _device() != CPU:
+        found.append("device")
+        _set_device(CPU)
+    return found
+
+
+def _device() -> torch.device:
+    """Returns the default device; PyTorch's own function asks the device for its number, and fails where it is not."""
+    context = getattr(torch._GLOBAL_DEVICE_CONTEXT, "device_context", None)
+    return CPU if context is None else torch.device(context.device)
+
+
+def _set_device(device: torch.device) -> None:
+    if _device() != device:
+        torch.set_default_device(None if device == CPU else device)
 
 
 def _set_threads(threads: int) -> None:

@@ -176,7 +176,7 @@ def _first_difference(name: str, was: Any, now: Any) -> str:
     """Returns in one sentence where two plain values first differ; `name` stands for the value as Python code."""
     if isinstance(was, Tensor) and isinstance(now, Tensor):
         return _difference_of_tensors(name, was, now)
-    if isinstance(was, list) and isinstance(now, list):
+    if isinstance(was, list | tuple) and isinstance(now, list | tuple) and type(was) is type(now):
         pairs = enumerate(zip(was, now, strict=False))
         first = next((n for n, (one, other) in pairs if plain.encode(one) != plain.encode(other)), -1)
         if first >= 0 and len(was) == len(now):

@@ -27,6 +27,11 @@ SAID = {
 }
 
 
+KINDS = {True: "passed", False: "failed", None: "unreached"}  # of the line on a stage
+SIGNS = {"passed": ("&#10003;", "passed"), "failed": ("&#10007;", "failed"), "unreached": ("&ndash;", "not reached")}
+UNREACHED = ' <span aria-hidden="true">(not reached)</span>'  # for the eye; the sign says it to a screen reader
+
+
 @dataclass(frozen=True)
 class Verdict:
     """The outcome of a check; shown as HTML in a notebook and as text elsewhere.
@@ -42,7 +47,7 @@ class Verdict:
     outcome: str
     earned: float
     points: float
-    stages: tuple[tuple[str, bool], ...]
+    stages: tuple[tuple[str, bool | None], ...]  # None: not reached
     sentence: str = ""
     look: str = ""
     others: tuple[tuple[str, str], ...] = ()
@@ -72,7 +77,7 @@ class Verdict:
         """Returns (kind, text) for each line below the headline."""
         lines = []
         if self.outcome != "not attempted":
-            lines += [("passed" if passed else "failed", stage) for stage, passed in self.stages]
+            lines += [(KINDS[passed], stage) for stage, passed in self.stages]
         lines += [("said", text) for text in (self.call and f"Asked: {self.call}", self.sentence) if text]
         if self.mistake:
             lines += [("mistake", f"This looks like: {self.mistake}. {self.hint}")]
@@ -82,7 +87,7 @@ class Verdict:
         return lines + [("note", note) for note in self.notes]
 
     def __str__(self) -> str:
-        marks = {"passed": "[passed] ", "failed": "[failed] ", "note": "Note: ", "other": "  "}
+        marks = {kind: f"[{said}] " for kind, (_, said) in SIGNS.items()} | {"note": "Note: ", "other": "  "}
         return "\n".join([self.headline, *(f"  {marks.get(kind, '')}{text}" for kind, text in self._lines())])
 
     __repr__ = __str__
@@ -108,8 +113,9 @@ class Verdict:
                 "lines": [{"kind": "failed", "text": "every row"}],  # below the headline, as the text shows them
             }
 
-        `kind` is "passed" or "failed" (the text is a stage's name), "said", "mistake" ("This looks like: ..."), "look"
-        ("Where to look: ...") or "note" (without "Note: " before it).
+        `kind` is "passed", "failed" or, where an earlier error stands in the way, "unreached" (the text is a stage's
+        name), "said", "mistake" ("This looks like: ..."), "look" ("Where to look: ...") or "note" (without "Note: "
+        before it).
         """
         return {
             "exercise": self.name,
@@ -118,7 +124,7 @@ class Verdict:
             "headline": self.headline,
             "earned": float(self.earned),
             "points": float(self.points),
-            "stages": [{"name": name, "passed": passed} for name, passed in self.stages],
+            "stages": [{"name": name, "passed": bool(passed)} for name, passed in self.stages],
             "sentence": self.sentence,
             "look": self.look,
             "mistake": self.mistake,
@@ -133,12 +139,14 @@ class Verdict:
 
     def _repr_html_(self) -> str:
         edge = colour({"right": "right", "not attempted": "open"}.get(self.outcome, "wrong"))
-        signs = {"passed": "&#10003; ", "failed": "&#10007; ", "note": "Note: "}
+        signs = {kind: f'<span role="img" aria-label="{said}">{sign}</span> ' for kind, (sign, said) in SIGNS.items()}
+        signs["note"] = "Note: "
+        looks = {"mistake": "font-weight:600", "unreached": f"color:{colour('open')}"}
         rows = ""
         for others, lines in groupby(self._lines(), lambda line: line[0] == "other"):
             group = "".join(
-                f'<div style="margin-top:2px;{"font-weight:600" if kind == "mistake" else ""}">'
-                f"{signs.get(kind, '')}{sentence_as_html(text)}</div>"
+                f'<div style="margin-top:2px;{looks.get(kind, "")}">'
+                f"{signs.get(kind, '')}{sentence_as_html(text)}{UNREACHED if kind == 'unreached' else ''}</div>"
                 for kind, text in lines
             )
             rows += f"<details><summary>{OTHERS}</summary>{group}</details>" if others else group
