@@ -140,6 +140,8 @@ def _why_no_page(course: Course, page: Path, mark: Mark) -> str:
     again = f"python -m grading feedback {mark.assignment}"
     if not page.is_file():
         return "no mark, and so no feedback page" if mark.score is None else f"no feedback page; {again}"
+    if mark.score is None:
+        return f"no mark any more, its points have changed; python -m grading autograde {mark.assignment}"
     graded = course.autograded(mark.student, mark.assignment)
     shown = SCORE.search(page.read_text(encoding="utf-8", errors="replace"))
     gradebook = (mark.score or 0.0) + mark.penalty
