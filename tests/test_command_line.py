@@ -65,7 +65,9 @@ def test_each_commands_help_has_an_example(command: str, capsys: pytest.CaptureF
 def test_every_command_is_known(capsys: pytest.CaptureFixture[str]) -> None:
     with pytest.raises(SystemExit, match="0"):
         main(["--help"])
-    known = "build,new,release,book,demo,collect,autograde,regrade,essays,similar,feedback,hand-back,solutions"
+    known = (
+        "build,new,release,book,demo,due,extend,collect,autograde,regrade,essays,similar,feedback,hand-back,solutions"
+    )
     assert f"{{{known},report,export,doctor}}" in capsys.readouterr().out
 
 

@@ -73,7 +73,7 @@ def marks(course: Course, assignments: Sequence[str] = ()) -> tuple[list[Mark], 
         for name in assignments or points:
             graded = list(_recorded(book, name, points[name]))
             handed_in = {folder.parent.name for folder in course.submissions.glob(f"[!.]*/{name}")}
-            found += graded
+            found += [mark for mark in graded if mark.score is not None or mark.received or mark.student in handed_in]
             found += [
                 Mark(student, name, None, points[name], 0, "")
                 for student in handed_in - {mark.student for mark in graded}
@@ -92,7 +92,9 @@ def _recorded(book: Any, assignment: str, points: float) -> Iterator[Mark]:
     for submission in book.assignment_submissions(assignment):
         grades = [grade for notebook in submission.notebooks for grade in notebook.grades]
         automatic = [grade for grade in grades if grade.cell.cell_type != "markdown"]
-        has_mark = all(grade.auto_score is not None or grade.manual_score is not None for grade in automatic)
+        has_mark = bool(grades) and all(
+            grade.auto_score is not None or grade.manual_score is not None for grade in automatic
+        )
         unread = sum(grade.needs_manual_grade and grade.cell.cell_type == "markdown" for grade in grades)
         penalty = float(submission.late_submission_penalty)
         score = max(0.0, float(submission.score) - penalty)

@@ -29,7 +29,8 @@ def lines(text: str) -> list[list[str]]:
 def made(tmp_path_factory: pytest.TempPathFactory) -> Path:
     """A gradebook of nbgrader's with two assignments: Ada is graded, Bob's essay is unread, Zoë's work has no mark."""
     tmp_path = tmp_path_factory.mktemp("export")
-    (tmp_path / "gradebook" / "submitted" / "yan" / A).mkdir(parents=True)  # could not be graded
+    for student in ("yan", "zoe"):
+        (tmp_path / "gradebook" / "submitted" / student / A).mkdir(parents=True)  # could not be graded
     Course(tmp_path).name_students(
         {"ada": ("Ada", "Lovelace"), "bob": ("Bob", '=cmd|"/c calc"!A1'), "zoe": ("Zoë", "")}
     )

@@ -22,6 +22,7 @@ from grading.classroom.hand_back import HandedBack, Settings
 from grading.classroom.worksheet import Worksheet
 from grading.folder.course import Course
 from grading.folder.errors import CourseError
+from grading.folder.times import read_time
 from grading.pages.exporter import make_page
 from tests.classroom.test_collect import A, content, make_zip, moodle, write_roster
 
@@ -333,9 +334,7 @@ def test_each_student_of_canvas_gets_the_own_page(course: Path) -> None:
 
 def test_an_older_file_does_not_become_the_one_to_answer(course: Path) -> None:
     collected(course, {f"ada_1_901_{A}.ipynb": content("new")})
-    path = make_zip(
-        course.parent / "old.zip", {f"ada_1_800_{A}.ipynb": content("old")}, collect.read_time("2025-01-01")
-    )
+    path = make_zip(course.parent / "old.zip", {f"ada_1_800_{A}.ipynb": content("old")}, read_time("2025-01-01 00:00"))
     collect.collect(Course(course), path)
     mark(course, {"ada": 5.0})
     assert set(as_canvas_reads(handed(course, "canvas").files[0])) == {("1", "901")}
