@@ -11,6 +11,7 @@ import asyncio
 import functools
 import json
 import secrets
+from collections import Counter
 from collections.abc import Callable, Sequence
 from dataclasses import replace
 from http import HTTPStatus
@@ -33,6 +34,7 @@ POLICY = (
     "base-uri 'none'; form-action 'none'; frame-ancestors 'none'"
 )
 SCRIPT = Path(__file__).with_name("templates") / "essays.js"
+OFFERED = 5  # comments under keys: as many as the page's script offers
 STATES = {"read": "read", "unread": "not read yet", "again": "to be read again: graded anew since it was read"}
 
 
@@ -65,8 +67,15 @@ def question_page(course: Course, asked: Question) -> str:
         empty=count.empty,
         left_out=count.answers - len(found),
         states=STATES,
+        comments=json.dumps(_comments(found)),
         members=lambda group: json.dumps([{"key": one.key, "seen": one.seen} for one in group.answers]),
     )
+
+
+def _comments(found: Sequence[Answer]) -> list[str]:
+    """Returns comments that can be used again: those that most answers have, the gradebook keeps no times."""
+    counted = Counter(one.mark.comment for one in found if one.mark.comment)
+    return [comment for comment, _ in counted.most_common(OFFERED)]
 
 
 def shown(answers: Sequence[Answer]) -> list[dict[str, Any]]:
