@@ -87,11 +87,11 @@ def _parser() -> argparse.ArgumentParser:
 
     due = add(
         "due",
-        "grading.classroom.due:due",
+        "grading.classroom.due:command",
         "set or show when an assignment is due, and who has an extension",
+        "01_causal_mask",
         "01_causal_mask '2026-01-12 18:00'",
         "01_causal_mask '2026-01-12 18:00 Europe/Berlin'",
-        "01_causal_mask",
     )
     due.add_argument("assignment", help="its full name: 01_causal_mask")
     due.add_argument(
@@ -101,7 +101,7 @@ def _parser() -> argparse.ArgumentParser:
 
     extend = add(
         "extend",
-        "grading.classroom.due:extend",
+        "grading.classroom.due:command",
         "give one student more time",
         "01_causal_mask ada --days 2",
         "01_causal_mask ada --to '2026-01-14 18:00'",
@@ -221,9 +221,10 @@ def _parser() -> argparse.ArgumentParser:
         "write the marks for a spreadsheet, for Canvas or for Moodle",
         "--format canvas",
         "01_causal_mask --format csv --out marks.csv",
+        "--format exercises",
     )
     export.add_argument("assignment", nargs="*", help="full names (default: all)")
-    export.add_argument("--format", choices=("csv", "canvas", "moodle"), default="csv")
+    export.add_argument("--format", choices=("csv", "exercises", "canvas", "moodle"), default="csv")
     export.add_argument("--out", default=None, help="the file (default: gradebook/marks_FORMAT.csv); - prints it")
 
     # A student's copy of the course has all that this one needs.

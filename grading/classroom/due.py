@@ -17,7 +17,12 @@ from grading.folder.times import read_time, shown
 MOST_DAYS = 3660
 
 
-def due(options: argparse.Namespace) -> int:
+def command(options: argparse.Namespace) -> int:
+    """Runs `python -m grading due` or `extend`."""
+    return _due(options) if options.command == "due" else _extend(options)
+
+
+def _due(options: argparse.Namespace) -> int:
     """Sets, shows or removes the due date of an assignment."""
     course = _course(options)
     if options.time and options.remove:
@@ -33,7 +38,7 @@ def due(options: argparse.Namespace) -> int:
     return 0
 
 
-def extend(options: argparse.Namespace) -> int:
+def _extend(options: argparse.Namespace) -> int:
     """Sets, shows or removes somebody's extension."""
     course, assignment, student = _course(options), options.assignment, options.student
     wishes = [options.days is not None, bool(options.to), options.remove]

@@ -207,8 +207,8 @@ def test_who_has_no_number_no_page_or_an_old_page_is_reported_by_name(
     assert "1 of 5 students get their feedback page." in output
     assert "Bob Brown (bob): the site's number is not known; collect the zip file of the site again" in output
     assert "Cy Crow (cy): no mark, and so no feedback page" in output
-    for name in ("Eve Elm (eve)", "Zo Zu (zo)"):
-        assert f"{name}: the feedback page is older than the mark; python -m grading feedback {A}" in output
+    old = "the feedback page is older than the mark; python -m grading feedback"
+    assert f"Eve Elm (eve), Zo Zu (zo): {old} {A}" in output
     assert as_moodle_reads(course / "gradebook" / "hand_back" / f"{A}_moodle.zip") == {1: page("ada", 9.0)}
 
 
@@ -415,6 +415,33 @@ def test_a_zip_is_written_whole_or_not_at_all(course: Path, monkeypatch: pytest.
         handed(course, "moodle")
     assert [file.name for file in path.parent.iterdir()] == [path.name]
     assert path.read_bytes() == before
+
+
+@pytest.mark.parametrize(("names", "form", "site"), [
+    ([moodle("Ada", 1), moodle("Bob", 2)], "folders", "moodle"),
+    ([moodle("Ada", 1), moodle("Bob", 2)], "canvas", "moodle"),
+    ([f"adalovelace_11_901_{A}.ipynb", f"bobbrown_12_902_{A}.ipynb"], "moodle", "canvas"),
+])  # fmt: skip
+def test_another_sites_format_is_refused_once(
+    course: Path, capsys: pytest.CaptureFixture[str], names: list[str], form: str, site: str
+) -> None:
+    collected(course, {name: content(name) for name in names})
+    mark(course, {path.name: 3.0 for path in (course / "gradebook" / "submitted").iterdir()})
+    assert main(["hand-back", A, "--format", form, "--course", str(course)]) == 2
+    told = capsys.readouterr()
+    assert told.out == ""
+    assert len(told.err.strip().split("\n")) == 1
+    assert f"expected --format {site}, got --format {form}" in told.err
+
+
+def test_one_reason_of_many_is_one_line(course: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    for number in range(30):
+        collected(course, {f"s{number}_{A}.ipynb": content(str(number))})
+    mark(course, {f"s{number}": 3.0 for number in range(30)})
+    assert main(["hand-back", A, "--format", "moodle", "--course", str(course)]) == 1
+    lines = [line for line in capsys.readouterr().out.split("\n") if "the site's number is not known" in line]
+    assert len(lines) == 1
+    assert "and 10 more: " in lines[0]
 
 
 def test_names_of_sites_are_kept_when_a_file_comes_by_hand(course: Path) -> None:
