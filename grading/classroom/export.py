@@ -307,8 +307,8 @@ def _advice(kind: str, found: Sequence[Mark], people: dict[str, Person], listed:
     if listed:
         absent = [one for one in sorted({mark.student for mark in found}) if listed.person(one) is None]
         if absent:
-            names = {one.id: one.name for one in people.values()}
-            those = some([called(one, names) for one in absent])
+            by_id = {one.id: one.name for one in people.values()}
+            those = some([called(one, by_id) for one in absent])
             yield f"not in the list of students ({LIST}): {those}; their rows are in the file."
     if kind == "canvas":
         bare = [name for name in sorted({mark.assignment for mark in found}) if not canvas_title(name, listed.titles)]
