@@ -3,6 +3,7 @@
 import datetime
 import shutil
 import time
+from collections.abc import Iterator
 from pathlib import Path
 
 import pytest
@@ -13,6 +14,12 @@ from grading.folder.course import Course
 
 A = demo.ASSIGNMENT
 ROSTER = "id,first_name,last_name,email\nada1815,Ada,Lovelace,ada@example.org\nbob,Bob,Brown,bob@example.org\n"
+
+
+@pytest.fixture(autouse=True, scope="module")
+def put_back() -> Iterator[None]:
+    yield
+    time.tzset()  # the zone of this machine is there again
 
 
 @pytest.fixture

@@ -2,6 +2,7 @@
 
 import datetime
 import time
+from collections.abc import Iterator
 
 import pytest
 
@@ -16,9 +17,9 @@ def berlin(monkeypatch: pytest.MonkeyPatch) -> None:
 
 
 @pytest.fixture(autouse=True, scope="module")
-def put_back() -> object:
+def put_back() -> Iterator[None]:
     yield
-    time.tzset()
+    time.tzset()  # the zone of this machine is there again
 
 
 @pytest.mark.parametrize(("text", "utc"), [
