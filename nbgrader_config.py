@@ -1,17 +1,22 @@
 """A plain nbgrader course: the folders of this repository under nbgrader's names."""
 
 import os
+import sys
 
 from nbconvert.preprocessors import ClearMetadataPreprocessor
 from nbgrader import preprocessors
 
 from grading.autograder.preprocessors import MendCells, SandboxedExecute, SaveMarks, TakeAnswers
+from grading.autograder.releasing import RELEASING, keep_released
 from grading.folder.course import COURSE_ID
 from tutor import validating
 from tutor.overview import ESSAY_STUB
 
 c = get_config()  # noqa: F821 - nbgrader defines it when it reads this file
 validating.configure(c)
+programs = os.path.dirname(sys.executable)  # nbgrader calls alembic by name, whether or not this one is called by path
+if programs not in os.environ.get("PATH", "").split(os.pathsep):
+    os.environ["PATH"] = os.pathsep.join([programs, os.environ.get("PATH", os.defpath)])
 
 c.CourseDirectory.course_id = COURSE_ID
 c.CourseDirectory.root = os.path.dirname(os.path.abspath(__file__))
@@ -29,6 +34,10 @@ c.CourseDirectory.ignore = [".ipynb_checkpoints", "*.pyc", "__pycache__", "feedb
 c.ClearSolutions.code_stub = {"python": 'raise NotImplementedError("Replace this line by your answer")'}
 c.ClearSolutions.text_stub = ESSAY_STUB
 
+# An assignment may get other points and exercises in mid-term; grading takes it into the gradebook by itself.
+keep_released()
+c.GenerateAssignment.preprocessors = RELEASING
+c.Autograde.pre_convert_hook = "grading.autograder.releasing.enter_assignment"
 # `nbgrader autograde` and formgrader's button run students' code in the sandbox of `python -m grading autograde`.
 c.Autograde.sanitize_preprocessors = [
     TakeAnswers,

@@ -15,6 +15,8 @@ def main(arguments: Sequence[str] | None = None) -> int:
     options = parse(arguments)
     name, _, function = options.run.partition(":")
     try:
+        if (folder := getattr(options, "course", None)) and not folder.is_dir():
+            raise CourseError(f"there is no folder {folder}; expected a course folder, with solutions/ in it.")
         status: int = getattr(importlib.import_module(name), function)(options)
     except CourseError as problem:
         print(problem, file=sys.stderr)

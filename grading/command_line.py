@@ -85,6 +85,34 @@ def _parser() -> argparse.ArgumentParser:
     )
     demo.add_argument("--folder", default=None, help="course folder to build (default: demo/)")
 
+    due = add(
+        "due",
+        "grading.classroom.due:command",
+        "set or show when an assignment is due, and who has an extension",
+        "01_causal_mask",
+        "01_causal_mask '2026-01-12 18:00'",
+        "01_causal_mask '2026-01-12 18:00 Europe/Berlin'",
+    )
+    due.add_argument("assignment", help="its full name: 01_causal_mask")
+    due.add_argument(
+        "time", nargs="?", default="", help="in this machine's zone, or with one: Europe/Berlin, +01:00, Z"
+    )
+    due.add_argument("--remove", action="store_true", help="it is due no more: nothing is late")
+
+    extend = add(
+        "extend",
+        "grading.classroom.due:command",
+        "give one student more time",
+        "01_causal_mask ada --days 2",
+        "01_causal_mask ada --to '2026-01-14 18:00'",
+        "01_causal_mask ada --remove",
+    )
+    extend.add_argument("assignment", help="its full name: 01_causal_mask")
+    extend.add_argument("student", nargs="?", default="", help="the id; without one all extensions are shown")
+    extend.add_argument("--days", type=float, default=None, help="days after the due date; 0.5 for 12 hours")
+    extend.add_argument("--to", default="", metavar="TIME", help="until when, written as for `due`")
+    extend.add_argument("--remove", action="store_true", help="take the extension away")
+
     collect = add(
         "collect",
         "grading.classroom.collect:command",
@@ -96,7 +124,7 @@ def _parser() -> argparse.ArgumentParser:
     collect.add_argument("path", type=Path, help="the folder or zip file, or a filled-in list of unknown files")
     collect.add_argument("assignment", nargs="?", default="", help="what it is for, where file names do not tell")
     collect.add_argument("--roster", type=Path, default=None, help="list of students (default: gradebook/students.csv)")
-    collect.add_argument("--time", default=None, help="when it came in: '2026-01-12 18:00' (default: the files' times)")
+    collect.add_argument("--time", default=None, help="when it came in, as for `due` (default: the files' times)")
     collect.add_argument("--mend", action="store_true", help="mend damaged files, as doctor does; originals are kept")
     collect.add_argument("--json", action="store_true", help="print what became of each file as JSON")
 
@@ -193,9 +221,10 @@ def _parser() -> argparse.ArgumentParser:
         "write the marks for a spreadsheet, for Canvas or for Moodle",
         "--format canvas",
         "01_causal_mask --format csv --out marks.csv",
+        "--format exercises",
     )
     export.add_argument("assignment", nargs="*", help="full names (default: all)")
-    export.add_argument("--format", choices=("csv", "canvas", "moodle"), default="csv")
+    export.add_argument("--format", choices=("csv", "exercises", "canvas", "moodle"), default="csv")
     export.add_argument("--out", default=None, help="the file (default: gradebook/marks_FORMAT.csv); - prints it")
 
     # A student's copy of the course has all that this one needs.
@@ -214,6 +243,6 @@ def _parser() -> argparse.ArgumentParser:
     for command in (demo, autograde, regrade):
         command.add_argument("--unsafe", action="store_true", help="grade even where no sandbox can be made")
     with_a_class = (collect, autograde, regrade, essays, similar, feedback, hand_back, solutions, report, export)
-    for command in (book, *with_a_class):
+    for command in (book, due, extend, *with_a_class):
         command.add_argument("--course", type=Path, default=None, help="course folder (default: this one)")
     return parser

@@ -47,7 +47,38 @@ def test_a_folder_without_a_course_is_named(tmp_path: Path, capsys: pytest.Captu
     assert f"{tmp_path} is no course folder" in capsys.readouterr().err
 
 
-COMMANDS = ["autograde", "build", "collect", "demo", "doctor", "essays", "export", "feedback", "hand-back", "new"]
+@pytest.mark.parametrize(("words", "told"), [
+    ("autograde --course /nope", "there is no folder /nope; expected a course folder"),
+    ("export --course /nope", "there is no folder /nope"),
+    ("autograde --workers 0", "--workers 0 would grade nothing; expected 1 or more"),
+    ("autograde --workers -2", "--workers -2 would grade nothing"),
+    ("build 99", "99"),
+    ("build 99 --check", "99"),
+    ("new 99_none token_count", "no notebook is called '99_none'"),
+    ("doctor .", ". is a folder; expected a notebook file"),
+    ("doctor nope.ipynb", "there is no file nope.ipynb"),
+])  # fmt: skip
+def test_what_cannot_be_done_is_said_in_one_sentence(words: str, told: str, capsys: pytest.CaptureFixture[str]) -> None:
+    assert main(words.split()) == 2
+    message = capsys.readouterr().err.strip()
+    assert told in message
+    assert "\n" not in message
+
+
+COMMANDS = [
+    "autograde",
+    "build",
+    "collect",
+    "demo",
+    "doctor",
+    "due",
+    "essays",
+    "extend",
+    "export",
+    "feedback",
+    "hand-back",
+    "new",
+]
 COMMANDS += ["regrade", "report", "similar", "solutions"]
 
 
@@ -65,7 +96,9 @@ def test_each_commands_help_has_an_example(command: str, capsys: pytest.CaptureF
 def test_every_command_is_known(capsys: pytest.CaptureFixture[str]) -> None:
     with pytest.raises(SystemExit, match="0"):
         main(["--help"])
-    known = "build,new,release,book,demo,collect,autograde,regrade,essays,similar,feedback,hand-back,solutions"
+    known = (
+        "build,new,release,book,demo,due,extend,collect,autograde,regrade,essays,similar,feedback,hand-back,solutions"
+    )
     assert f"{{{known},report,export,doctor}}" in capsys.readouterr().out
 
 

@@ -44,8 +44,6 @@ MINUTES_PER_POINT = {"check": 5, "essay": 8}  # of an exercise whose definition 
 class BuildError(CourseError):
     """A source is not as it must be; the message names the file and the line."""
 
-    status = 1
-
 
 @dataclass(frozen=True)
 class Cell:

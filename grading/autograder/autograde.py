@@ -10,11 +10,14 @@ from grading.autograder import reporting
 from grading.autograder.outcome import FAILED
 from grading.autograder.preparation import chosen, lock_in
 from grading.folder.course import ROOT, Course
+from grading.folder.errors import CourseError
 
 
 def command(options: argparse.Namespace) -> int:
     """Grades, prints a table or JSON, and returns 0 only when every submission has a mark, else SOME_WITHOUT_MARK."""
     start = time.perf_counter()
+    if options.workers is not None and options.workers < 1:
+        raise CourseError(f"--workers {options.workers} would grade nothing; expected 1 or more, or leave it out.")
     course = Course((options.course or ROOT).resolve())
     with reporting.Log(course.root, "autograde") as log:
         log.write(f"autograde {vars(options)}")

@@ -13,19 +13,17 @@ import time
 from collections.abc import Callable, Mapping, Sequence
 from typing import TypeVar
 
-from nbgrader.api import InvalidEntry, MissingEntry
+from nbgrader.api import InvalidEntry
 from sqlalchemy.exc import DataError, DBAPIError, IntegrityError
 
 from grading.autograder.marks import Marked, Written, count_lateness, store
 from grading.autograder.penalties import LatePenalties, PenaltyError
 from grading.autograder.read_before import Answers
-from grading.autograder.submission import Master
 from grading.folder.course import Course
 from grading.folder.database import is_lost
 from grading.folder.errors import CourseError
 from grading.folder.files import locked
 from grading.notebooks.beside import copy_others, write_beside
-from grading.notebooks.cells import grade_id, kind
 
 T = TypeVar("T")
 WAIT = 60.0  # seconds to wait for a database that somebody else is writing, or whose server is gone
@@ -45,22 +43,6 @@ def only_run(course: Course) -> contextlib.AbstractContextManager[None]:
     return locked(folder / ".grading.lock", message)
 
 
-def knows(course: Course, master: Master) -> bool:
-    """Says whether the gradebook has an assignment with the very cells of the master."""
-
-    def stored() -> dict[str, str] | None:
-        with course.gradebook() as book:
-            try:
-                notebook = book.find_notebook(master.assignment, master.assignment)
-            except MissingEntry:
-                return None
-            return {cell.name: cell.source for cell in notebook.source_cells}
-
-    found = _patiently(course, stored)
-    wanted = [cell for cell in master.notebook.cells if kind(cell)]
-    return found is not None and all(found.get(grade_id(cell)) == cell.source for cell in wanted)
-
-
 class UnwritableError(CourseError):
     """The database refuses the rows of one submission; the message says why."""
 
@@ -75,7 +57,7 @@ class Writer:
         self, course: Course, penalties: LatePenalties, report: Callable[[str], None] = lambda sentence: None
     ) -> None:
         self.course, self._penalties, self._report = course, penalties, report
-        _patiently(course, course.gradebook).close()  # there is one now
+        patiently(course, course.gradebook).close()  # there is one now
         self._engine = course.address.engine_for_writing()
 
     def close(self) -> None:
@@ -131,7 +113,7 @@ class Writer:
                 return store(connection, marked, self._penalties, self._answers)
 
         try:
-            return [*_patiently(self.course, transaction, self._report)]
+            return [*patiently(self.course, transaction, self._report)]
         except (DBAPIError, UnicodeError) as problem:
             if len(marked) > 1:
                 return [result for one in marked for result in self._rows([one])]
@@ -156,10 +138,10 @@ class Writer:
             with self._engine.begin() as connection:
                 return count_lateness(connection, assignment, student, received, self._penalties)
 
-        return _patiently(self.course, transaction, self._report)
+        return patiently(self.course, transaction, self._report)
 
 
-def _patiently(course: Course, action: Callable[[], T], report: Callable[[str], None] = lambda sentence: None) -> T:
+def patiently(course: Course, action: Callable[[], T], report: Callable[[str], None] = lambda sentence: None) -> T:
     """Returns what an action gives; tries again while others have the rows, or the server does not answer.
 
     An action is a whole transaction: one whose end was not confirmed is done again, with the same result.

@@ -6,17 +6,18 @@ import json
 import re
 from collections.abc import Mapping
 from pathlib import Path
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import nbformat
 from nbformat import NotebookNode
 
 from grading.authoring import build
-from grading.autograder.grade_submission import Graded
 from grading.autograder.submission import Master, Work, rebuilt
 from grading.folder.course import Course
-from grading.notebooks.cells import exercise_of, grade_id, kind
-from tutor.checking.verdict import MIME
+from grading.notebooks.cells import exercise_of, grade_id, kind, settings
+
+if TYPE_CHECKING:  # nbgrader's processes read notebooks too, and need no PyTorch
+    from grading.autograder.grade_submission import Graded
 
 MARKDOWN, ESCAPED = re.compile(r"([\\`*_\[\]{}<>&$~|#!])"), r"\\\1"  # signs that Markdown may obey, each as itself
 
@@ -34,6 +35,8 @@ def load_master(course: Course, assignment: str) -> Master:
 
 def graded_notebook(master: Master, work: Work, graded: Graded, key: str) -> NotebookNode:
     """Returns the notebook that nbgrader shows: the student's answers, and our verdicts as outputs of the checks."""
+    from tutor.checking.verdict import MIME  # only now, for the same reason
+
     notebook = rebuilt(master, work)
     for cell in notebook.cells:
         if kind(cell) == "solution":
@@ -87,8 +90,16 @@ def recorded_key(path: Path) -> str:
     return str(key)
 
 
+def _points(notebook: NotebookNode, but: set[str]) -> dict[str, Any]:
+    """Returns the points of what has a mark, by name, without some."""
+    graded = [cell for cell in notebook.cells if kind(cell) in ("check", "essay") and grade_id(cell) not in but]
+    return {grade_id(cell): settings(cell).get("points") for cell in graded}
+
+
 def merge_exercise(path: Path, new: NotebookNode, exercise: str) -> NotebookNode | None:
     """Returns a graded notebook with one exercise taken from another grading; None when there is none to keep.
+
+    Nor is one kept whose other exercises have other points than now, or are others: all of it is graded again.
 
     Its fingerprint stays the old one: the other exercises were not graded again, and a later run must see that.
     """
@@ -99,7 +110,7 @@ def merge_exercise(path: Path, new: NotebookNode, exercise: str) -> NotebookNode
     fresh = {grade_id(cell): cell for cell in new.cells}
     wanted = {exercise, f"{exercise}_check"}
     places = {grade_id(cell): index for index, cell in enumerate(old.cells)}
-    if not wanted <= set(places):
+    if not wanted <= set(places) or _points(old, wanted) != _points(new, wanted):
         return None
     for name in wanted:
         old.cells[places[name]] = fresh[name]

@@ -28,6 +28,7 @@ STUDENT: Table = api.Student.__table__
 ASSIGNMENT: Table = api.Assignment.__table__
 NOTEBOOK: Table = api.Notebook.__table__
 CELL: Table = api.BaseCell.__table__
+GRADED_CELL: Table = api.GradeCell.__table__
 SUBMISSION: Table = api.SubmittedAssignment.__table__
 PART: Table = api.SubmittedNotebook.__table__
 GRADE: Table = api.Grade.__table__
@@ -166,6 +167,8 @@ class _Held:
             )
         ).all()
         self.names: dict[str, str] = {cell.id: cell.name for cell in cells}
+        code = select(GRADED_CELL.c.id).where(GRADED_CELL.c.cell_type == "code", GRADED_CELL.c.id.in_(self.names))
+        self.checks = set(connection.scalars(code))
         self._cells = defaultdict(list)
         for cell in cells:
             self._cells[cell.notebook_id].append(cell)
@@ -268,7 +271,9 @@ def count_lateness(
     received: datetime.datetime | None,
     penalties: LatePenalties,
 ) -> Written | None:
-    """Counts the points for lateness of one submission anew; returns what the gradebook holds, None when it has none.
+    """Counts the points for lateness of one submission anew; returns what the gradebook holds.
+
+    None when it does not hold the points of each exercise.
 
     Raises:
         PenaltyError: when the course's late-penalty plugin stops; then nothing was written.
@@ -277,6 +282,9 @@ def count_lateness(
     if not held.has(student):
         return None
     submission = held.submission(student)
+    grades = [grade for part in submission.notebooks for grade in part.grades]
+    if any(grade.auto_score is None for grade in grades if grade.cell_id in held.checks):
+        return None  # its points have changed since
     before = float(sum(part.late_submission_penalty or 0.0 for part in submission.notebooks))
     moment = submission.timestamp if received is None else received.replace(tzinfo=None)
     if moment == submission.timestamp and not before and not submission.total_seconds_late:

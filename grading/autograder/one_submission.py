@@ -5,9 +5,9 @@ from __future__ import annotations
 from typing import Any
 
 from grading.autograder import pool
+from grading.autograder.entering import knows
 from grading.autograder.fingerprint import submission_key
 from grading.autograder.grade_submission import Budget, Graded
-from grading.autograder.gradebook import knows
 from grading.autograder.graded_notebook import graded_notebook, load_master
 from grading.autograder.seeds import secret_of, seed_of
 from grading.autograder.submission import Master, UnreadableError, read, rebuilt
@@ -41,10 +41,11 @@ class NbgraderEngine:
         """Returns the notebook of the course with the student's answers in it.
 
         Raises:
-            CourseError: when the gradebook does not have the assignment as `solutions/` has it now.
+            CourseError: when the gradebook or the exercises do not fit the assignment as `solutions/` has it now.
             UnreadableError: when no answers can be taken from the submission.
         """
         master = self._master(assignment, anew=True)
+        pool.refuse_unbuilt(master)
         if not knows(self._course, master):
             raise CourseError(
                 f"the gradebook does not have {assignment} as solutions/ has it now; run `nbgrader generate_assignment "

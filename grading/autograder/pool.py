@@ -19,6 +19,8 @@ from grading import sandbox
 from grading.autograder.grade_submission import Budget, Graded, grade
 from grading.autograder.submission import Master, Work
 from grading.definitions import exercise as exercises
+from grading.folder.errors import CourseError
+from grading.notebooks.cells import exercise_of, kind, settings
 from grading.sandbox.fork_server import ForkServer
 from grading.sandbox.serve import ChannelError
 from grading.sandbox.student_process import ForkServerClient, Pace
@@ -79,6 +81,21 @@ def prepare(fork_server: ForkServer, assignments: Iterable[str]) -> None:
     asks = [case.ask for one in known for stage in one.public_examples().stages for case in stage.cases]
     given = [[ask.inputs, ask.keywords, ask.build, ask.weights, ask.follow_up] for ask in asks]
     fork_server.make_models([plain.encode(recipe) for recipe in models_in(given)])
+
+
+def refuse_unbuilt(master: Master) -> None:
+    """Raises CourseError when a notebook's checks do not carry the points that their exercises have."""
+    defined = exercises.load(master.assignment)
+    for cell in master.notebook.cells:
+        if kind(cell) == "check":
+            name, points = exercise_of(cell), float(settings(cell).get("points", 0))
+            known = defined[name].points if name in defined else None
+            if known is None or abs(known - points) > 1e-9:
+                has = "is defined no more" if known is None else f"has {known:g} points"
+                raise CourseError(
+                    f"{name} {has} in grading/exercises/, and {points:g} points in the notebook {master.assignment}; "
+                    f"nothing was graded. Make the notebook anew (python -m grading build {master.assignment})."
+                )
 
 
 class _Queue:

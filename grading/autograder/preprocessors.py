@@ -13,6 +13,7 @@ from nbformat import NotebookNode
 from nbgrader.preprocessors import Execute, NbGraderPreprocessor, SaveAutoGrades
 from traitlets import Bool
 
+from grading.autograder.graded_notebook import load_master
 from grading.autograder.nbgrader_engine import NoSandboxError, engine_process
 from grading.autograder.read_before import Answers
 from grading.folder.course import Course
@@ -26,15 +27,20 @@ INSTEAD = (
 )
 
 
+def assignment_of(resources: Any) -> str:
+    """Returns the assignment that nbgrader is at; it has one notebook, of the same name."""
+    settings = resources["nbgrader"]
+    assignment: str = settings["assignment"]
+    if settings["notebook"] != assignment:
+        raise CourseError(f"{settings['notebook']}.ipynb is no notebook of this course; expected {assignment}.ipynb.")
+    return assignment
+
+
 def _from_engine(step: str, resources: Any) -> NotebookNode:
     """Returns what the engine makes of the submission that nbgrader is at."""
-    settings = resources["nbgrader"]
-    if settings["notebook"] != settings["assignment"]:
-        raise CourseError(
-            f"{settings['notebook']}.ipynb is no notebook of this course; expected {settings['assignment']}.ipynb."
-        )
+    assignment = assignment_of(resources)
     try:  # nbgrader works in the course folder
-        return engine_process(Path.cwd()).ask(step, settings["assignment"], settings["student"])
+        return engine_process(Path.cwd()).ask(step, assignment, resources["nbgrader"]["student"])
     except NoSandboxError as problem:
         raise CourseError(f"{problem} {INSTEAD}") from None
 
@@ -122,8 +128,6 @@ class TakeAnswers(NbGraderPreprocessor):  # type: ignore[misc]  # nbgrader has n
 
 def _put_essays(nb: NotebookNode, assignment: str) -> None:
     """Puts the essays of a student's own notebook into their cells, wherever they were written."""
-    from grading.autograder.graded_notebook import load_master
-
     released = load_master(Course(Path.cwd()), assignment).notebook.cells
     for name, essay in read_essays(nb.cells, released).items():
         own = [cell for cell in nb.cells if grade_id(cell) == name] if essay.text else []

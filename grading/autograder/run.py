@@ -15,12 +15,12 @@ from pathlib import Path
 from tqdm import tqdm
 
 from grading.autograder import pool
+from grading.autograder.entering import enter, say_who_is_left, ungraded
 from grading.autograder.fingerprint import submission_key
 from grading.autograder.grade_submission import Budget, Graded
-from grading.autograder.gradebook import Writer, knows, only_run
+from grading.autograder.gradebook import Writer, only_run
 from grading.autograder.graded_notebook import graded_notebook, load_master, merge_exercise, recorded_key
 from grading.autograder.marks import Marked, Written
-from grading.autograder.nbgrader_commands import nbgrader
 from grading.autograder.outcome import FAILED, GRADED, UNCHANGED, Outcome
 from grading.autograder.penalties import LatePenalties, PenaltyError
 from grading.autograder.pool import Job
@@ -28,7 +28,6 @@ from grading.autograder.preparation import chosen, start_fork_server
 from grading.autograder.seeds import secret_of, seed_of
 from grading.autograder.submission import Master, UnreadableError, read
 from grading.folder.course import Course, parse_timestamp
-from grading.folder.errors import CourseError
 from grading.notebooks.beside import STAMP, read_beside, why_no_time
 from grading.sandbox.fork_server import ForkServer
 from helpers.device import available_cores
@@ -85,7 +84,7 @@ def run(
         stack.enter_context(only_run(course))
         course.refuse_damaged_gradebook()
         penalties = LatePenalties(course)  # wrong settings are reported before anything is graded
-        masters = {name: _prepare(course, name) for name in dict.fromkeys(name for name, _ in found)}
+        masters = {name: _prepare(course, name, report) for name in dict.fromkeys(name for name, _ in found)}
         writer = stack.enter_context(closing(Writer(course, penalties, report)))
         if fork_server is None:
             from grading.autograder.cluster import Cluster, definitions
@@ -103,19 +102,19 @@ def run(
         for outcome in _grade_all(settings, found, masters, grade_all, writer):
             outcomes.append(outcome)
             on_outcome(outcome)
+        for name in masters:  # whom this run was not to grade
+            done = {one.student for one in outcomes if one.assignment == name}
+            if left := [student for student in ungraded(course, name) if student not in done]:
+                report(say_who_is_left(name, left, f"python -m grading autograde {name}"))
         return outcomes
 
 
-def _prepare(course: Course, assignment: str) -> Master:
-    """Returns the master, once nbgrader's gradebook knows its cells."""
+def _prepare(course: Course, assignment: str, report: Callable[[str], None]) -> Master:
+    """Returns the master, once nbgrader's gradebook has its cells and points."""
     master = load_master(course, assignment)
-    with course.address.turn():
-        if not course.has_gradebook():
-            course.gradebook().close()  # whole or not at all; nbgrader's own command may be killed halfway
-        if not knows(course, master):
-            done = nbgrader(course.root, "generate_assignment", assignment, "--force")
-            if done.returncode:
-                raise CourseError(f"nbgrader cannot take {assignment} into the gradebook: {done.stderr[-300:]}")
+    pool.refuse_unbuilt(master)
+    if changed := enter(course, master, report):
+        report(changed)
     return master
 
 

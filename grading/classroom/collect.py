@@ -50,6 +50,7 @@ from grading.classroom.roster import Roster
 from grading.folder.course import ROOT, Course
 from grading.folder.errors import CourseError
 from grading.folder.text import printable
+from grading.folder.times import read_time
 from grading.notebooks import assignments
 from grading.notebooks.cells import cells_of
 
@@ -362,24 +363,10 @@ def _what_is_wrong(data: bytes, name: Path) -> str:
 # --- the command ------------------------------------------------------------------------------------------------------
 
 
-def read_time(text: str) -> datetime.datetime:
-    """Returns a time such as "2026-01-12 18:00" (local) or "2026-01-12T18:00+01:00".
-
-    Raises:
-        ValueError: for anything else.
-    """
-    return datetime.datetime.fromisoformat(text.strip().replace("Z", "+00:00")).astimezone(UTC)
-
-
 def command(options: argparse.Namespace) -> int:
     """Collects, prints what became of each file, and returns 0 only when every file was placed."""
     course = Course((options.course or ROOT).resolve())
-    try:
-        when = read_time(options.time) if options.time else None
-    except ValueError:
-        raise CourseError(
-            f"--time {options.time!r} is no time; expected for example '2026-01-12 18:00' or '2026-01-12T18:00+01:00'."
-        ) from None
+    when = read_time(options.time) if options.time else None
     found = collect(course, options.path, options.assignment, roster_file=options.roster, time=when, mend=options.mend)
     people = read_roster(course, options.roster)
     if people.western:
@@ -426,7 +413,7 @@ def _late(course: Course, found: Collected) -> Iterator[tuple[str, str, float]]:
     for student, name, time, _ in found.placed:
         if name in due:
             end = due[name] + extended.get((student, name), datetime.timedelta())
-            seconds = (read_time(time.replace(" UTC", "Z")).replace(tzinfo=None) - end).total_seconds()
+            seconds = (read_time(time).replace(tzinfo=None) - end).total_seconds()
             if seconds > 0:
                 yield student, name, seconds
 

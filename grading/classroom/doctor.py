@@ -385,10 +385,9 @@ def command(options: argparse.Namespace) -> int:
         CourseError: when nothing can be saved, or the copy cannot be written.
     """
     path: Path = options.file
-    try:
-        found = diagnose(path, options.assignment)
-    except BeyondMendingError as problem:
-        raise CourseError(f"{path.name}: {problem}") from problem
+    if path.is_dir():
+        raise CourseError(f"{path} is a folder; expected a notebook file (.ipynb) in it.")
+    found = diagnose(path, options.assignment)
     print(f"{path.name} is {found.assignment}.")
     for line in found.problems:
         print(f"  wrong: {line}")

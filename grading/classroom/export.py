@@ -5,10 +5,11 @@ from __future__ import annotations
 import argparse
 import csv
 import io
+import json
 import re
 import sys
-from collections.abc import Iterator, Sequence
-from dataclasses import dataclass
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any
 
@@ -17,9 +18,12 @@ from grading.classroom import roster
 from grading.classroom.roster import CANVAS_COLUMNS, Person, Roster
 from grading.folder.course import ROOT, Course
 from grading.folder.errors import CourseError
+from grading.notebooks import cells
 from tutor.files import write_whole
 
+LIST = "gradebook/students.csv"
 SHOWN = 20  # students who are named in one line of the command's output
+LATE, TOTAL = "late_penalty", "mark"  # what a column holds beside an exercise
 MOODLE_IDS = (("id number",), ("username", "user name"), ("email address", "email", "e-mail"))
 
 
@@ -28,7 +32,8 @@ class Mark:
     """The mark of one student in one assignment, as nbgrader's gradebook has it.
 
     `score` is None where there is no mark; `unread` are the answers that a person still has to read; `penalty` are the
-    points that lateness has taken off the mark.
+    points that lateness has taken off the mark. `parts` are the score, None where there is none yet, and the points of
+    each exercise and essay, in the order of the notebook.
     """
 
     student: str
@@ -38,6 +43,7 @@ class Mark:
     unread: int
     received: str
     penalty: float = 0.0
+    parts: Mapping[str, tuple[float | None, float]] = field(default_factory=dict, compare=False)
 
 
 def harmless(value: str) -> str:
@@ -71,9 +77,9 @@ def marks(course: Course, assignments: Sequence[str] = ()) -> tuple[list[Mark], 
             )
         people = {one.id: _known(one) for one in book.students}
         for name in assignments or points:
-            graded = list(_recorded(book, name, points[name]))
+            graded = list(_recorded(book, name, points[name], _order(course, name)))
             handed_in = {folder.parent.name for folder in course.submissions.glob(f"[!.]*/{name}")}
-            found += graded
+            found += [mark for mark in graded if mark.score is not None or mark.received or mark.student in handed_in]
             found += [
                 Mark(student, name, None, points[name], 0, "")
                 for student in handed_in - {mark.student for mark in graded}
@@ -87,15 +93,28 @@ def _known(student: Any) -> Person:
     return Person(student.id, student.first_name or "", student.last_name or "", columns)
 
 
-def _recorded(book: Any, assignment: str, points: float) -> Iterator[Mark]:
+def _order(course: Course, assignment: str) -> dict[str, int]:
+    """Returns the places of a notebook's graded cells, by name; none where the course has no such notebook."""
+    path = course.solution(assignment)
+    found = cells.cells_of(json.loads(path.read_text(encoding="utf-8"))) if path.is_file() else []
+    return {cells.grade_id(cell): place for place, cell in enumerate(found or [])}
+
+
+def _recorded(book: Any, assignment: str, points: float, order: Mapping[str, int]) -> Iterator[Mark]:
     """Yields the marks that nbgrader's gradebook has for an assignment."""
     for submission in book.assignment_submissions(assignment):
         grades = [grade for notebook in submission.notebooks for grade in notebook.grades]
         automatic = [grade for grade in grades if grade.cell.cell_type != "markdown"]
-        has_mark = all(grade.auto_score is not None or grade.manual_score is not None for grade in automatic)
+        has_mark = bool(grades) and all(
+            grade.auto_score is not None or grade.manual_score is not None for grade in automatic
+        )
         unread = sum(grade.needs_manual_grade and grade.cell.cell_type == "markdown" for grade in grades)
         penalty = float(submission.late_submission_penalty)
         score = max(0.0, float(submission.score) - penalty)
+        graded = sorted(grades, key=lambda grade: (order.get(grade.cell.name, len(order)), grade.cell.name))
+        parts = {
+            grade.cell.name.removesuffix("_check"): (_score(grade), float(grade.cell.max_score)) for grade in graded
+        }
         received = f"{submission.timestamp:%Y-%m-%d %H:%M:%S} UTC" if submission.timestamp else ""
         yield Mark(
             submission.student_id,
@@ -105,7 +124,13 @@ def _recorded(book: Any, assignment: str, points: float) -> Iterator[Mark]:
             unread if has_mark else 0,
             received,
             penalty if has_mark else 0.0,
+            parts,
         )
+
+
+def _score(grade: Any) -> float | None:
+    """Returns the points of one exercise or essay, None where nobody has given any."""
+    return None if grade.auto_score is None and grade.manual_score is None else float(grade.score)
 
 
 def number(value: float | None) -> str:
@@ -195,11 +220,38 @@ def _moodle_rows(found: Sequence[Mark], people: dict[str, Person]) -> list[list[
     return [[*titles, *names], *lines]
 
 
+def _exercise_rows(found: Sequence[Mark], people: dict[str, Person]) -> list[list[str]]:
+    """A row for each student: each notebook's exercises and essays in order, what lateness cost, and the mark."""
+    names, table = _by_student(found)
+    columns = list[tuple[str, str]]()
+    titles = ["student", "last_name", "first_name"]
+    for name in names:
+        parts = {part: most for mark in found if mark.assignment == name for part, (_, most) in mark.parts.items()}
+        columns += [(name, part) for part in (*parts, LATE, TOTAL)]
+        titles += [f"{name} {part} ({number(most)})" for part, most in parts.items()]
+        points = next(mark.points for mark in found if mark.assignment == name)
+        titles += [f"{name} {LATE}", f"{name} {TOTAL} ({number(points)})"]
+    lines = []
+    for student, own in table.items():
+        person = people[student]
+        values = [_value(own[name], part) if name in own else "" for name, part in columns]
+        lines.append([student, person.last, person.first, *values])
+    return [titles, *lines]
+
+
+def _value(mark: Mark, part: str) -> str:
+    if part == TOTAL:
+        return number(mark.score)
+    if part == LATE:
+        return number(mark.penalty) if mark.score is not None else ""
+    return number(mark.parts.get(part, (None, 0.0))[0])
+
+
 def _scores(own: dict[str, Mark], names: Sequence[str]) -> list[str]:
     return [number(own[name].score) if name in own else "" for name in names]
 
 
-FORMATS = {"csv": _plain_rows, "canvas": _canvas_rows, "moodle": _moodle_rows}
+FORMATS = {"csv": _plain_rows, "exercises": _exercise_rows, "canvas": _canvas_rows, "moodle": _moodle_rows}
 
 
 def text(table: Sequence[Sequence[str]]) -> str:
@@ -219,9 +271,11 @@ def command(options: argparse.Namespace) -> int:
         sys.stdout.write(content)
     else:
         path = Path(options.out) if options.out else course.class_folder / f"marks_{options.format}.csv"
+        if not path.absolute().parent.exists():
+            raise CourseError(f"there is no folder {path.parent}; make it, or say --out with another place.")
         try:
             # Excel takes a file without this mark for its own old alphabet, and spoils accents.
-            write_whole(path, "\ufeff" + content if options.format == "csv" else content)
+            write_whole(path, "\ufeff" + content if options.format in ("csv", "exercises") else content)
         except OSError as problem:
             raise CourseError(
                 f"{path} cannot be written ({problem.strerror}); say --out with another place."
@@ -238,17 +292,24 @@ def command(options: argparse.Namespace) -> int:
     ):
         if those:
             whose = [f"{called(mark.student, names)} {mark.assignment}" for mark in those]
-            print(f"{title}: {len(those)}: {_some(whose)}", file=sys.stderr)
+            print(f"{title}: {len(those)}: {some(whose)}", file=sys.stderr)
     return 0
 
 
-def _some(texts: Sequence[str]) -> str:
+def some(texts: Sequence[str]) -> str:
+    """Returns texts for one line: the first ones, and how many more there are."""
     more = len(texts) - SHOWN
     return ", ".join(texts[:SHOWN]) + (f" and {more} more" if more > 0 else "")
 
 
 def _advice(kind: str, found: Sequence[Mark], people: dict[str, Person], listed: Roster) -> Iterator[str]:
     """Yields what one should know before a site takes the file."""
+    if listed:
+        absent = [one for one in sorted({mark.student for mark in found}) if listed.person(one) is None]
+        if absent:
+            by_id = {one.id: one.name for one in people.values()}
+            those = some([called(one, by_id) for one in absent])
+            yield f"not in the list of students ({LIST}): {those}; their rows are in the file."
     if kind == "canvas":
         bare = [name for name in sorted({mark.assignment for mark in found}) if not canvas_title(name, listed.titles)]
         if bare:
@@ -264,6 +325,6 @@ def _advice(kind: str, found: Sequence[Mark], people: dict[str, Person], listed:
         strange = [called(one.id, {one.id: one.name}) for one in students if not any(one.get(*t) for t in MOODLE_IDS)]
         if strange:
             yield (
-                f"Moodle can tell these by name only: {_some(strange)}; save Moodle's own list of them as "
+                f"Moodle can tell these by name only: {some(strange)}; save Moodle's own list of them as "
                 "gradebook/students.csv."
             )

@@ -95,6 +95,7 @@ def hand_back(settings: Settings) -> HandedBack:
     course.refuse_unknown(settings.assignment)
     found = HandedBack()
     chosen = _find_pages(settings, found)
+    _refuse_another_site(settings, chosen)
     if settings.form == "moodle":
         file = settings.worksheet or (course.roster if is_worksheet(course.roster) else None)
         _to_moodle(chosen, Worksheet(file) if file else None, found)
@@ -135,11 +136,26 @@ def _find_pages(settings: Settings, found: HandedBack) -> Pages:
     return replace(chosen, pages=pages)
 
 
+def _refuse_another_site(settings: Settings, chosen: Pages) -> None:
+    """Raises CourseError when everything came from a site whose format is another one, which no page would fit."""
+    origins = Origins(chosen.course)
+    sites = {one.site for student in chosen.pages if (one := origins.find(student, chosen.assignment))}
+    if not sites or settings.form in ("exchange", *sites) or settings.worksheet:
+        return
+    came = " or ".join(sorted(sites))
+    raise CourseError(
+        f"what was handed in for {chosen.assignment} came with the names of another site; expected --format {came}, "
+        f"got --format {settings.form}. Nothing was written."
+    )
+
+
 def _why_no_page(course: Course, page: Path, mark: Mark) -> str:
     """Returns "", or why a page cannot be handed back."""
     again = f"python -m grading feedback {mark.assignment}"
     if not page.is_file():
         return "no mark, and so no feedback page" if mark.score is None else f"no feedback page; {again}"
+    if mark.score is None:
+        return f"no mark any more, its points have changed; python -m grading autograde {mark.assignment}"
     graded = course.autograded(mark.student, mark.assignment)
     shown = SCORE.search(page.read_text(encoding="utf-8", errors="replace"))
     gradebook = (mark.score or 0.0) + mark.penalty
@@ -362,6 +378,9 @@ def command(options: argparse.Namespace) -> int:
     for sentence in found.notes:
         print(printable(sentence, 1000))
     print(f"\n{len(found.students)} of {len(found.students) + len(found.left_out)} students get their feedback page.")
+    reasons: dict[str, list[str]] = {}
     for student, reason in found.left_out:
-        print(f"  {printable(found.names[student])}: {printable(reason, 400)}")
+        reasons.setdefault(reason, []).append(printable(found.names[student]))
+    for reason, names in reasons.items():
+        print(f"  {export.some(names)}: {printable(reason, 400)}")
     return 1 if found.left_out or found.failed else 0

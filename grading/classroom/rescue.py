@@ -59,7 +59,10 @@ def load(path: Path, data: bytes | None = None) -> Rescued:
     try:
         notebook = json.loads(content)
     except (ValueError, RecursionError) as problem:
-        notebook = _save_damaged(content, problem, found)
+        try:
+            notebook = _save_damaged(content, problem, found)
+        except BeyondMendingError as reason:
+            raise BeyondMendingError(f"{path.name}: {reason}") from problem
     listed = cells_of(notebook)
     if listed is None:
         raise BeyondMendingError(f"{path.name} is JSON, but no notebook: it has no cells. Hand in the .ipynb file.")
@@ -120,6 +123,11 @@ def _save_damaged(content: str, problem: Exception, found: Rescued) -> Any:
     """Returns what can be saved of text that is not valid JSON."""
     if re.match(r"\s*<(!doctype|html)", content, re.IGNORECASE):
         raise BeyondMendingError("it is a web page, not a notebook: in the browser, download the file, not its page.")
+    if content.startswith("version https://git-lfs"):
+        raise BeyondMendingError(
+            "it is a pointer of Git LFS, and the notebook itself is not in it: run `git lfs pull` in the clone it came "
+            "from, or ask for the .ipynb file."
+        )
     if re.search(r"^(<{7}|>{7})", content, re.MULTILINE):
         ours, theirs = (_one_side(content, side) for side in (0, 2))
         found.problems.append("it holds merge-conflict markers of Git; the first version is taken")

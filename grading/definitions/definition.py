@@ -43,8 +43,6 @@ Drawing = TypeVar("Drawing", bound=Draw)
 class ExerciseError(CourseError):
     """The definition of an exercise contradicts itself; the message says which and how."""
 
-    status = 1
-
 
 @dataclass(frozen=True)
 class Stage:

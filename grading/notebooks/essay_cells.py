@@ -231,8 +231,10 @@ def _pieces(student: Sequence[Any], released: _Released, taken: Collection[int])
             after = place
             if kind(released.cells[place]) == "essay":
                 name = grade_id(released.cells[place])
-                found.append(_Piece(index, cell, text(cell), place, name, by_id=grade_id(cell) != name))
+                shown = _without_comment_signs(text(cell)) if _type(cell) == "code" else text(cell)
+                found.append(_Piece(index, cell, shown, place, name, by_id=grade_id(cell) != name))
             elif _type(cell) == "code" and _size(notes := released.comments(text(cell))) >= LONG:
+                notes = _without_comment_signs(notes)
                 found += [_Piece(index, cell, notes, after)] if re.search(r"\bessay", notes, re.IGNORECASE) else []
         elif id(cell) not in taken:
             piece = _further(index, cell, after, released)
@@ -293,8 +295,15 @@ def _of_code(source: str) -> tuple[str, bool]:
     except (SyntaxError, ValueError, RecursionError, MemoryError):
         words = [line for line in source.split("\n") if len(re.findall(r"[^\W\d_]+(?=[\s,.;:!?]|$)", line)) >= 4]
         is_text = 2 * len("".join(words)) >= len(source.strip())
-        return (source, True) if is_text else (as_code, False)
+        return (_without_comment_signs(source), True) if is_text else (as_code, False)
     return as_code, all(map(_only_shows_text, body))
+
+
+def _without_comment_signs(source: str) -> str:
+    """Returns a text from a code cell, in which a line that begins with # is a comment and no heading."""
+    if all(line.lstrip().startswith("#") for line in source.split("\n") if line.strip()):
+        return re.sub(r"(?m)^[ \t]*#+ ?", "", source)
+    return re.sub(r"(?m)^([ \t]*)#", r"\1\\#", source)
 
 
 def _strings(source: str) -> list[str]:

@@ -11,6 +11,7 @@ import asyncio
 import functools
 import json
 import secrets
+from collections import Counter
 from collections.abc import Callable, Sequence
 from dataclasses import replace
 from http import HTTPStatus
@@ -41,6 +42,7 @@ SCRIPT = Path(__file__).with_name("templates") / "essays.js"
 MAX_ANSWER = 8 << 20  # signs of an answer among the others: a picture of 4 MB has 5.6 million
 MAX_ANSWERS = 64 << 20  # of all of them together
 SMALL = 1 << 16  # of an answer that is shown in any case: all that an honest text has
+OFFERED = 5  # comments under keys: as many as the page's script offers
 STATES = {"read": "read", "unread": "not read yet", "again": "to be read again: graded anew since it was read"}
 
 
@@ -75,8 +77,15 @@ def question_page(course: Course, asked: Question) -> str:
         states=STATES,
         room=Room(MAX_ANSWERS),
         show=lambda answer, room: answer_within(asked, answer, room),
+        comments=json.dumps(_comments(found)),
         members=lambda group: json.dumps([{"key": one.key, "seen": one.seen} for one in group.answers]),
     )
+
+
+def _comments(found: Sequence[Answer]) -> list[str]:
+    """Returns comments that can be used again: those that most answers have, the gradebook keeps no times."""
+    counted = Counter(one.mark.comment for one in found if one.mark.comment)
+    return [comment for comment, _ in counted.most_common(OFFERED)]
 
 
 def answer_page(course: Course, asked: Question, key: str) -> str:

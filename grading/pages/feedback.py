@@ -10,7 +10,7 @@ import json
 import logging
 import sys
 import traceback
-from collections.abc import Sequence
+from collections.abc import Iterable, Sequence
 from pathlib import Path
 
 from tqdm import tqdm
@@ -50,10 +50,13 @@ def run(course: Course, assignments: Sequence[str] = (), students: Sequence[str]
     record = reporting.Log(course.root, "feedback")
     log = logging.Logger("feedback", logging.ERROR)
     log.addHandler(_ToLog(record))
+    stale = _without_a_mark(course, {path.stem for path in chosen})
     failed, old = list[str](), 0
     for path in tqdm(chosen, unit="page", disable=not progress, file=sys.stderr):
+        whose = (path.parts[-3], path.stem)
+        again = f"graded by other points than it has now; grade again (python -m grading autograde {path.stem})"
         try:
-            problem = _write_page(course, path, log)
+            problem = again if whose in stale else _write_page(course, path, log)
             old += not problem and _lacks_verdicts(path)
         except CourseError:  # the gradebook cannot be reached: no page can be written
             raise
@@ -73,6 +76,15 @@ def run(course: Course, assignments: Sequence[str] = (), students: Sequence[str]
     return 1 if failed else 0
 
 
+def _without_a_mark(course: Course, assignments: Iterable[str]) -> set[tuple[str, str]]:
+    """Returns students and assignments whose points in the gradebook do not count any more."""
+    from grading.autograder.entering import ungraded
+
+    if not course.has_gradebook():
+        return set()
+    return {(student, name) for name in assignments for student in ungraded(course, name)}
+
+
 def _choose(course: Course, assignments: Sequence[str], students: Sequence[str]) -> list[Path]:
     """Returns the autograded notebooks of these assignments and students, of all where none is named."""
     folder = course.class_folder / "autograded"
@@ -82,12 +94,19 @@ def _choose(course: Course, assignments: Sequence[str], students: Sequence[str])
         for path in found
         if (not assignments or path.stem in assignments) and (not students or path.parts[-3] in students)
     ]
-    absent = {*assignments} - {path.stem for path in chosen} | {*students} - {path.parts[-3] for path in chosen}
-    if absent or not chosen:
+    absent = {*assignments} - {path.stem for path in found}
+    if absent or not found:
         raise CourseError(
             f"no graded submission {f'of {sorted(absent)[0]!r} ' if absent else ''}in {folder}; grade first "
             "(python -m grading autograde)."
         )
+    if nobody := sorted({*students} - {path.parts[-3] for path in chosen}):
+        raise CourseError(
+            f"no graded submission of a student called {nobody[0]!r}{f' for {assignments[0]}' if assignments else ''}; "
+            f"expected the id of one of the {len(found)} in {folder}."
+        )
+    if nothing := sorted({*assignments} - {path.stem for path in chosen}):
+        raise CourseError(f"no graded submission of {nothing[0]!r} by {', '.join(students)}; grade it first.")
     return chosen
 
 

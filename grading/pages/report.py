@@ -254,6 +254,14 @@ def write_report(course: Course, assignment: str) -> Path:
     graded = {path.parts[-3] for path in _graded_files(course, assignment)}
     handed_in = {path.parent.name for path in course.submissions.glob(f"[!.]*/{assignment}")}
     marks = export.marks(course, [assignment])[0] if course.has_gradebook() else []
+    stale = {mark.student for mark in marks if mark.score is None} & graded  # their points have changed since
+    submissions = [one for one in submissions if one.student not in stale]
+    graded -= stale
+    if not submissions:
+        raise CourseError(
+            f"every submission of {assignment} was graded by other points than it has now; grade again (python -m "
+            f"grading autograde {assignment})."
+        )
     text = make_page(
         assignment,
         submissions,

@@ -3,6 +3,7 @@
 import datetime
 import json
 import re
+import shlex
 import shutil
 import textwrap
 from pathlib import Path
@@ -138,10 +139,14 @@ def test_a_later_delivery_of_the_same_answers_is_later(course: Path) -> None:
 
 def test_an_extension_as_the_page_says(course: Path, tmp_path: Path) -> None:
     """Two days more for a student, and what the page says of a plugin, in the words of `docs/late.md`."""
-    plugin, extension = re.findall(r"```python\n(.*?)```", (ROOT / "docs" / "late.md").read_text("utf-8"), re.DOTALL)
+    text = (ROOT / "docs" / "late.md").read_text("utf-8")
+    (plugin,) = re.findall(r"```python\n(.*?)```", text, re.DOTALL)
+    lines = [line for line in text.splitlines() if line.startswith(".venv/bin/python -m grading ")]
+    assert [line.split()[3] for line in lines] == ["due", "due", "extend", "extend"]
     shutil.copytree(course, tmp_path / "course")
-    extension = textwrap.dedent(extension).replace("Course()", f"Course(Path({str(tmp_path / 'course')!r}))")
-    exec(f"from pathlib import Path\n{extension}".replace('"ada"', '"late"'))
+    for line in lines:
+        words = shlex.split(line.replace(" ada ", " late "))[3:]
+        assert main([*words, "--course", str(tmp_path / "course")]) == 0
     assert run(tmp_path / "course")["late"].score == AUTOMATIC
     names: dict[str, Any] = {}
     exec(textwrap.dedent(plugin), names)

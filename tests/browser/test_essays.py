@@ -107,6 +107,51 @@ def test_two_essays_are_read_by_keyboard(
     assert witness.errors == []
 
 
+def test_the_last_comments_are_given_again_by_key(page: Page, witness: Witness, tmp_path: Path) -> None:
+    course = make_class(tmp_path / "course")
+    order = list(read(course))
+    with served(course) as address:
+        page.goto(f"{address}{ASSIGNMENT}/{ESSAY}")
+        answers = page.get_by_role("article")
+        first, second, third = (answers.nth(place) for place in range(3))
+        offered = page.locator("#recent").get_by_role("button")
+        expect(page.locator("#recent")).to_be_hidden()
+        page.keyboard.press("a")  # there is none yet
+        expect(first).to_be_focused()
+        for comment in ("Say more.", "<b>Which</b> state?"):
+            page.keyboard.press("c")
+            page.keyboard.press("ControlOrMeta+A")
+            page.keyboard.type(comment)
+            page.keyboard.press("Escape")
+            expect(status_of(first)).to_contain_text("saved")
+            expect(offered.first).to_have_text(comment)
+        expect(offered).to_have_text(["<b>Which</b> state?", "Say more."])
+        page.keyboard.press("j")
+        page.keyboard.type("1")
+        page.keyboard.press("Enter")
+        expect(status_of(second)).to_have_text("saved: 1 points")
+        for digit in "21":
+            page.keyboard.press("a")
+            expect(page.locator("#recent")).to_be_focused()
+            page.keyboard.press(digit)
+            expect(second).to_be_focused()
+        both = "Say more.\n<b>Which</b> state?"
+        expect(second.locator(".remark")).to_have_value(both)
+        expect(offered).to_have_text(["<b>Which</b> state?", "Say more."])  # each keeps its number
+        page.wait_for_function("!document.querySelector('[data-busy]')")
+        assert in_gradebook(course, order[1]) == (1.0, False, both)
+        page.keyboard.press("j")
+        page.keyboard.press("a")
+        page.keyboard.press("Escape")
+        expect(third).to_be_focused()
+        offered.nth(1).click()
+        expect(third.locator(".remark")).to_have_value("Say more.")
+        page.reload()
+        expect(offered).to_have_text(["Say more.", "<b>Which</b> state?", both.replace("\n", " ")])
+    assert witness.errors == []
+    assert witness.outside == []
+
+
 def test_equal_answers_are_marked_at_once_and_taken_back(page: Page, witness: Witness, tmp_path: Path) -> None:
     course = make_class(tmp_path / "course")
     make_equal(course)

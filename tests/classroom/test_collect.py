@@ -18,6 +18,7 @@ from grading.classroom import collect, deliveries, demo, placing, roster
 from grading.classroom.collect import Collected
 from grading.folder.course import Course
 from grading.folder.errors import CourseError
+from grading.folder.times import read_time
 from tests.classroom.delivered import NOON, UTC, A, B, content, make_folder, make_zip, there, times, write_roster
 
 
@@ -157,9 +158,7 @@ def test_the_time_there_is_read(course: Path, tmp_path: Path, time: str) -> None
 
 def test_the_time_is_the_collectors(course: Path, tmp_path: Path) -> None:
     files = {f"ada/{A}/{A}.ipynb": content(), f"ada/{A}/timestamp.txt": b"2020-01-01 00:00:00 UTC"}
-    collect.collect(
-        Course(course), make_folder(tmp_path / "p", files), time=collect.read_time("2026-02-03T10:00+01:00")
-    )
+    collect.collect(Course(course), make_folder(tmp_path / "p", files), time=read_time("2026-02-03T10:00+01:00"))
     assert times(course) == {"2026-02-03 09:00:00 UTC"}
 
 
@@ -299,7 +298,7 @@ def test_what_is_no_delivery_is_reported(course: Path, tmp_path: Path, capsys: p
     with pytest.raises(CourseError, match="no assignment is called '99_none'"):
         collect.collect(Course(course), tmp_path, "99_none")
     assert main(["collect", str(tmp_path), "--time", "noon", "--course", str(course)]) == 2
-    assert "--time 'noon' is no time" in capsys.readouterr().err
+    assert "'noon' is no time" in capsys.readouterr().err
 
 
 # --- names ------------------------------------------------------------------------------------------------------------

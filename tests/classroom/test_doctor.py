@@ -4,6 +4,7 @@ import copy
 import json
 import os
 import random
+import re
 import time
 from pathlib import Path
 
@@ -272,6 +273,23 @@ def test_what_editors_do_to_files(tmp_path: Path, how: str) -> None:
     finding = {"crlf": "CRLF", "bom": "byte order mark", "utf16": "UTF-16", "latin": "not UTF-8"}[how]
     assert finding in found.problems[0]
     assert kept(work)
+
+
+@pytest.mark.parametrize(("content", "told"), [
+    ("version https://git-lfs.github.com/spec/v1\noid sha256:4d7a\nsize 5\n", "is a pointer of Git LFS.*git lfs pull"),
+    ("<!DOCTYPE html><html></html>", "it is a web page"),
+    ("not a notebook", "it is not a notebook"),
+])  # fmt: skip
+def test_what_is_no_notebook_is_named(
+    tmp_path: Path, content: str, told: str, capsys: pytest.CaptureFixture[str]
+) -> None:
+    path = tmp_path / f"{ASSIGNMENT}.ipynb"
+    path.write_text(content, encoding="utf-8")
+    assert main(["doctor", str(path)]) == 2
+    said = capsys.readouterr().err
+    assert re.search(told, said)
+    assert said.startswith(f"{path.name}: it is")
+    assert said.count(path.name) == 1
 
 
 def test_large_outputs_are_left_out(tmp_path: Path) -> None:

@@ -77,6 +77,8 @@ def test_every_command(
     total = f"{AUTOMATIC + 1.5:g}"
     steps: dict[str, tuple[list[str], int, str]] = {
         "collect": ([str(tmp_path / "in"), ASSIGNMENT], 0, "1 collected"),
+        "due": ([ASSIGNMENT, "2126-01-12 18:00 Z"], 0, "2126-01-12 18:00 UTC"),
+        "extend": ([ASSIGNMENT, RENÉE, "--days", "2"], 0, f"{RENÉE} has 2 days more, until 2126-01-14 18:00"),
         "autograde": (["--workers", "1"], 0, "3 graded"),
         "essays": ([ASSIGNMENT], 0, f"{ASSIGNMENT} mask_essay: 0 of 3 read"),
         "regrade": ([ASSIGNMENT, "--student", ADA, "--exercise", "causal_mask"], 0, f"{total}    {total}"),

@@ -2,6 +2,7 @@
 
 import csv
 import io
+import json
 import os
 import shutil
 from pathlib import Path
@@ -29,7 +30,8 @@ def lines(text: str) -> list[list[str]]:
 def made(tmp_path_factory: pytest.TempPathFactory) -> Path:
     """A gradebook of nbgrader's with two assignments: Ada is graded, Bob's essay is unread, Zoë's work has no mark."""
     tmp_path = tmp_path_factory.mktemp("export")
-    (tmp_path / "gradebook" / "submitted" / "yan" / A).mkdir(parents=True)  # could not be graded
+    for student in ("yan", "zoe"):
+        (tmp_path / "gradebook" / "submitted" / student / A).mkdir(parents=True)  # could not be graded
     Course(tmp_path).name_students(
         {"ada": ("Ada", "Lovelace"), "bob": ("Bob", '=cmd|"/c calc"!A1'), "zoe": ("Zoë", "")}
     )
@@ -84,6 +86,41 @@ def test_a_line_for_each_student_and_assignment(course: Path, capsys: pytest.Cap
         ["yan", "", "", A, "", "5", "0", "0", ""],
         ["zoe", "", "Zoë", A, "", "5", "0", "0", ""],
     ]
+
+
+def test_a_row_for_each_student_with_exercises_and_essays(course: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    titles, ada, bob, yan, zoe = exported(course, "exercises", capsys)
+    assert titles == [
+        *("student", "last_name", "first_name"),
+        *(f"{A} essay (2)", f"{A} mask (3)", f"{A} late_penalty", f"{A} mark (5)"),
+        *("02_x essay (2)", "02_x mask (3)", "02_x late_penalty", "02_x mark (5)"),
+    ]
+    assert ada == ["ada", "Lovelace", "Ada", "1.5", "2.25", "0", "3.75", "1.5", "2.25", "0.75", "3"]
+    assert bob[3:] == ["", "2.25", "0", "2.25", "", "", "", ""]  # the essay is unread, and 02 not handed in
+    assert (yan[3:], zoe[3:]) == ([""] * 8, [""] * 8)
+
+
+def test_exercises_stand_in_the_order_of_the_notebook(course: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    cells = [{"cell_type": "code", "metadata": {"nbgrader": {"grade_id": one}}} for one in ("mask_check", "essay")]
+    path = Course(course).solution(A)
+    path.parent.mkdir(parents=True)
+    path.write_text(json.dumps({"cells": cells}), encoding="utf-8")
+    assert exported(course, "exercises", capsys)[0][3:5] == [f"{A} mask (3)", f"{A} essay (2)"]
+
+
+def test_who_is_not_in_the_list_is_named(course: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    (course / "gradebook" / "students.csv").write_text("id\nada\nyan\n", encoding="utf-8")
+    for kind in ("csv", "exercises", "canvas", "moodle"):
+        assert main(["export", "--format", kind, "--course", str(course)]) == 0
+        told = capsys.readouterr().err
+        assert 'not in the list of students (gradebook/students.csv): bob (Bob =cmd|"/c calc"!A1), zoe (Zoë);' in told
+
+
+def test_no_folder_is_made_for_a_file(course: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    out = course / "nope" / "x.csv"
+    assert main(["export", "--out", str(out), "--course", str(course)]) == 2
+    assert f"there is no folder {out.parent}; make it" in capsys.readouterr().err
+    assert not out.parent.exists()
 
 
 def test_canvas(course: Path, capsys: pytest.CaptureFixture[str]) -> None:

@@ -22,6 +22,7 @@ from grading.classroom.hand_back import HandedBack, Settings
 from grading.classroom.worksheet import Worksheet
 from grading.folder.course import Course
 from grading.folder.errors import CourseError
+from grading.folder.times import read_time
 from grading.pages.exporter import make_page
 from tests.classroom.test_collect import A, content, make_zip, moodle, there, write_roster
 
@@ -206,8 +207,8 @@ def test_who_has_no_number_no_page_or_an_old_page_is_reported_by_name(
     assert "1 of 5 students get their feedback page." in output
     assert "Bob Brown (bob): the site's number is not known; collect the zip file of the site again" in output
     assert "Cy Crow (cy): no mark, and so no feedback page" in output
-    for name in ("Eve Elm (eve)", "Zo Zu (zo)"):
-        assert f"{name}: the feedback page is older than the mark; python -m grading feedback {A}" in output
+    old = "the feedback page is older than the mark; python -m grading feedback"
+    assert f"Eve Elm (eve), Zo Zu (zo): {old} {A}" in output
     assert as_moodle_reads(course / "gradebook" / "hand_back" / f"{A}_moodle.zip") == {1: page("ada", 9.0)}
 
 
@@ -379,9 +380,7 @@ def test_each_student_of_canvas_gets_the_own_page(course: Path) -> None:
 
 def test_an_older_file_does_not_become_the_one_to_answer(course: Path) -> None:
     collected(course, {f"ada_1_901_{A}.ipynb": content("new")})
-    path = make_zip(
-        course.parent / "old.zip", {f"ada_1_800_{A}.ipynb": content("old")}, collect.read_time("2025-01-01")
-    )
+    path = make_zip(course.parent / "old.zip", {f"ada_1_800_{A}.ipynb": content("old")}, read_time("2025-01-01 00:00"))
     collect.collect(Course(course), path)
     mark(course, {"ada": 5.0})
     assert set(as_canvas_reads(handed(course, "canvas").files[0])) == {("1", "901")}
@@ -462,6 +461,33 @@ def test_a_zip_is_written_whole_or_not_at_all(course: Path, monkeypatch: pytest.
         handed(course, "moodle")
     assert [file.name for file in path.parent.iterdir()] == [path.name]
     assert path.read_bytes() == before
+
+
+@pytest.mark.parametrize(("names", "form", "site"), [
+    ([moodle("Ada", 1), moodle("Bob", 2)], "folders", "moodle"),
+    ([moodle("Ada", 1), moodle("Bob", 2)], "canvas", "moodle"),
+    ([f"adalovelace_11_901_{A}.ipynb", f"bobbrown_12_902_{A}.ipynb"], "moodle", "canvas"),
+])  # fmt: skip
+def test_another_sites_format_is_refused_once(
+    course: Path, capsys: pytest.CaptureFixture[str], names: list[str], form: str, site: str
+) -> None:
+    collected(course, {name: content(name) for name in names})
+    mark(course, {path.name: 3.0 for path in (course / "gradebook" / "submitted").iterdir()})
+    assert main(["hand-back", A, "--format", form, "--course", str(course)]) == 2
+    told = capsys.readouterr()
+    assert told.out == ""
+    assert len(told.err.strip().split("\n")) == 1
+    assert f"expected --format {site}, got --format {form}" in told.err
+
+
+def test_one_reason_of_many_is_one_line(course: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    for number in range(30):
+        collected(course, {f"s{number}_{A}.ipynb": content(str(number))})
+    mark(course, {f"s{number}": 3.0 for number in range(30)})
+    assert main(["hand-back", A, "--format", "moodle", "--course", str(course)]) == 1
+    lines = [line for line in capsys.readouterr().out.split("\n") if "the site's number is not known" in line]
+    assert len(lines) == 1
+    assert "and 10 more: " in lines[0]
 
 
 def test_names_of_sites_are_kept_when_a_file_comes_by_hand(course: Path) -> None:

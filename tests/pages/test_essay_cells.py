@@ -6,6 +6,7 @@ import copy
 import functools
 import json
 import random
+import re
 from collections.abc import Callable
 from pathlib import Path
 
@@ -208,6 +209,27 @@ def test_the_text_of_its_own_cell_alone_is_kept_as_it_is() -> None:
     text = f"{STUB}\n\n  {TEXT}  \n"
     cell(notebook, ESSAY).source = text
     assert found(notebook).text == text  # whoever has read it need not read it again
+
+
+HEADING = re.compile(r"(?m)^ {0,3}#")
+
+
+@pytest.mark.parametrize("form", ["all comments", "some lines"])
+@pytest.mark.parametrize("place", ["its own cell", "the cell below"])
+def test_a_comment_in_a_code_cell_is_no_heading(form: str, place: str) -> None:
+    notebook = released()
+    lines = [line for line in TEXT.split("\n") if line]
+    source = "\n".join(f"# {line}" for line in lines) if form == "all comments" else f"# {lines[0]}\n" + TEXT
+    if place == "its own cell":
+        _retyped("code")(notebook)
+        cell(notebook, ESSAY).source = source
+    else:
+        below(notebook, new_code_cell(source))
+    text = found(notebook).text
+    assert lines[0] in text
+    fenced = text.startswith("```")
+    assert fenced or not HEADING.search(text)
+    assert fenced == (form == "all comments" and place != "its own cell")
 
 
 def _note(text: str) -> Callable[[NotebookNode], None]:

@@ -355,6 +355,15 @@ def test_the_page_names_nobody_and_runs_nothing(course: Course) -> None:
     assert "Without an answer: 1" in page.text
 
 
+def test_the_last_comments_are_offered_again(course: Course) -> None:
+    known = read(course)
+    for student, comment in (("ada", "Say more."), ("bob", "Say more."), ("eve", '</div>"&amp; <b>x</b>')):
+        give(course, known[student], 1, comment)
+    page = Page(pages.question_page(course, essays.question(course, ASSIGNMENT, ESSAY)))
+    (recent,) = [attributes for _, attributes in page.tags if attributes.get("id") == "recent"]
+    assert json.loads(recent["data-comments"] or "") == ["Say more.", '</div>"&amp; <b>x</b>']
+
+
 # --- the server -------------------------------------------------------------------------------------------------------
 
 

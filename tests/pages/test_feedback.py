@@ -403,8 +403,14 @@ def test_formulas_of_students_are_escaped() -> None:
 def test_what_is_not_graded_is_reported(tmp_path: Path) -> None:
     with pytest.raises(CourseError, match="no graded submission in"):
         feedback.run(Course(tmp_path))
-    with pytest.raises(CourseError, match="no graded submission of 'nobody'"):
-        feedback.run(Course(tmp_path), students=["nobody"])
+    with pytest.raises(CourseError, match="no graded submission of '02_x'"):
+        feedback.run(Course(tmp_path), ["02_x"])
+    graded = Course(tmp_path).autograded("ada", ASSIGNMENT)
+    graded.parent.mkdir(parents=True)
+    graded.write_text("{}")
+    for assignments in ([], [ASSIGNMENT]):
+        with pytest.raises(CourseError, match=r"of a student called 'nobody'.*; expected the id of one of the 1 in"):
+            feedback.run(Course(tmp_path), assignments, students=["ada", "nobody"])
 
 
 # --- through nbgrader -------------------------------------------------------------------------------------------------

@@ -16,6 +16,9 @@ const isOpen = answer => JSON.stringify(typed(answer)) !== answer.dataset.kept; 
 const members = new Map(answers.map(answer => [answer, JSON.parse(answer.dataset.answers)])); // key and seen of each
 const before = new Map(); // the marks that the last save has replaced, by answer
 let last = null; // the answer that was saved last
+const recent = document.querySelector("#recent");
+const OFFERED = 5; // comments that can be used again: the page knows those that it was loaded with, and newer ones
+let comments = JSON.parse(recent.dataset.comments);
 const report = (answer, text, failed) => {
   const place = answer.querySelector(".told");
   place.textContent = text;
@@ -24,6 +27,31 @@ const report = (answer, text, failed) => {
 
 function keep(answer) {
   answer.dataset.kept = JSON.stringify(typed(answer));
+}
+
+// Shows the comments that can be used again, each with its number. What is new in one comes first; one that is there
+// keeps its number.
+function offer(comment) {
+  const more = comments.includes(comment) ? "" : comment.split("\n").filter(line => !comments.includes(line)).join("\n");
+  if (more.trim()) comments = [more.trim(), ...comments].slice(0, OFFERED);
+  recent.hidden = !comments.length;
+  recent.querySelector("ol").replaceChildren(...comments.map(text => {
+    const entry = document.createElement("li"), button = document.createElement("button");
+    button.type = "button";
+    button.textContent = text; // a text, never markup
+    button.addEventListener("click", () => { if (at) use(at, text); });
+    entry.append(button);
+    return entry;
+  }));
+}
+
+// Writes a comment that was given before into an answer, below what stands there, and saves it with the points.
+function use(answer, comment) {
+  const remark = remarkOf(answer), there = remark.value.trim();
+  answer.focus();
+  if (`\n${there}\n`.includes(`\n${comment}\n`)) return;
+  remark.value = there ? `${there}\n${comment}` : comment;
+  save(answer, false);
 }
 
 function count() {
@@ -105,6 +133,7 @@ async function save(answer, now) {
     const { points } = JSON.parse(answer.dataset.kept);
     if (pointsOf(answer).value.trim() === given.points) pointsOf(answer).value = points; // "1,5" is 1.5
     answer.dataset.kept = JSON.stringify({ ...given, points });
+    offer(given.comment);
     undoOf(answer).hidden = false;
   }
   if (!answer.dataset.refused && isOpen(answer)) save(answer, false); // typed while it was being saved
@@ -162,6 +191,14 @@ function inRemark(event, answer) {
   }
 }
 
+function inRecent(event) {
+  const comment = /^[1-5]$/.test(event.key) && comments[event.key - 1];
+  if (at && (comment || event.key === "Escape" || event.key === "a")) {
+    event.preventDefault();
+    comment ? use(at, comment) : at.focus();
+  }
+}
+
 function alone(event) {
   const step = { j: 1, k: -1 }[event.key] || (event.target === at && { ArrowDown: 1, ArrowUp: -1 }[event.key]);
   if (step) {
@@ -173,6 +210,9 @@ function alone(event) {
   } else if (event.key === "c" && at) {
     event.preventDefault();
     remarkOf(at).focus();
+  } else if (event.key === "a" && at && !recent.hidden) {
+    event.preventDefault();
+    recent.focus();
   } else if (event.key === "u") {
     unread.checked = !unread.checked;
     filter();
@@ -189,9 +229,10 @@ document.addEventListener("keydown", event => {
   if (answer && event.target.matches(".points")) return event.ctrlKey || event.metaKey || event.altKey ? null : inPoints(event, answer);
   if (answer && event.target.matches(".remark")) return inRemark(event, answer);
   if (!singleKeys.checked || event.ctrlKey || event.metaKey || event.altKey) return null;
-  return alone(event);
+  return event.target.closest("#recent") ? inRecent(event) : alone(event);
 });
 
+offer("");
 unread.addEventListener("change", filter);
 window.addEventListener("beforeunload", event => { if (answers.some(isOpen)) event.preventDefault(); });
 if (matchMedia("(max-width: 60rem)").matches) {
