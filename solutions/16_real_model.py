@@ -142,7 +142,8 @@ class RMSNorm(nn.Module):
     """Divides each token by its root mean square, and multiplies by a learned weight.
 
     d_model: numbers of a token. eps: added to the mean of the squares, before the root.
-    Parameters: weight `(d_model,)`, which starts with ones. No others, and no buffers.
+    Parameters: weight `(d_model,)`, which starts with ones. No others, and no buffers. An answer that uses
+    PyTorch's own (nn.RMSNorm, F.rms_norm) or that of helpers.llama earns nothing.
     """
 
     def __init__(self, d_model: int, eps: float = 1e-6) -> None:
@@ -211,7 +212,7 @@ class SwiGLU(nn.Module):
     """A gated feed-forward part with about as many numbers as a plain one of width d_feedforward.
 
     Layers, all without biases: gate and hidden from d_model to two thirds of d_feedforward (rounded
-    down), and output back to d_model.
+    down), and output back to d_model. An answer that uses that of helpers.llama earns nothing.
     """
 
     def __init__(self, d_model: int, d_feedforward: int) -> None:
@@ -277,6 +278,9 @@ def grouped_query_attention(
         mask: fits scores of `(b, h, n, m)`, such as `(n, m)`, `(h, n, m)` or `(b, 1, 1, m)`, and is added
             to the scaled scores: minus infinity blocks, other numbers shift. Each row leaves at least one
             key open. Without a mask (None) every query sees all keys: it is not causal by itself.
+
+    Write it with a softmax: PyTorch's F.scaled_dot_product_attention has all this ready (`enable_gqa`), and an
+    answer that uses it earns nothing.
     """
     ### BEGIN SOLUTION
     share = query.size(1) // key.size(1)  # heads that read one group
