@@ -740,7 +740,7 @@ def load_weights(model: nn.Module, tensors: dict[str, Tensor], names: dict[str, 
     """Returns the model, all of whose parameters have the numbers of published tensors now.
 
     Args:
-        model: one of ours; it is changed, and keeps the type of its numbers.
+        model: one of ours; it is changed, and keeps the type of its numbers; what is frozen stays frozen.
         tensors: the published ones by their names; they stay as they are, and share no memory with
             the model.
         names: parts of published names, and what we call them. They are replaced in this order, wherever
@@ -748,10 +748,10 @@ def load_weights(model: nn.Module, tensors: dict[str, Tensor], names: dict[str, 
             is our "layers.0.norm.weight".
 
     Raises:
-        ValueError: a published tensor has no place in the model, and the message has its published name; or
-            one of the model gets no numbers, and it has our name for it; or two shapes differ, and it has
-            both, such as (5, 2) and (2, 5). Of several faults one is enough. The model is as it was then,
-            in all its tensors.
+        ValueError: a published tensor has no place in the model, or another one has taken it, and the message
+            has its published name (of two that become one of ours, either will do); or one of the model gets
+            no numbers, and it has our name for it; or two shapes differ, and it has both, such as (5, 2) and
+            (2, 5). Of several faults one is enough. The model is as it was then, in all its tensors.
     """
     ### BEGIN SOLUTION
     found, places = {}, model.state_dict()
@@ -761,6 +761,8 @@ def load_weights(model: nn.Module, tensors: dict[str, Tensor], names: dict[str, 
             own = own.replace(theirs, ours)
         if own not in places:
             raise ValueError(f"the model has no place for {published}")
+        if own in found:
+            raise ValueError(f"{published} becomes our {own}, and so does another tensor")
         if tensor.shape != places[own].shape:
             raise ValueError(
                 f"{published} is {tuple(tensor.shape)}, our {own} {tuple(places[own].shape)}"

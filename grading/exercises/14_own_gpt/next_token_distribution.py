@@ -119,7 +119,7 @@ def _drawn(*kinds: str) -> Draw:
 
 
 def _p(rng: random.Random) -> list[Question]:
-    """Asks for the fewest tokens, also of many which are about as probable as each other, and where p is met exactly."""
+    """Asks for the fewest tokens, of many which are about as probable as each other, and where p is met exactly."""
 
     def flat(rng: random.Random) -> Drawn:
         return torch.tensor(rng.sample(range(-200, 201), rng.randint(190, 220))) / 1000, 1.0, None, 0.9
@@ -129,8 +129,8 @@ def _p(rng: random.Random) -> list[Question]:
     return [*_drawn("p", "p")(rng), Question(_telling(rng, flat, _is_clear)), *own, _exactly(rng)]
 
 
-# The next number below 1 in 32 bits; it is exp(-2**-24) on every processor. Beside 1 the two sum to 2 in 32 bits, and to
-# a little less in 64: the likelier one has exactly a half in the first, and a little more in the second.
+# exp(-2**-24) is, on every processor, the next number below 1 in 32 bits. Beside 1 the two sum to 2 in 32 bits, and to a
+# little less in 64: the likelier one has exactly a half in the first, and a little more in the second.
 JUST_BELOW = -(2.0**-24)
 
 

@@ -237,6 +237,7 @@ exercise.stages += [
         0.25,
         "T is the number of all steps, passes * len(batches); in the second pass the count goes on.",
         _passes,
+        decisive=True,
     ),
     _stage(
         "a long gradient is scaled down to length 1",

@@ -75,7 +75,9 @@ def _with_equal_rows(rng: random.Random) -> list[Question]:
     for row in rng.sample(range(5), 2):
         rewards[row] = rng.choice([-1.5, 0.0, 3.0])
     near = torch.tensor([[0.25, 0.25], [0.25, 0.2501], [-3.0, -3.0]])
-    return [Question((rewards,)), Question((torch.zeros(rng.randint(1, 4), 3),)), Question((near,))]
+    uneven = torch.tensor([[0.1] * 3, [-2.98] * 3, rng.sample([0.1, 0.2, -2.98], 3), [rng.randint(11, 99) / 100] * 3])
+    zeros = torch.zeros(rng.randint(1, 4), 3)
+    return [Question((rewards,)), Question((zeros,)), Question((near,)), Question((uneven,))]
 
 
 @exercise.stage(
