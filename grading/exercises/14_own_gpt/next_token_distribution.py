@@ -129,7 +129,7 @@ def _p(rng: random.Random) -> list[Question]:
     return [*_drawn("p", "p")(rng), Question(_telling(rng, flat, _is_clear)), *own, _exactly(rng)]
 
 
-# exp(-2**-24) is, on every processor, the next number below 1 in 32 bits. Beside 1 the two sum to 2 in 32 bits, and to a
+# exp(-2**-24) is, on every processor, the next number below 1 in 32 bits. Beside 1 they sum to 2 in 32 bits, and to a
 # little less in 64: the likelier one has exactly a half in the first, and a little more in the second.
 JUST_BELOW = -(2.0**-24)
 

@@ -95,7 +95,7 @@ def _(rng, b, h):
     "one text, weights of all sizes", block=(2, 3, range(33, 36), range(101, 104)), h=(1, 2, range(33, 36))
 )
 def _(rng, block, h):
-    return None if block > 9 and h > 2 or block > 99 and h > 1 else _ask(_random(seed_from(rng), 1, h, block))
+    return None if (block > 9 and h > 2) or (block > 99 and h > 1) else _ask(_random(seed_from(rng), 1, h, block))
 
 
 @exercise.corners("several texts", b=(1, range(33, 36), range(101, 104)), h=(2, range(9, 12)))
