@@ -358,7 +358,9 @@ def _(rng, base, eps):
     return _asked(rng, _sized(rng, 1, 1, 1, 4, base=base, eps=eps), 1, 3)
 
 
-@exercise.corners("one new token, with a cache", past=(1, range(33, 36), range(301, 304), range(601, 604)), b=(1, range(33, 36)))
+@exercise.corners(
+    "one new token, with a cache", past=(1, range(33, 36), range(301, 304), range(601, 604)), b=(1, range(33, 36))
+)
 def _(rng, past, b):
     return None if past > 30 and b > 1 else _asked(rng, _sized(rng, 1, 2, 1), b, 1, past)
 

@@ -354,7 +354,18 @@ def adamw_step(weight, gradient, state, rate, betas=(0.9, 0.95), eps=1e-8, decay
     square = state["square"].clone() if state else torch.zeros_like(weight)
     steps = torch.tensor(float(state.get("step", 0)))
     adamw(
-        [moved], [gradient], [mean], [square], [], [steps], amsgrad=False, beta1=betas[0], beta2=betas[1],
-        lr=rate, weight_decay=decay if weight.dim() > 1 else 0.0, eps=eps, maximize=False,
+        [moved],
+        [gradient],
+        [mean],
+        [square],
+        [],
+        [steps],
+        amsgrad=False,
+        beta1=betas[0],
+        beta2=betas[1],
+        lr=rate,
+        weight_decay=decay if weight.dim() > 1 else 0.0,
+        eps=eps,
+        maximize=False,
     )
     return moved, {"step": int(steps), "mean": mean, "square": square}
