@@ -27,7 +27,8 @@
 # - answer an exercise and read what `check` says about it;
 # - have the whole notebook validated, and hand it in.
 #
-# **Time**: about 15 minutes. **Before this**: nothing but a little Python.
+# **Time**: about 15 minutes. **Before this**: nothing but a little Python. From notebook 01 on it helps to have trained a small network in PyTorch once; if
+# you have not, read two pages of PyTorch's [Learn the Basics](https://docs.pytorch.org/tutorials/beginner/basics/intro.html) first, *Automatic differentiation* and *Optimization*.
 #
 # | exercise | what it asks | points |
 # |---|---|---|
@@ -209,15 +210,17 @@ def batch_shape(b: int, n: int, d: int) -> tuple[int, int, int]:
 # - It never changes your variables, and stops after a few seconds if your function does not come back.
 # - You may run it as often as you like; only what you hand in counts. Your mark comes from the same questions and from *other* ones, drawn for
 #   you: an answer that fits only the examples will not do.
-# - Points are given by stage, so half an answer is worth handing in. The stage that an exercise is there for weighs most: an answer that fails
-#   it gets half of the points at most. A stage on what everybody knows, or on what is left alone, earns points only beside it.
+# - Points are given by stage, so half an answer is worth handing in. The stages that an exercise is there for weigh most: an answer that fails
+#   one of them gets half of the points at most. Stages that many wrong answers pass too (on a shape, say, or on what is left alone) earn points only
+#   beside one of them.
 # - You may use what PyTorch has, and what `helpers` has, too, but for the one part that an exercise asks you to write: an answer that calls, say, the
-#   table of sinusoids in `helpers.models` where you are to write that table is no answer, and earns nothing. The check says so.
+#   table of sinusoids in `helpers.models` where you are to write that table is no answer, and earns nothing. The check says so, and where PyTorch has
+#   the part, the exercise says so.
 #
 # ### What every answer keeps
 #
 # Your function will be called by other code, often, and inside a training loop. So each check ends with a few questions that the exercise does not repeat. (Read them once now, and again
-# when a check names one; modules and gradients begin in notebook 02.)
+# when a check names one; modules begin in notebook 02.)
 # - **What it is given stays as it is.** A function that changes a tensor, a list or a model that it was given spoils it for the caller: work on a
 #   copy (`scores = scores.masked_fill(...)`, and not `scores.masked_fill_(...)`). Where it is to change a model, or to return one, nothing else about that
 #   model changes: not its mode (training or evaluation), its dropout, nor which of its weights train. Unless it is to train a model, it leaves no

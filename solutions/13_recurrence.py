@@ -139,6 +139,7 @@ class GRUCell(nn.Module):
     Its only parameters are from_input, an nn.Linear(d_in, 3 * d), and from_state, an
     nn.Linear(d, 3 * d); each gives d numbers for the reset gate, d for the update gate and d for
     the candidate, in this order. No dropout, and nothing is kept from one call to the next.
+    PyTorch's own (nn.GRUCell, nn.GRU, torch.gru_cell) is no answer, and earns nothing.
     """
 
     def __init__(self, d_in: int, d: int) -> None:
@@ -767,7 +768,7 @@ plots.show(figure, "Width 512, window 128. " + " ".join(told))
 # - **backpropagation through time** (also *BPTT*): gradients that go back from state to state.
 # - **vanishing gradient**: it shrinks by a factor at each step back.
 # - **receptive field**: what a token can know of, after so many layers.
-# - **local attention** (also *sliding-window attention*): section 6.
+# - **local attention** (also *sliding-window attention*): each token looks at a few places near it, and no farther.
 # - **linear attention**: attention without the softmax, which can be computed as a recurrence.
 # - **state-space model** (also *SSM*): a recurrence that can be trained without waiting.
 # - **sequential operations**: what must be done one after the other; the rest can be done in *parallel*.

@@ -145,7 +145,7 @@ for text in ("L'été dernier, j'ai lu.", "aab aab"):
 #
 # ### By hand
 #
-# The text is `aab aab`. Its words are `aab` and `␣aab` (`␣` is the space): the bytes 97 97 98, and 32 97 97 98. Count the pairs of neighbours: (97, 97) occurs twice, (97, 98) twice, (32, 97) once. Two are equally frequent, and the smaller one wins: 97 97 becomes **256**. Now the words are 256 98 and 32 256 98. Which pair is the second one? (256, 98), which occurs twice; it becomes 257. What are the words now, and what would be the third pair?
+# The text is `aab aab`. Its words are `aab` and `␣aab` (`␣` is the space): the bytes 97 97 98, and 32 97 97 98. Count the pairs of neighbours: (97, 97) occurs twice, (97, 98) twice, (32, 97) once. Two are equally frequent, and the smaller one wins: 97 97 becomes **256**. Now the words are 256 98 and 32 256 98. Which pair is the second one? (256, 98), which occurs twice; it becomes 257. What are the words now, and what would be the third pair? (The words are 257 and 32 257, so it is (32, 257).)
 
 # %% exercise="train_bpe"
 def train_bpe(texts: list[str], merges: int) -> list[Pair]:
@@ -199,7 +199,8 @@ def bpe_encode(text: str, merges: list[Pair]) -> list[int]:
     Each word (of `split_words`) begins as its bytes. The merges are made in the order in which they were
     learned, each wherever its pair stands in the word, from left to right; merge number n (counted from 0)
     makes 256 + n.
-    `merges` is any list in which pair n holds numbers below 256 + n, whatever text it was learned from.
+    `merges` is any list of different pairs in which pair n holds numbers below 256 + n, whatever text it
+    was learned from.
 
     Example: bpe_encode("aab b", [(97, 97), (256, 98)]) is [257, 32, 98].
     """
@@ -411,6 +412,7 @@ class Layer(nn.Module):
 
     Its parts are called attention_norm, attention, feed_forward_norm and feed_forward: an
     nn.LayerNorm, an Attention, another nn.LayerNorm and a FeedForward of width 4 * d_model inside.
+    How small the eps of a norm is, no check asks.
     """
 
     def __init__(self, d_model: int, n_heads: int) -> None:
@@ -523,7 +525,7 @@ for shift in (0.0, 50.0, 100.0, -50.0, -150.0):
     print(f"all logits {shift:+5.0f}: loss {-torch.log(powers[0] / powers.sum()):.3f}")
 
 # %% [markdown]
-# 32 bits hold no number above $3.4 \cdot 10^{38}$, which is $e^{88.7}$, and take $e^{-104}$ for 0: infinity by infinity, and 0 by 0, are no numbers. (With 16 bits $e^{12}$ is too large.) Logits of such sizes come up when a training goes wrong, and just then the loss should tell the truth.
+# 32 bits hold no number above $3.4 \cdot 10^{38}$, which is $e^{88.7}$, and take $e^{-104}$ for 0: infinity by infinity, and 0 by 0, are no numbers. (In float16 $e^{12}$ is too large.) Logits of such sizes come up when a training goes wrong, and just then the loss should tell the truth.
 #
 # The way out is the rule that you have just seen: the same number may be added to all logits. So take the largest one away, $m = \max_j z_j$, and stay with logarithms:
 #
@@ -538,8 +540,8 @@ def cross_entropy(logits: Tensor, targets: Tensor) -> Tensor:
     """Returns the mean loss of all places, in nats: a tensor without axes, through which gradients pass.
 
     The loss of a place is -log softmax(logits)[target]. It is right, and so is its gradient, for finite
-    logits of any size. Write it by hand, with `exp` and `log`: an answer that uses PyTorch's own
-    cross_entropy, log_softmax or logsumexp earns nothing.
+    logits of any size, 10,000 apart too. Write it by hand, with `exp` and `log`: an answer that uses
+    PyTorch's own cross_entropy, log_softmax, logsumexp or distributions earns nothing.
 
     Args:
         logits: `(..., V)`: one axis or more before the last.
@@ -649,7 +651,7 @@ def adamw_step(
     A parameter with two axes or more is multiplied by 1 - rate * decay first; one with a single axis does
     not decay. Then rate * m / (sqrt(v) + eps) is subtracted, where m and v are the means of the gradients
     and of their squares, this gradient included, divided by 1 - betas[0]**t and 1 - betas[1]**t at step t
-    (counted from 1).
+    (counted from 1). Write it by hand: an answer that uses an optimizer of PyTorch earns nothing.
 
     Args:
         gradient: as large as the weight.
@@ -758,7 +760,7 @@ def training_loop(
     t, counted from 1, it is peak * min(t / W, (T - t + 1) / (T - W + 1)), where W is `warmup_steps`
     (1 <= W <= T). The loss is the mean cross-entropy of the next tokens; gradients that were there before
     do not count. The gradient of all parameters of the model together is scaled down to length 1 where it
-    is longer, and the optimizer makes its step with it.
+    is longer, and the optimizer, which holds all of them, makes its step with it.
     """
     ### BEGIN SOLUTION
     model.train()
@@ -886,7 +888,7 @@ print(f"lzma, after the same {len(read_text) / 1e6:.1f} MB: {primed:.2f} bits pe
 # %% [markdown]
 # In our run `lzma` needs 0.80 bits per byte once it has read the same text: less than half of what `zlib` needs. Both models need fewer still. These reviews are made from about a hundred patterns (`data/README.md`), so whole phrases come back word for word. A program that finds them anywhere in three megabytes lives on that; the model sees the last 64 tokens and has the rest in its weights. Text that people wrote repeats itself far less.
 #
-# The models were not always ahead. After a third of the text the larger model is near 0.9 bits in the figure. A training that ends there, with a schedule that has come down to 0 (`STEPS = 900`), comes to 0.86, and `lzma` after the same 1.1 MB to 0.86 as well. A comparison of two learners holds for the budget at which it was made: give both three times as much text, and the tie is gone.
+# The models were not always ahead. After a third of the text the larger model is near 0.9 bits in the figure. A training that ends there, with a schedule that has come down to 0 (`STEPS = 900`), comes to 0.86, and `lzma` after the same 1.0 MB to 0.86 as well. A comparison of two learners holds for the budget at which it was made: give both three times as much text, and the tie is gone.
 #
 # Nor is the account complete. Whoever is to read the compressed text needs the model too, and the weights of the larger one take more than a megabyte. What this comparison teaches is something else: **a number says little without an opponent who had the same advantages.**
 #
@@ -1159,7 +1161,7 @@ for times_n, times_d in ((1, 1), (10, 1), (1, 10), (10**0.5, 10**0.5), (10, 10))
 # %% [markdown]
 # ## What others call it
 #
-# - **byte-pair encoding** (also *BPE*): the tokenizer of sections 2 and following; a *byte-level* one knows every text.
+# - **byte-pair encoding** (also *BPE*): joining the two pieces that stand together most often, again and again; a *byte-level* one knows every text.
 # - **tied head** (also *weight tying*): the embedding once more, as the head.
 # - **bits per byte** (also *BPB*): the loss in a unit that no tokenizer changes.
 # - **gradient clipping**: a gradient that is too long is shortened.

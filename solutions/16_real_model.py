@@ -10,7 +10,7 @@
 #     questions:
 #       - What is in models of today?
 #       - What do they do differently from the paper of 2017, and why?
-#       - Why can a model write faster than it reads?
+#       - Why need a model that writes not read again what it has read?
 #       - Which head copies, and how do I know?
 #   jupytext:
 #     notebook_metadata_filter: course
@@ -22,7 +22,7 @@
 # %% [markdown]
 # # 16 · A real model
 #
-# The large models of today are not quite the GPT of notebook 14. [LLaMA](https://arxiv.org/abs/2302.13971) (section 2.2), on which many others are modelled, names three changes: another norm, another feed-forward part, and the rotary positions of notebook 02. Later models share keys and values among heads, and all of them keep what they have read. You build these parts and put them together; then the published weights of a real model go in, number for number, and *your* class answers questions.
+# The large models of today are not quite the GPT of notebook 14. [LLaMA](https://arxiv.org/abs/2302.13971) (section 2.2), on which many others are modelled, names three changes: another norm, another feed-forward part, and the rotary positions of notebook 02. Later models share keys and values among heads, and all of them keep what they have read. You build these parts and put them together; then the published weights of a real model go in, rounded to 4 bits as the file has them, and *your* class answers questions.
 #
 # **When you are done, you can**
 # - say what RMSNorm and SwiGLU leave out and put in, and keep the number of parameters;
@@ -76,14 +76,14 @@ from helpers.weights import find, is_here
 # %% [markdown]
 # ## 1. What is in a real model
 #
-# SmolLM2-135M ([Ben Allal et al. 2025](https://arxiv.org/abs/2502.02737)) is a small language model that anybody may use, and built as the large ones are. Here is all that is in it. **Before you read the numbers**: which parts do you know from notebooks 02, 03 and 14, and which names are new?
+# SmolLM2-135M ([Ben Allal et al. 2025](https://arxiv.org/abs/2502.02737)) is a small language model that anybody may use, and built as the large ones are. Here is all that is in it. (Section 7 reads a file of it in which the matrices are rounded to 4 bits a number, so all that is measured there is measured on the rounded model.) **Before you read the numbers**: which parts do you know from notebooks 02, 03 and 14, and which names are new?
 
 # %% experiment
 PARTS = [("tokens", "n tokens", "data", ""),
          ("embedding", "embedding 49,152 × 576", "part", "28,311,552"),
          ("norm 1", "RMSNorm", "part", "576"),
          ("query", "query 576 × 576", "part", "331,776"),
-         ("key", "key, value: 576 × 192 each", "part", "221,184"),
+         ("key", "key, value\n576 × 192 each", "part", "221,184"),
          ("attention", "attention: 9 heads of 64 read 3", "attention", ""),
          ("output", "output 576 × 576", "part", "331,776"),
          ("norm 2", "RMSNorm", "part", "576"),
@@ -92,15 +92,23 @@ PARTS = [("tokens", "n tokens", "data", ""),
          ("head", "head: the embedding once more", "part", "0"),
          ("scores", "49,152 scores at each token", "data", "")]
 picture = Diagram(4.2, 5.9)
-picture.column(1.85, 0.3, [part[:3] for part in PARTS], step=0.48, width=2.4)
-for place, (name, text, _, count) in enumerate(PARTS):
-    picture.note((3.25, 0.3 + 0.48 * place), count or ("numbers" if name == "scores" else ""))
+below, branches, above = PARTS[:3], PARTS[3:5], PARTS[5:]  # query, key and value read the same
+picture.column(1.85, 0.3, [part[:3] for part in below], step=0.48, width=2.4)
+picture.column(1.85, 2.34, [part[:3] for part in above], step=0.48, width=2.4)
+for x, (name, text, kind, _) in zip((1.2, 2.5), branches):
+    picture.box(name, (x, 1.8), text.replace(" 576", "\n576", 1) if name == "query" else text, kind, width=1.2)
+    picture.arrow("norm 1", name)
+    picture.arrow(name, "attention")
+picture.note((3.25, 1.8), "331,776\n+ 221,184")
+for first, parts in ((0.3, below), (2.34, above)):
+    for place, (name, text, _, count) in enumerate(parts):
+        picture.note((3.25, first + 0.48 * place), count or ("numbers" if name == "scores" else ""))
 picture.frame(["norm 1", "SwiGLU"], margin=0.14)
 picture.note((0.02, 2.7), "30 times", rotation=90)
 total = 49152 * 576 + 30 * (2 * 576 * 576 + 2 * 576 * 192 + 3 * 576 * 1536 + 2 * 576) + 576
 picture.show("SmolLM2-135M from below: " + "; ".join(
-    text + (f" ({count} numbers)" if count else "") for _, text, _, count in PARTS) +
-    f". What lies between embedding and last norm is there 30 times; {total:,} numbers in all.")
+    text.replace("\n", ", ") + (f" ({count} numbers)" if count else "") for _, text, _, count in PARTS) +
+    f". Query, key and value all read what the first norm gives. What lies between embedding and last norm is there 30 times; {total:,} numbers in all.")
 
 # %% [markdown]
 # Two things are not drawn: each half of a layer is added to what comes in (the residual), and positions have no numbers, since each layer turns queries and keys as in notebook 02. Nothing has a bias.
@@ -142,7 +150,8 @@ class RMSNorm(nn.Module):
     """Divides each token by its root mean square, and multiplies by a learned weight.
 
     d_model: numbers of a token. eps: added to the mean of the squares, before the root.
-    Parameters: weight `(d_model,)`, which starts with ones. No others, and no buffers.
+    Parameters: weight `(d_model,)`, which starts with ones. No others, and no buffers. An answer that uses
+    PyTorch's own (nn.RMSNorm, F.rms_norm) or that of helpers.llama earns nothing.
     """
 
     def __init__(self, d_model: int, eps: float = 1e-6) -> None:
@@ -211,7 +220,7 @@ class SwiGLU(nn.Module):
     """A gated feed-forward part with about as many numbers as a plain one of width d_feedforward.
 
     Layers, all without biases: gate and hidden from d_model to two thirds of d_feedforward (rounded
-    down), and output back to d_model.
+    down), and output back to d_model. An answer that uses that of helpers.llama earns nothing.
     """
 
     def __init__(self, d_model: int, d_feedforward: int) -> None:
@@ -277,6 +286,9 @@ def grouped_query_attention(
         mask: fits scores of `(b, h, n, m)`, such as `(n, m)`, `(h, n, m)` or `(b, 1, 1, m)`, and is added
             to the scaled scores: minus infinity blocks, other numbers shift. Each row leaves at least one
             key open. Without a mask (None) every query sees all keys: it is not causal by itself.
+
+    Write it with a softmax: PyTorch's F.scaled_dot_product_attention has all this ready (`enable_gqa`), and an
+    answer that uses it earns nothing.
     """
     ### BEGIN SOLUTION
     share = query.size(1) // key.size(1)  # heads that read one group
@@ -336,7 +348,7 @@ for name, merge in ways.items():
 #
 # ## 3. Writing without reading again
 #
-# `write` of notebook 14 reads the whole text again for each new token. Most of that work has been done before. In a causal model no token sees what comes after it, so as long as the text fits into the window, the keys and values of old tokens are the same in each step: **keep them**. (Where it no longer fits, `write` lets the window slide, every position changes, and with learned positions they must be made anew.) What the new token needs is its own query, and the keys and values of all. This is the *key-value cache* of every model that writes.
+# `write` of notebook 14 reads the whole text again for each new token. Most of that work has been done before. In a causal model no token sees what comes after it, so as long as the text fits into the window, the keys and values of old tokens are the same in each step: **keep them**. (Where it no longer fits, `write` lets the window slide, every position changes, and with learned positions they must be made anew.) What the new token needs is its own query, and the keys and values of all. This is the *key-value cache* of every model that writes by attention (a recurrence, notebook 13, keeps its state).
 #
 # Nothing is hidden in the model: what has been kept goes in as an argument and comes out again, longer. The model is the GPT of notebook 14: the embedding times $\sqrt d$, plus the position; pre-norm layers; a last norm; and the tied head, in which a token's logit is the product of the result with the token's row of the embedding. `TransformerBase` of `helpers.models`, with learned positions and pre-norm, has the same parts under the same names. It ends with the last norm, so the head is for you to add. Below are the four functions that notebook 14 gave; `causal_mask` now takes a device as well.
 #
@@ -549,7 +561,7 @@ print("all at once:          ", " ".join(f"{score:6.2f}" for score in whole[0, 0
 #
 # ### Exercise: Llama
 #
-# Now all parts come together. The four matrices are given; `rotary_angles(places, width, base)` and `rotate(x, angles)` of `helpers.models` are your `rotary` in two steps, with neighbours as pairs. If a part of yours is not right yet, one of torch's may stand in for it: `nn.RMSNorm(d_model, eps)`, `F.scaled_dot_product_attention(..., enable_gqa=True)`. Unlike `attend`, your `grouped_query_attention` takes the mask as it is; so that the model runs on a GPU too, make places and mask where the tokens are: `torch.arange(..., device=x.device)`, `causal_mask(size, x.device)`.
+# Now all parts come together. The four matrices are given; `rotary_angles(places, width, base)` and `rotate(x, angles)` of `helpers.models` are your `rotary` in two steps, with neighbours as pairs. If a part of yours is not right yet, one of torch's may stand in for it: `nn.RMSNorm(d_model, eps)`, `F.scaled_dot_product_attention(..., enable_gqa=True)` (here, but not in the exercises that ask for these parts). So that the model runs on a GPU too, make places and mask where the tokens are: `torch.arange(..., device=x.device)`, `causal_mask(size, x.device)`.
 
 # %% setup
 class Projections(nn.Module):
@@ -736,7 +748,7 @@ def load_weights(model: nn.Module, tensors: dict[str, Tensor], names: dict[str, 
     """Returns the model, all of whose parameters have the numbers of published tensors now.
 
     Args:
-        model: one of ours; it is changed, and keeps the type of its numbers.
+        model: one of ours; it is changed, and keeps the type of its numbers; what is frozen stays frozen.
         tensors: the published ones by their names; they stay as they are, and share no memory with
             the model.
         names: parts of published names, and what we call them. They are replaced in this order, wherever
@@ -744,10 +756,10 @@ def load_weights(model: nn.Module, tensors: dict[str, Tensor], names: dict[str, 
             is our "layers.0.norm.weight".
 
     Raises:
-        ValueError: a published tensor has no place in the model, and the message has its published name; or
-            one of the model gets no numbers, and it has our name for it; or two shapes differ, and it has
-            both, such as (5, 2) and (2, 5). Of several faults one is enough. The model is as it was then,
-            in all its tensors.
+        ValueError: a published tensor has no place in the model, or another one has taken it, and the message
+            has its published name (of two that become one of ours, either will do); or one of the model gets
+            no numbers, and it has our name for it; or two shapes differ, and it has both, such as (5, 2) and
+            (2, 5). Of several faults one is enough. The model is as it was then, in all its tensors.
     """
     ### BEGIN SOLUTION
     found, places = {}, model.state_dict()
@@ -757,6 +769,8 @@ def load_weights(model: nn.Module, tensors: dict[str, Tensor], names: dict[str, 
             own = own.replace(theirs, ours)
         if own not in places:
             raise ValueError(f"the model has no place for {published}")
+        if own in found:
+            raise ValueError(f"{published} becomes our {own}, and so does another tensor")
         if tensor.shape != places[own].shape:
             raise ValueError(
                 f"{published} is {tuple(tensor.shape)}, our {own} {tuple(places[own].shape)}"
@@ -1042,9 +1056,11 @@ print("its two heads:", ", ".join(f"{score:.3f}" for score in review_scores.toli
 # %% [markdown]
 # ## 7. A real model
 #
-# Now SmolLM2 itself. Its file is not part of the course; one command, given once in a terminal, fetches it (93 MB, licence Apache 2.0; it also needs the package *gguf*, see *Real models* in the students' page):
+# Now SmolLM2 itself. Its file is not part of the course; one command, given once in a terminal, fetches it (93 MB, `SmolLM2-135M-Instruct.Q4_1.gguf`, licence Apache 2.0; it also needs the package *gguf*, see *Real models* in the students' page):
 #
 #     .venv/bin/python -m helpers.weights fetch smollm2
+#
+# *Q4_1* says that the matrices are rounded to 16 levels for each block of 32 numbers, 4 bits each. So the model below is not number for number the published one: whether a wrong answer, a chance or a share comes from the model or from the rounding, nobody can say here.
 #
 # Without it nothing is missing for a mark: each cell below then shows what it measured once, on our machine. With it, the same cells ask the model in *your* class.
 

@@ -67,7 +67,7 @@ from helpers.vocabulary import EOS, PAD, SOS
 # ## 1. Ask before you replace the head
 #
 # The model is the one of notebook 00: two layers, width 64, trained on 10,500 invented reviews without a label. Notebooks 04 and 06 made a classifier of such a model with a new head and labelled reviews. There is another way,
-# which needs neither: let it read the review and a beginning such as *c'est donc un livre à* ("so this is a book to"), and look at **what it would write next**: *recommander* (recommend) or *éviter* (avoid)? This is called **prompting**, and a classification without any
+# which trains on neither: let it read the review and a beginning such as *c'est donc un livre à* ("so this is a book to"), and look at **what it would write next**: *recommander* (recommend) or *éviter* (avoid)? This is called **prompting**, and a classification without any
 # example is **zero-shot**. The beginning is the *prompt*.
 #
 # This notebook asks only about the tokens of an answer, and each of them is scored by the logits one place before it. In the picture, the answer starts at place 3; the *length* 5 is that of prompt and answer together, as in the exercises below.
@@ -163,7 +163,7 @@ for way, share in valid.items():
 print(f"test, asked once: {asked(base, 'test', chosen_way):.1%}")
 
 # %% [markdown]
-# More than nine in ten reviews are sorted rightly, without one label, by a model that nobody has trained for it. (With 300 labels, the classifiers of notebook 06 come to about as much.) *En deux mots : très réussi* or *raté* (in two words: very successful, or failed) does nearly as well. But *je suis conquis* or *déçu* (I am won over, or disappointed) is little better than a coin: it calls more than nine in ten of the reviews praise. It does see the difference, and gives a good review mostly a higher score than a bad one; but its 0 is not the place that divides them. (Whoever knows that half of the reviews are good could move it, without a label.) Both are typical of prompting: **it works, and it hangs on the
+# More than nine in ten reviews are sorted rightly, by a model that nobody has trained for it. No label was trained on; but the way of asking was chosen by the labels of the validation reviews, and these count, too. (With 300 labels, the classifiers of notebook 06 come to about as much.) *En deux mots : très réussi* or *raté* (in two words: very successful, or failed) does nearly as well. But *je suis conquis* or *déçu* (I am won over, or disappointed) is little better than a coin: it calls more than nine in ten of the reviews praise. It does see the difference, and gives a good review mostly a higher score than a bad one; but its 0 is not the place that divides them. (Whoever knows that half of the reviews are good could move it, without a label.) Both are typical of prompting: **it works, and it hangs on the
 # wording**. That is why the way must be chosen by validation: whoever tries ten prompts on the test and reports the best one has chosen it by the test, and reports too high a share (notebook 06). Calls to large models use longer prompts, often with a few examples in them (*few-shot*); the rest is as here.
 #
 # ## 2. It can be asked, and does not answer
@@ -549,7 +549,7 @@ show_texts(4)
 # %% [markdown] essay="tuned_essay"
 # **Rubric** (one point for each, 3 points in all)
 #
-# - (a) Mostly form, with two numbers: the base, forced to choose, is right in about 93 % of the reviews without an example (section 1), and gives the wanted form in 0 %; after tuning the form is there in nearly 100 % and 95 % are right. So 2 points in a hundred at most are knowledge of reviews that came with the 300 labels. Half a point for the claim with one number.
+# - (a) Mostly form, with two numbers: the base, forced to choose, is right in about 93 % of the reviews without an example (section 1), and gives the wanted form in 0 %; after tuning the form is there in nearly 100 % and 95 % are right. So about 2 points in a hundred (1.4 to 2.4, on the same 300 reviews) are knowledge of reviews that came with the 300 labels. Half a point for the claim with one number.
 # - (b) The language: the perplexity on reviews rises from 3.5 to more than 6 with $\beta = 0.1$ (4.3 with 0.5), at a KL four to five times as large, and the texts fall apart. The reward counts judging words only, so it cannot see what is between them. Half a point for naming the loss without a measure, or the measure without the reason.
 # - (c) Learned: a style (length, politeness, a confident tone). Not known better: facts, or when it is wrong. A measurement: the share of right answers to questions with known answers before and after, or how often it is right where it says that it is sure (calibration, notebook 10). Half a point without a measurement.
 #

@@ -65,7 +65,7 @@ def _stage(name: str, points: float, look: str, *entries: str) -> Stage:
             )
         return asks
 
-    decisive = "attention path" in entries or "recurrence products" in entries
+    decisive = bool({"attention path", "recurrence products", "attention products"} & set(entries))
     asks = [Question(at=place, entries=entries) for place in places]
     return Stage(name, points, look, asks, draw, sealed=True, decisive=decisive)
 

@@ -12,6 +12,7 @@ from torch import Tensor, nn
 from grading.definitions.definition import Definition
 from grading.exercises.draws import Draw, seed_from
 from tutor.checking.answers import Question
+from tutor.checking.building import build as built
 from tutor.checking.plain import Model
 
 from ._common import Attention, FeedForward, TokenEmbedding, _normal, _tokens, causal_mask
@@ -71,7 +72,8 @@ class GPT(nn.Module):
         return self.end(x)
 
 
-OF_A_NORM = 4e-3  # tolerance: where the numbers of a token hardly differ, another eps shows, and no text asks for 1e-5
+OF_A_NORM = 4e-3  # tolerance: where the numbers of a token hardly differ, a norm makes rounding large
+FAR = 10  # times what a token begins with: its numbers differ so much that no eps up to 1e-3 shows, and none is asked
 SMALL = {"vocab_size": 7, "d_model": 4, "n_layers": 2, "n_heads": 2, "max_len": 6}
 
 
@@ -80,10 +82,13 @@ def _build(rng: random.Random) -> dict[str, Any]:
     return dict(zip(SMALL, [rng.randint(8, 12), d, 2, h, rng.randint(7, 9)], strict=True))
 
 
-def _weights(build: dict[str, Any], seed: int) -> Model:
+def _weights(build: dict[str, Any], seed: int) -> dict[str, Tensor]:
     """Returns weights of a ready model of the same make, in which norms and biases too are moved."""
     options = {"d_feedforward": 4 * build["d_model"], "positions": "learned", "norm_first": True}
-    return Model("TransformerBase", build | options, seed, spread=0.3, state=True)
+    weights: dict[str, Tensor] = built(Model("TransformerBase", build | options, seed, spread=0.3, state=True))
+    first = {name: FAR * weights[name] for name in ("embedding.weight", "position")}
+    last = {name: weights[name] / FAR for name in ("norm.weight", "norm.bias")}  # the head has the embedding, too
+    return weights | first | last
 
 
 def _asked(rng: random.Random, b: int, n: int, build: dict[str, Any]) -> Question:
@@ -104,7 +109,7 @@ def _drawn(b: int, n: int = 0) -> Draw:
 
 
 def _known(b: int, n: int) -> list[Question]:
-    return [_asked(random.Random(900 + b * n), b, n, SMALL)]  # here no eps shows
+    return [_asked(random.Random(900 + b * n), b, n, SMALL)]
 
 
 @exercise.stage(
@@ -139,10 +144,7 @@ def _(rng):
 @exercise.stage(
     "several tokens, fewer than there are positions",
     points=1.75,
-    public=[
-        *_known(1, 4),
-        _asked(random.Random(38), 1, 5, SMALL),
-    ],  # in the second a norm's eps of 1e-3 shows, not 1e-6
+    public=[*_known(1, 4), _asked(random.Random(38), 1, 5, SMALL)],
     decisive=True,
     tolerance=OF_A_NORM,
 )
@@ -159,7 +161,7 @@ def _new(width: int) -> Question:
     return Question(build=build, probe="first numbers", entries=("position: *", "embedding.weight: s*"))
 
 
-@exercise.stage("a new model: positions begin as random numbers", points=0.25, public=[_new(100)])
+@exercise.stage("a new model: the numbers with which positions and embedding begin", points=0.25, public=[_new(100)])
 def _(rng):
     """A position is an nn.Parameter of torch.randn(max_len, d_model): each number is drawn by itself, with mean 0 and
     standard deviation 1, as large as what the embedding, times sqrt(d), adds to it. The embedding is a TokenEmbedding,
@@ -172,7 +174,7 @@ def _layer(rng: random.Random, n: int, build: dict[str, Any]) -> Question:
     """Returns a question about a layer alone, with a mask that is not the causal one."""
     mask = torch.zeros(n, n)
     mask[:, rng.randrange(n - 1)] = -torch.inf
-    x = _normal(seed_from(rng), 1, n, build["d_model"])
+    x = _normal(seed_from(rng), 1, n, build["d_model"], size=FAR)
     return Question((x, mask), build=build, weights=_weights(build, seed_from(rng)), probe="part", part="layers.1")
 
 

@@ -15,7 +15,16 @@ from tutor.checking.answers import Question
 
 from ._common import _normal
 
-exercise = Definition(minutes=20, difficulty=2)
+exercise = Definition(
+    minutes=20,
+    difficulty=2,
+    forbids=(
+        *(f"torch.optim.{name}" for name in ("AdamW", "Adam", "NAdam", "Adamax", "RAdam")),
+        *(f"torch.optim.{name}" for name in ("adamw.adamw", "adam.adam", "_functional.adamw", "_functional.adam")),
+        "torch._fused_adamw_",
+        "torch._fused_adam_",
+    ),
+)
 
 State = dict[str, Any]
 

@@ -114,6 +114,7 @@ exercise.stages += [
         0.5,
         "model.eval() switches dropout off: what is measured is the model as it will be used.",
         _dropping,
+        decisive=True,
     ),
     _stage(
         "without gradients",

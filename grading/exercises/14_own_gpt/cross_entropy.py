@@ -24,6 +24,7 @@ exercise = Definition(
         *(f"{place}.log_softmax" for place in ("torch", "torch.Tensor", "torch.special", "torch.nn.functional")),
         "torch.nn.LogSoftmax",
         *(f"{place}.logsumexp" for place in ("torch", "torch.Tensor", "torch.special")),
+        *(f"torch.distributions.{name}" for name in ("Categorical", "OneHotCategorical", "Multinomial")),
     ),
 )
 
@@ -60,6 +61,11 @@ def _unlike(rng: random.Random, *shape: int, size: float = 2.0, shift: float = 0
     place = torch.tensor([rng.randrange(1, shape[-1] - 1) for _ in range(logits[..., 0].numel())])
     targets: Tensor = order.gather(-1, place.view(*shape[:-1], 1))[..., 0]
     return Question((logits, targets))
+
+
+def _with_few(large: list[Question]) -> list[Question]:
+    """Returns those whose gradients are asked, too."""
+    return [*large[:3], *large[-2:]]
 
 
 def _with_gradients(ask: Question) -> Question:
@@ -105,7 +111,17 @@ def _large(rng: random.Random) -> list[Question]:
         _unlike(rng, 2, 3, 5, size=rng.uniform(150, 250)),
         Question((both.inputs[0] + apart, both.inputs[1])),
         _far_below(rng),
+        _apart(rng, 1000),
+        _apart(rng, 10_000),
     ]
+
+
+def _apart(rng: random.Random, apart: int) -> Question:
+    """Asks about rows whose likeliest token lies so far above the one that came."""
+    target = rng.randrange(4)
+    logits = _normal(seed_from(rng), 2, 4)
+    logits[:, (target + 1) % 4] += apart
+    return Question((logits, torch.full((2,), target)))
 
 
 @exercise.stage("logits of any size", points=0.75, public=_large(random.Random(4)), decisive=True)
@@ -119,14 +135,17 @@ def _(rng):
 @exercise.stage(
     "gradients, of large logits too",
     points=0.25,
-    public=[_with_gradients(_unlike(random.Random(5), 2, 3, 4)), *map(_with_gradients, _large(random.Random(6))[:3])],
+    public=[
+        _with_gradients(_unlike(random.Random(5), 2, 3, 4)),
+        *map(_with_gradients, _with_few(_large(random.Random(6)))),
+    ],
 )
 def _(rng):
     """The gradient of a logit is its probability, less 1 for the token that came, divided by the number of places. Use
     operations of PyTorch from the logits to the mean; a logit that is cut off (`clamp`) has no gradient. The largest
     logit is detached wherever it stands, or nowhere: then its own gradients cancel.
     """
-    return [_with_gradients(_unlike(rng, 3, 2, 5)), *map(_with_gradients, _large(rng)[:3])]
+    return [_with_gradients(_unlike(rng, 3, 2, 5)), *map(_with_gradients, _with_few(_large(rng)))]
 
 
 @exercise.corners("one place", vocabulary=(1, 2, range(33, 36), range(101, 104), range(1001, 1004)))
@@ -147,7 +166,7 @@ def _(rng, places, axes):
 @exercise.corners(
     "logits of any size",
     level=(-900.0, -100.0, 0.0, 900.0),
-    apart=(0.0, 1e-3, 1.0, 120.0, 700.0),
+    apart=(0.0, 1e-3, 1.0, 120.0, 700.0, 10_000.0),
     target=("the likeliest", "the least likely"),
 )
 def _(rng, level, apart, target):

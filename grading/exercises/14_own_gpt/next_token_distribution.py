@@ -38,6 +38,7 @@ def _cut(
     order: str = "kp",
     again: bool = True,
     keep: str = "set",
+    above: bool = False,
 ) -> Tensor:
     """Returns the distribution; the options are the ways in which it goes wrong."""
     scale = temperature if multiply else 1 / temperature
@@ -50,6 +51,8 @@ def _cut(
         elif way == "p" and top_p is not None:
             before = ranked.cumsum(0) - ranked
             out = before >= top_p if crossing else ranked.cumsum(0) > top_p
+            if above:
+                out = torch.cat([out[:1], ranked.cumsum(0)[:-1] > top_p])
             if keep == "each":
                 out = ranked < 1 - top_p
             out[0] = False  # one token is left in any case
@@ -116,12 +119,25 @@ def _drawn(*kinds: str) -> Draw:
 
 
 def _p(rng: random.Random) -> list[Question]:
-    """Asks for the fewest tokens, also of many which are about as probable as each other."""
+    """Asks for the fewest tokens, of many which are about as probable as each other, and where p is met exactly."""
 
     def flat(rng: random.Random) -> Drawn:
         return torch.tensor(rng.sample(range(-200, 201), rng.randint(190, 220))) / 1000, 1.0, None, 0.9
 
-    return [*_drawn("p", "p")(rng), Question(_telling(rng, flat, _is_clear))]
+    by_hand = torch.tensor([0.5, 0.3, 0.15, 0.05])[rng.sample(range(4), 4)].log()
+    own = [Question((by_hand, 1.0, None, p)) for p in (0.7, 0.4)]
+    return [*_drawn("p", "p")(rng), Question(_telling(rng, flat, _is_clear)), *own, _exactly(rng)]
+
+
+# exp(-2**-24) is, on every processor, the next number below 1 in 32 bits. Beside 1 they sum to 2 in 32 bits, and to a
+# little less in 64: the likelier one has exactly a half in the first, and a little more in the second.
+JUST_BELOW = -(2.0**-24)
+
+
+def _exactly(rng: random.Random) -> Question:
+    """Asks with a p that the likeliest token meets exactly, whatever computes it."""
+    logits = [0.0, JUST_BELOW, *(-float(number) for number in rng.sample(range(40, 90), rng.randint(2, 5)))]
+    return Question((torch.tensor(rng.sample(logits, len(logits))), 1.0, None, 0.5))
 
 
 def _k(rng: random.Random) -> list[Question]:
@@ -243,6 +259,12 @@ exercise.mistake(
     "the token that crosses p is dropped",
     "The tokens before it have less than p together: the set must have p *or more*, so the crossing one stays.",
     partial(_cut, crossing=False),
+)
+
+exercise.mistake(
+    "one token more where the sum is exactly p",
+    "p *or more*: where the tokens so far have exactly p together, they are enough (`>=`, not `>`).",
+    partial(_cut, above=True),
 )
 
 exercise.mistake(

@@ -250,6 +250,7 @@ exercise.stages += [
         0.5,
         "Where several pairs are the most frequent, take the one that is smallest as Python compares tuples.",
         "ties",
+        decisive=True,
     ),
     _stage(
         "it ends when nothing is left to merge",

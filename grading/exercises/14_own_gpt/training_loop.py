@@ -182,33 +182,7 @@ def _long(rng: random.Random) -> list[Question]:
     found = [_asked(rng, 2, groups, 1, spread=LONG, peak=0.5, groups=groups) for groups in (1, 2)]
     tied = _asked(rng, 2, 1, 1, spread=LONG, peak=0.5)
     model = replace(tied.inputs[0], tie=("head.weight", "base.embedding.weight"))
-    return [*found, replace(tied, inputs=(model, *tied.inputs[1:])), _any(rng, 1, 2, 1, spread=6.0), _partly(rng)]
-
-
-def _partly(rng: random.Random) -> Question:
-    """Asks about an optimizer that holds the head alone, whose own gradient is much shorter than that of the model.
-
-    There is one step: what is left in the rest of the model by the step before may be cleared or not.
-    """
-
-    def draw(rng: random.Random) -> Question:
-        ask = _any(rng, 1, 1, 1, spread=LONG, peak=0.5)
-        model, optimizer, *others = ask.inputs
-        return replace(ask, inputs=(model, replace(optimizer, holds=("head",)), *others))
-
-    def tells(ask: Question) -> bool:
-        model, optimizer, *others = build_inputs(ask.inputs)
-        found: list[float] = []
-
-        def note(model: nn.Module) -> None:
-            held = [parameter for group in optimizer.param_groups for parameter in group["params"]]
-            for some in (held, model.parameters()):
-                found.append(_norm([parameter.grad for parameter in some if parameter.grad is not None]))
-
-        _train(model, optimizer, *others, clip=note)
-        return found[1] > 1.5 * max(1.0, found[0])
-
-    return _seen_after(_telling(rng, draw, tells))
+    return [*found, replace(tied, inputs=(model, *tied.inputs[1:])), _any(rng, 1, 2, 1, spread=6.0)]
 
 
 def _left(rng: random.Random) -> list[Question]:
@@ -263,12 +237,13 @@ exercise.stages += [
         0.25,
         "T is the number of all steps, passes * len(batches); in the second pass the count goes on.",
         _passes,
+        decisive=True,
     ),
     _stage(
         "a long gradient is scaled down to length 1",
         0.25,
         "nn.utils.clip_grad_norm_(model.parameters(), 1.0), after backward and before the step. The length is the root "
-        "of the sum of all squares, of all parameters of the model, also of those that the optimizer does not hold.",
+        "of the sum of all squares, of all parameters of the model together.",
         _long,
     ),
     _stage(
@@ -437,13 +412,6 @@ exercise.mistake(
     "A gradient shorter than 1 stays as it is: divide by the length only where it is above 1.",
     partial(_train, clip=_to_length_1),
 )
-
-
-@exercise.mistake("only what the optimizer holds is clipped")
-def _(model, optimizer, *others):
-    """The gradient of all parameters of the model has a length, also of those that this optimizer does not move."""
-    held = [parameter for group in optimizer.param_groups for parameter in group["params"]]
-    return _train(model, optimizer, *others, clip=lambda model: nn.utils.clip_grad_norm_(held, 1.0))
 
 
 exercise.mistake(

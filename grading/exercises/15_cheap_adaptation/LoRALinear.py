@@ -157,6 +157,7 @@ def _(rng):
         _ask(build, 7 + n, 1, 3, probe="merged", entries=DOES_THE_SAME)
         for n, build in enumerate((_build(4, 3, 2, 2.0), _build(3, 4, 4, 2.0)))
     ],
+    decisive=True,
 )
 def _(rng):
     """A new nn.Linear with weight + alpha / rank * up @ down and with the same bias; this layer itself

@@ -348,9 +348,9 @@ def _(rng, layers, h, g):
     return Question(build=_sized(rng, layers, h, 1 if g == "one" else h, rng.choice([4, 6])), probe="parameters")
 
 
-@exercise.corners("several tokens", b=(1, range(33, 36)), n=(2, range(33, 36), range(101, 104)))
+@exercise.corners("several tokens", b=(1, range(33, 36)), n=(2, range(33, 36), range(101, 104), range(601, 604)))
 def _(rng, b, n):
-    return None if b * n > 200 else _asked(rng, _sized(rng, 1, 2, 1), b, n)
+    return None if b > 1 and n > 2 else _asked(rng, _sized(rng, 1, 2, 1), b, n)
 
 
 @exercise.corners("another base and another eps, or none", base=(2.0, 10000.0, 1e6), eps=(1e-8, 1.0))
@@ -358,7 +358,9 @@ def _(rng, base, eps):
     return _asked(rng, _sized(rng, 1, 1, 1, 4, base=base, eps=eps), 1, 3)
 
 
-@exercise.corners("one new token, with a cache", past=(1, range(33, 36), range(301, 304)), b=(1, range(33, 36)))
+@exercise.corners(
+    "one new token, with a cache", past=(1, range(33, 36), range(301, 304), range(601, 604)), b=(1, range(33, 36))
+)
 def _(rng, past, b):
     return None if past > 30 and b > 1 else _asked(rng, _sized(rng, 1, 2, 1), b, 1, past)
 

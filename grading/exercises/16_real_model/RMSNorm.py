@@ -15,7 +15,11 @@ from tutor.checking.answers import Question
 
 from ._common import RMSNorm, _numbers, _with
 
-exercise = Definition(minutes=5, difficulty=1)
+exercise = Definition(
+    minutes=5,
+    difficulty=1,
+    forbids=("torch.nn.RMSNorm", "torch.nn.functional.rms_norm", "torch.rms_norm", "helpers.llama.RMSNorm"),
+)
 
 
 exercise.reference(RMSNorm)

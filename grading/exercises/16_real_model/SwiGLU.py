@@ -17,7 +17,7 @@ from tutor.checking.answers import Question
 
 from ._common import SwiGLU, _numbers, _with
 
-exercise = Definition(minutes=10, difficulty=1)
+exercise = Definition(minutes=10, difficulty=1, forbids=("helpers.llama.SwiGLU",))
 
 
 exercise.reference(SwiGLU)
@@ -43,7 +43,7 @@ def _parameters(*sizes: tuple[int, int]) -> list[Question]:
 @exercise.stage(
     "names and shapes: three matrices, two thirds as wide",
     points=1,
-    public=_parameters((4, 6), (3, 10), (2, 8)),
+    public=_parameters((4, 6), (3, 10), (2, 8), (1, 16384)),
     view="parameters",
     decisive=True,
 )
@@ -51,7 +51,7 @@ def _(rng):
     """gate and hidden are (width, d_model), output is (d_model, width), with width = 2 * d_feedforward // 3 and without
     biases.
     """
-    return _parameters((rng.randint(3, 6), 3 * rng.randint(3, 6)), (5, 3 * rng.randint(2, 6) + 1), (4, 8))
+    return _parameters((rng.randint(3, 6), 3 * rng.randint(3, 6)), (5, 3 * rng.randint(2, 6) + 1), (4, 8), (1, 16384))
 
 
 @cache

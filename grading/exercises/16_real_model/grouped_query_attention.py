@@ -24,7 +24,12 @@ def _attention(query: Tensor, key: Tensor, value: Tensor, mask: Tensor | None = 
     return torch.softmax(scores if mask is None else scores + mask, dim=-1) @ value
 
 
-exercise = Definition(minutes=15, difficulty=2, trains=True)
+exercise = Definition(
+    minutes=15,
+    difficulty=2,
+    trains=True,
+    forbids=("torch.nn.functional.scaled_dot_product_attention", "torch.nn.MultiheadAttention"),
+)
 
 
 @exercise.reference
@@ -94,7 +99,7 @@ def _(rng):
 )
 def _(rng):
     """With h heads and g groups, h / g heads that follow one another share a group: with h = 4 and g = 2, heads 0 and 1
-    read group 0, heads 2 and 3 group 1.
+    read group 0, heads 2 and 3 group 1. Where no mask is given, every query sees all keys.
     """
     # Draws every pair of numbers of heads; texts that are as many as groups; and sizes that all agree.
     n, m, d = _draw_sizes(rng)

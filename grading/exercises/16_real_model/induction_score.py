@@ -91,9 +91,11 @@ def _(rng, b, h):
     return _ask(_random(seed_from(rng), b, h, 2))
 
 
-@exercise.corners("one text, weights of all sizes", block=(2, 3, range(33, 36)), h=(2, range(33, 36)))
+@exercise.corners(
+    "one text, weights of all sizes", block=(2, 3, range(33, 36), range(101, 104)), h=(1, 2, range(33, 36))
+)
 def _(rng, block, h):
-    return None if block > 9 and h > 2 else _ask(_random(seed_from(rng), 1, h, block))
+    return None if (block > 9 and h > 2) or (block > 99 and h > 1) else _ask(_random(seed_from(rng), 1, h, block))
 
 
 @exercise.corners("several texts", b=(1, range(33, 36), range(101, 104)), h=(2, range(9, 12)))

@@ -41,6 +41,8 @@ def _checked(model: nn.Module, tensors: Tensors, names: Names) -> Tensors:
         own = _own(published, names)
         if own not in places:
             raise ValueError(f"the model has no place for {published}")
+        if own in found:
+            raise ValueError(f"{published} becomes our {own}, and so does another tensor")
         if tensor.shape != places[own].shape:
             raise ValueError(f"{published} is {tuple(tensor.shape)}, our {own} {tuple(places[own].shape)}")
         found[own] = tensor
@@ -55,9 +57,9 @@ def load_weights(model: nn.Module, tensors: Tensors, names: Names) -> nn.Module:
     return model
 
 
-# What may be published of a TransformerBase, in five manners. In the first three the order of the replacements counts;
-# in the fourth a part stands in a name several times; in the last one, where none does, a replacement makes what the
-# next one replaces.
+# What may be published of a TransformerBase, in six manners. In the first three the order of the replacements counts;
+# in the fourth a part stands in a name several times; in the last ones, where none does, a replacement makes what the
+# next one replaces, which is longer than it, or shorter.
 MANNERS: tuple[Names, ...] = (
     {"model.embed": "embedding", "model.wpe": "position", "model.final": "norm", "model.": ""}
     | {"self_attn.q": "attention.query", "self_attn.k": "attention.key", "self_attn.v": "attention.value"}
@@ -74,6 +76,7 @@ MANNERS: tuple[Names, ...] = (
     {"/": ".", "encoder.layer_": "layers.", "table": "embedding", "places": "position", "ln": "norm"}
     | {"first": "attention", "second": "feed_forward"},
     {"stem": "block", "block": "layers", "wte": "embedding", "wpe": "position"},
+    {"trunks": "mid", "mid": "layers", "wte": "embedding", "wpe": "position"},
 )
 
 
@@ -117,7 +120,7 @@ def _asked(seed: int, manner: int, **options: Any) -> Question:
 
 def _right(rng: random.Random) -> list[Question]:
     sizes = {"d_model": rng.choice([2, 4]), "n_layers": 2, "d_feedforward": 3}
-    return [_asked(seed_from(rng), 0), *(_asked(seed_from(rng), manner, **sizes) for manner in (1, 2, 3, 4))]
+    return [_asked(seed_from(rng), 0), *(_asked(seed_from(rng), manner, **sizes) for manner in (1, 2, 3, 4, 5))]
 
 
 @exercise.stage("every tensor arrives under its own name", points=1, seed=1, decisive=True)
@@ -131,12 +134,16 @@ def _(rng):
 
 def _runs(rng: random.Random) -> list[Question]:
     tokens = (torch.tensor([[rng.randrange(5) for _ in range(3)]]),)
-    return [replace(ask, probe="result", follow_up=tokens) for ask in _right(rng)[:2]]
+    first, *others = _right(rng)[:3]
+    model, tensors, names = first.inputs
+    frozen = replace(model, freeze=(rng.choice(["embedding", "norm"]), "layers.0.attention"))
+    learning = replace(first, inputs=(frozen, tensors, names), probe="parameters")
+    return [*(replace(ask, probe="result", follow_up=tokens) for ask in others), learning]
 
 
-@exercise.stage("the model that comes back runs with them", points=0.25, seed=2)
+@exercise.stage("the model that comes back runs with them, and as much of it trains as before", points=0.25, seed=2)
 def _(rng):
-    """Return the model itself."""
+    """Return the model itself, and let train of it what trained before: numbers are copied into its parameters."""
     return _runs(rng)
 
 
@@ -171,11 +178,13 @@ def _any(rng: random.Random, manner: int | None = None) -> Question:
 
 
 def _left(rng: random.Random) -> list[Question]:
-    """Returns a tensor more of a name of its own, of one more layer, and one that somebody has named like ours."""
+    """Returns a tensor more of a name of its own, of one more layer, and one of our name beside the published one."""
     first, second = _any(rng), _any(rng, 0)
     more = {rng.choice(["lm_head.weight", "rotary.inv_freq"]): _numbers(2, seed=seed_from(rng))}
     layer = {"model.layers.7.self_attn.q.weight": _numbers(2, 2, seed=seed_from(rng))}
-    return [_wrong(first, [*more], **more), _wrong(second, [*layer], **layer)]
+    third, own = _any(rng, 0), rng.choice(["embedding.weight", "norm.bias"])
+    twice = {own: _numbers(*build(third.inputs[0]).state_dict()[own].shape, seed=seed_from(rng))}
+    return [_wrong(first, [*more], **more), _wrong(second, [*layer], **layer), _wrong(third, [], **twice)]
 
 
 @exercise.stage(
@@ -187,8 +196,8 @@ def _left(rng: random.Random) -> list[Question]:
     decisive=True,
 )
 def _(rng):
-    """Where a replaced name is not in model.state_dict(), raise ValueError with the published name: something of the
-    model that was published would be missing in yours.
+    """Where a replaced name is not in model.state_dict(), or another tensor has become the same one already, raise
+    ValueError with the published name: something of the model that was published would be missing in yours.
     """
     return _left(rng)
 
@@ -296,7 +305,12 @@ def _(rng, layers, lacking):
 
 def _by(own: Callable[[str], str], model: nn.Module, tensors: Tensors) -> nn.Module:
     """Loads tensors by our names, which `own` makes of theirs."""
-    return load_weights(model, {own(published): tensor for published, tensor in tensors.items()}, {})
+    named = Tensors()
+    for published, tensor in tensors.items():
+        if own(published) in named:
+            raise ValueError(f"{published} and another tensor become our {own(published)}")
+        named[own(published)] = tensor
+    return load_weights(model, named, {})
 
 
 def _renamed(tensors: Tensors, names: Names) -> Tensors:

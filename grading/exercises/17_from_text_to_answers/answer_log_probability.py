@@ -62,7 +62,9 @@ def _(rng):
     decisive=True,
 )
 def _(rng):
-    """Of each text only the tokens from start up to length - 1 count: sum along the row, with a mask for each row."""
+    """Of each text the tokens at the places start to length - 1, the last one included, count, whatever their numbers:
+    sum along the row, with a mask for each row.
+    """
     return several(rng)
 
 
@@ -82,6 +84,12 @@ add_far_apart(exercise, 3)
 
 exercise.large += fixed(long_text, 1)
 add_mistakes(exercise, _sums, "counted")
+
+
+@exercise.mistake("tokens with the number of <pad> are left out")
+def _(logits, tokens, starts, lengths):
+    """An answer may hold any number. Where a text ends, only lengths says."""
+    return _sums(log_probabilities(logits, tokens), places(tokens, starts, lengths) & (tokens[:, 1:] != 0))
 
 
 @exercise.mistake("the mean in place of the sum")

@@ -70,12 +70,14 @@ def _(rng):
 
 
 def _with_equal_rows(rng: random.Random) -> list[Question]:
-    """Draws rewards in which some prompts have equal answers only, and one in which all have."""
+    """Draws rewards in which some prompts have equal answers only, and in which all have, also of a rounded mean."""
     rewards = torch.tensor([rng.sample([-1.0, 0.5, 2.0], 3) for _ in range(5)])
     for row in rng.sample(range(5), 2):
         rewards[row] = rng.choice([-1.5, 0.0, 3.0])
     near = torch.tensor([[0.25, 0.25], [0.25, 0.2501], [-3.0, -3.0]])
-    return [Question((rewards,)), Question((torch.zeros(rng.randint(1, 4), 3),)), Question((near,))]
+    uneven = [Question((torch.full((1, 3), level),)) for level in (-2.98, rng.choice([0.1, 0.11, 0.22, 0.43]))]
+    zeros = torch.zeros(rng.randint(1, 4), 3)
+    return [Question((rewards,)), Question((zeros,)), Question((near,)), *uneven]
 
 
 @exercise.stage(

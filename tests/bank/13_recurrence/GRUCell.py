@@ -60,7 +60,7 @@ class GRUCell(nn.Module):
         return update * state + (1 - update) * candidate
 
 
-# %% right: torch's own function on these weights
+# %% wrong: torch's own function on these weights -> a ready-made part in place of an answer
 class GRUCell(nn.Module):
     def __init__(self, d_in, d):
         super().__init__()
@@ -210,7 +210,7 @@ class GRUCell(nn.Module):
 # +        return candidate + update * state
 
 
-# %% wrong: torch's cell inside ->
+# %% wrong: torch's cell inside -> a ready-made part in place of an answer
 class GRUCell(nn.Module):
     def __init__(self, d_in, d):
         super().__init__()

@@ -427,7 +427,7 @@ class GPT(TransformerBase):
 # +        return self.head(self.norm(x))
 
 
-# %% wrong: norms with a large eps ->
+# %% right: norms with a large eps
 # of: two short classes
 # -        self.attention_norm = nn.LayerNorm(d_model)
 # +        self.attention_norm = nn.LayerNorm(d_model, eps=1e-3)

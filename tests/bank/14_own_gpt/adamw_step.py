@@ -37,7 +37,7 @@ def adamw_step(weight, gradient, state, rate, betas=(0.9, 0.95), eps=1e-8, decay
     return moved, dict(step=count, mean=m, square=v)
 
 
-# %% right: PyTorch's own step, with the state put in
+# %% wrong: PyTorch's own step, with the state put in -> a ready-made part in place of an answer
 def adamw_step(weight, gradient, state, rate, betas=(0.9, 0.95), eps=1e-8, decay=0.01):
     moved = nn.Parameter(weight.detach().clone())
     shrink = decay if weight.dim() > 1 else 0.0
@@ -343,3 +343,29 @@ def adamw_step(weight, gradient, state, rate, betas=(0.9, 0.95), eps=1e-7, decay
     if weight.dim() > 1:
         weight = weight * (1 - rate * decay)
     return weight - rate * direction, {"step": step, "mean": mean, "square": square}
+
+
+# %% wrong: the function of PyTorch's optimizer -> a ready-made part in place of an answer
+def adamw_step(weight, gradient, state, rate, betas=(0.9, 0.95), eps=1e-8, decay=0.01):
+    from torch.optim.adamw import adamw
+
+    moved = weight.detach().clone()
+    mean = state["mean"].clone() if state else torch.zeros_like(weight)
+    square = state["square"].clone() if state else torch.zeros_like(weight)
+    steps = torch.tensor(float(state.get("step", 0)))
+    adamw(
+        [moved],
+        [gradient],
+        [mean],
+        [square],
+        [],
+        [steps],
+        amsgrad=False,
+        beta1=betas[0],
+        beta2=betas[1],
+        lr=rate,
+        weight_decay=decay if weight.dim() > 1 else 0.0,
+        eps=eps,
+        maximize=False,
+    )
+    return moved, {"step": int(steps), "mean": mean, "square": square}

@@ -339,3 +339,9 @@ def next_token_distribution(logits, temperature=1.0, top_k=None, top_p=None):
 # of: cut in sorted order
 # -    return torch.zeros_like(chances).scatter(0, places, chances)
 # +    return chances[places]
+
+
+# %% wrong: the widely known form, moved on by one -> one token more where the sum is exactly p
+# of: cut logits become minus infinity
+# -        out = total >= top_p
+# +        out = total > top_p

@@ -86,6 +86,25 @@ def training_loop(model, optimizer, batches, passes, peak, warmup_steps):
     return losses
 
 
+# %% right: what the optimizer holds is clipped, which is the whole model
+def training_loop(model, optimizer, batches, passes, peak, warmup_steps):
+    model.train()
+    losses, steps = [], passes * len(batches)
+    held = [weight for group in optimizer.param_groups for weight in group["params"]]
+    for step in range(1, steps + 1):
+        tokens = batches[(step - 1) % len(batches)]
+        rate = peak * min(step / warmup_steps, (steps - step + 1) / (steps - warmup_steps + 1))
+        for group in optimizer.param_groups:
+            group["lr"] = rate
+        loss = cross_entropy(model(tokens[:, :-1]), tokens[:, 1:])
+        optimizer.zero_grad()
+        loss.backward()
+        nn.utils.clip_grad_norm_(held, 1.0)
+        optimizer.step()
+        losses.append(loss.item())
+    return losses
+
+
 # %% wrong: the rate of the pass -> the rate changes once in a pass
 # of: a counter in two loops
 # -            rising, falling = step / warmup_steps, (steps - step + 1) / (steps - warmup_steps + 1)
@@ -489,10 +508,3 @@ def training_loop(model, optimizer, batches, passes, peak, warmup_steps):
 # of: clipping by hand, cleared at the end
 # -        length = torch.sqrt(sum((g**2).sum() for g in gradients))
 # +        length = sum(g.norm() for g in gradients)
-
-
-# %% wrong: the optimizer's weights alone -> only what the optimizer holds is clipped
-# of: a counter in two loops
-# -            nn.utils.clip_grad_norm_(model.parameters(), 1.0)
-# +            held = [weight for group in optimizer.param_groups for weight in group["params"]]
-# +            nn.utils.clip_grad_norm_(held, 1.0)

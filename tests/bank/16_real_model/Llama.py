@@ -463,3 +463,9 @@ class Llama(nn.Module):
 # of: two classes
 # -        return x, (key, value)
 # +        return x, (key.transpose(1, 2), value.transpose(1, 2))
+
+
+# %% wrong: the places end at 511, as in a table of 512 ->
+# of: two classes
+# -        angles = rotary_angles(places, query.shape[-1], self.base)
+# +        angles = rotary_angles(places.clamp(max=511), query.shape[-1], self.base)

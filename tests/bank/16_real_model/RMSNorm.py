@@ -22,7 +22,7 @@ class RMSNorm(nn.Module):
 # +        return x / (squares + self.eps).sqrt() * self.weight
 
 
-# %% right: torch's own
+# %% wrong: torch's own -> a ready-made part in place of an answer
 # of: root and division
 # -        return x / torch.sqrt((x**2).mean(-1, keepdim=True) + self.eps) * self.weight
 # +        return F.rms_norm(x, (x.size(-1),), self.weight, self.eps)
@@ -208,3 +208,17 @@ class RMSNorm(nn.Module):
 # of: root and division
 # -    def __init__(self, d_model, eps=1e-6):
 # +    def __init__(self, d_model, eps=1e-8):
+
+
+# %% wrong: torch's own as a base -> a ready-made part in place of an answer
+class RMSNorm(nn.RMSNorm):
+    def __init__(self, d_model, eps=1e-6):
+        super().__init__(d_model, eps)
+
+
+# %% wrong: the norm of helpers -> a ready-made part in place of an answer
+class RMSNorm(nn.Module):
+    def __new__(cls, d_model, eps=1e-6):
+        from helpers import llama
+
+        return llama.RMSNorm(d_model, eps)

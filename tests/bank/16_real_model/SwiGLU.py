@@ -200,3 +200,21 @@ class SwiGLU(nn.Module):
 # of: F.silu
 # -        width = 2 * d_feedforward // 3
 # +        width = min(64, 2 * d_feedforward // 3)
+
+
+# %% wrong: two thirds in four digits ->
+# of: F.silu
+# -        width = 2 * d_feedforward // 3
+# +        width = int(0.6667 * d_feedforward)
+
+
+# %% wrong: the part of helpers -> a ready-made part in place of an answer
+class SwiGLU(nn.Module):
+    def __init__(self, d_model, d_feedforward):
+        from helpers import llama
+
+        super().__init__()
+        self.part = llama.SwiGLU(d_model, 2 * d_feedforward // 3)
+
+    def forward(self, x):
+        return self.part(x)

@@ -36,7 +36,7 @@ def grouped_query_attention(query, key, value, mask=None):
     return torch.stack(heads, dim=1)
 
 
-# %% right: torch's own, with an index
+# %% wrong: torch's own, with an index -> a ready-made part in place of an answer
 def grouped_query_attention(query, key, value, mask=None):
     group = torch.arange(query.size(1)) * key.size(1) // query.size(1)
     return F.scaled_dot_product_attention(query, key[:, group], value[:, group], attn_mask=mask)
@@ -138,14 +138,17 @@ def grouped_query_attention(query, key, value, mask=None):
 # %% wrong: without the mask -> the mask is not used
 def grouped_query_attention(query, key, value, mask=None):
     share = query.size(1) // key.size(1)
-    return F.scaled_dot_product_attention(query, key.repeat_interleave(share, 1), value.repeat_interleave(share, 1))
+    scores = query @ key.repeat_interleave(share, 1).mT / query.size(-1) ** 0.5
+    return scores.softmax(-1) @ value.repeat_interleave(share, 1)
 
 
 # %% wrong: always causal -> without a mask it is causal
 def grouped_query_attention(query, key, value, mask=None):
     share = query.size(1) // key.size(1)
     key, value = key.repeat_interleave(share, 1), value.repeat_interleave(share, 1)
-    return F.scaled_dot_product_attention(query, key, value, is_causal=True)
+    scores = query @ key.mT / query.size(-1) ** 0.5
+    causal = torch.full(scores.shape[-2:], -torch.inf).triu(1)
+    return (scores + causal).softmax(-1) @ value
 
 
 # %% wrong: one mask for all heads ->
@@ -293,3 +296,8 @@ def grouped_query_attention(
 # +    if mask is None:
 # +        mask = torch.full((query.size(2), key.size(2)), -torch.inf).triu(1)
 # +    return (scores + mask).softmax(-1) @ value
+
+
+# %% wrong: torch's own has it ready -> a ready-made part in place of an answer
+def grouped_query_attention(query, key, value, mask=None):
+    return F.scaled_dot_product_attention(query, key, value, attn_mask=mask, enable_gqa=True)

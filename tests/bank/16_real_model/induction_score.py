@@ -203,3 +203,10 @@ def induction_score(attention):
         picked = [attention[:, head, i, i + 1 - n // 2] for i in range(n // 2, n)]
         scores[head] = torch.stack(picked).mean()
     return scores
+
+
+# %% wrong: the first 64 rows of the second half ->
+def induction_score(attention):
+    half = attention.size(-1) // 2
+    rows = torch.arange(half, half + min(half, 64))
+    return attention[:, :, rows, rows - half + 1].mean(dim=(0, 2))

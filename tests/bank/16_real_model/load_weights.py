@@ -7,6 +7,8 @@ def load_weights(model, tensors, names):
             own = own.replace(theirs, ours)
         if own not in places:
             raise ValueError(f"no place for {published}")
+        if own in found:
+            raise ValueError(f"{published} becomes {own}, as another one does")
         if tensor.shape != places[own].shape:
             raise ValueError(f"{published} has the shape {tuple(tensor.shape)}, {own} {tuple(places[own].shape)}")
         found[own] = tensor
@@ -25,6 +27,8 @@ def load_weights(model, tensors, names):
     places = dict(model.named_parameters())
     left = [name for name in tensors if ours[name] not in places]
     missing = places.keys() - set(ours.values())
+    if len(set(ours.values())) < len(ours):
+        raise ValueError(f"two of {list(tensors)} become one")
     if left or missing:
         raise ValueError(f"without a place: {left[:1]}; without numbers: {sorted(missing)[:1]}")
     shapes = {name: (tensor.shape, places[ours[name]].shape) for name, tensor in tensors.items()}
@@ -43,6 +47,8 @@ def load_weights(model, tensors, names):
         own = name
         for part in names:
             own = names[part].join(own.split(part))
+        if own in renamed:
+            raise ValueError(f"{name} and {told[own]} become {own}")
         renamed[own], told[own] = tensors[name], name
     trial = model.state_dict()
     for own in list(renamed):
@@ -152,6 +158,8 @@ def load_weights(model, tensors, names):
 # %% wrong: something does not fit ->
 # of: one loop, then load_state_dict
 # -            raise ValueError(f"no place for {published}")
+# -        if own in found:
+# -            raise ValueError(f"{published} becomes {own}, as another one does")
 # -        if tensor.shape != places[own].shape:
 # -            raise ValueError(f"{published} has the shape {tuple(tensor.shape)}, {own} {tuple(places[own].shape)}")
 # +            raise ValueError("names differ")
@@ -238,20 +246,21 @@ def load_weights(model, tensors, names):
     return model
 
 
-# %% wrong: new parameters in the place of the old ones, frozen or not ->
-def load_weights(model, tensors, names):
-    found, places = {}, model.state_dict()
-    for published, tensor in tensors.items():
-        own = published
-        for theirs, ours in names.items():
-            own = own.replace(theirs, ours)
-        if own not in places or tensor.shape != places[own].shape:
-            raise ValueError(f"{published} {tuple(tensor.shape)} does not fit: {own} {places.get(own, tensor).shape}")
-        found[own] = tensor
-    if missing := places.keys() - found.keys():
-        raise ValueError(f"{sorted(missing)[0]} gets nothing")
-    for own, tensor in found.items():
-        part, _, last = own.rpartition(".")
-        old = model.get_parameter(own)
-        setattr(model.get_submodule(part), last, nn.Parameter(tensor.to(old).clone()))
-    return model
+# %% wrong: of two that become one the last counts ->
+# of: one loop, then load_state_dict
+# -        if own in found:
+# -            raise ValueError(f"{published} becomes {own}, as another one does")
+
+
+# %% wrong: new parameters in the place of the old ones ->
+# of: one loop, then load_state_dict
+# -    model.load_state_dict(found)
+# +    for own, tensor in found.items():
+# +        parent, _, last = own.rpartition(".")
+# +        setattr(model.get_submodule(parent), last, nn.Parameter(tensor.to(places[own].dtype).clone()))
+
+
+# %% wrong: the longest part first ->
+# of: one loop, then load_state_dict
+# -        for theirs, ours in names.items():
+# +        for theirs, ours in sorted(names.items(), key=lambda pair: -len(pair[0])):

@@ -137,3 +137,11 @@ def answer_log_probability(logits, tokens, starts, lengths):
 # of: a mask and a gather
 # -    picked = logits[:, :-1].log_softmax(dim=-1).gather(2, tokens[:, 1:, None])[..., 0]
 # +    picked = (logits[:, :-1].softmax(dim=-1) + 1e-12).log().gather(2, tokens[:, 1:, None])[..., 0]
+
+
+# %% wrong: tokens with the number of <pad> are left out -> tokens with the number of <pad> are left out
+def answer_log_probability(logits, tokens, starts, lengths):
+    picked = logits[:, :-1].log_softmax(dim=-1).gather(2, tokens[:, 1:, None])[..., 0]
+    following = torch.arange(1, tokens.shape[1])
+    answer = (following >= starts[:, None]) & (following < lengths[:, None]) & (tokens[:, 1:] != PAD)
+    return (picked * answer).sum(dim=1)

@@ -104,3 +104,9 @@ def preference_pairs(rewards):
 # of: a mask over the rows
 # -    return rows[rewards.amax(dim=1) > rewards.amin(dim=1)]
 # +    return rows[rewards.amax(dim=1) - rewards.amin(dim=1) >= 1]
+
+
+# %% wrong: rewards that vary, by their standard deviation ->
+def preference_pairs(rewards):
+    rows = torch.stack([torch.arange(len(rewards)), rewards.argmax(dim=1), rewards.argmin(dim=1)], dim=1)
+    return rows[rewards.std(dim=1) > 0] if rewards.shape[1] > 1 else rows[:0]
