@@ -91,10 +91,12 @@ def _sweep(
 def _asks(of: str, *sweeps: dict[str, Any]) -> tuple[list[Question], Draw]:
     """Returns the public questions and what draws those of grading.
 
-    `of` is a part of the log; with "" and with "rows", where the stage has a measure, it is the result.
+    `of` is a part of the log; with "" and with "rows", where the stage has a measure, it is the result; with "resumed"
+    that of a second call on what the first one, which was stopped, has left.
     """
     log: dict[str, Any] = {"probe": "log", "extra": {"of": of}} if of else {}
-    log = {"extra": {"of": of}} if of == "rows" else log
+    if of in ("rows", "resumed"):
+        log = {"probe": "resumed" if of == "resumed" else "result", "extra": {"of": "rows"}}
 
     def draw(rng: random.Random) -> list[Question]:
         return [Question(**_sweep(rng, **sweep), **log) for sweep in sweeps]
@@ -103,6 +105,9 @@ def _asks(of: str, *sweeps: dict[str, Any]) -> tuple[list[Question], Draw]:
 
 
 _FAILED = {"count": 4, "done": (3,), "stop_at": 2, "fails": True}
+_STOPPED = {"count": 4, "done": (1,), "stop_at": 2}
+_CALLS, _DRAWN_CALLS = _asks("saved", {"count": 5, "done": (1,), "stop_at": 3, "foreign": True}, {"count": 3}, _FAILED)
+_RESUMED, _DRAWN_RESUMED = _asks("resumed", _STOPPED, _FAILED)
 
 
 exercise.stages += [
@@ -129,10 +134,11 @@ exercise.stages += [
     ),
     Stage(
         "interrupted: what was finished is saved",
-        1.5,
+        1,
         "Save the whole table right after each training, before the next one begins; let pass what stops a "
-        "training, Ctrl-C or an error.",
-        *_asks("saved", {"count": 5, "done": (1,), "stop_at": 3, "foreign": True}, {"count": 3}, _FAILED),
+        "training, Ctrl-C or an error. A training that was stopped leaves no row, and is begun anew in the next run.",
+        [*_CALLS, *_RESUMED],
+        both(_DRAWN_CALLS, _DRAWN_RESUMED),
         measure="sweep",
         decisive=True,
     ),
@@ -174,7 +180,6 @@ _CHANGED = {"count": 4, "done": (0, 1, 2, 3), "changed": [(1, "layers"), (2, "wi
 
 _CHANGES = (
     _asks("trained", _CHANGED, {"count": 3, "done": (0, 2), "lacks": "dropout"}),
-    _asks("trained", {"count": 3, "done": (0, 2), "lacks": "warmup"}),  # which is None
     _asks("trained", {"count": 3, "done": (0, 1), "changed": [(1, "norm")]}),
     _asks("trained", {"count": 4, "done": (1, 2), "changed": [(1, "seed"), (2, "rate")]}),
     _asks("rows", _CHANGED),
@@ -187,13 +192,25 @@ _CHANGES = (
     points=0.5,
     public=[ask for asks, _ in _CHANGES for ask in asks],
     measure="sweep",
+    decisive=True,
 )
 def _(rng):
     """Somebody has changed one entry of a setting that was finished, a number or a text, or a row has not all entries.
     It is about another model then: compare all entries of the setting with those of the row, train again, and put the
-    new row in the place of the old one, in the table and in the result. Only an entry that is None may be missing.
+    new row in the place of the old one, in the table and in the result.
     """
     return both(*(draw for _, draw in _CHANGES))(rng)
+
+
+exercise.stages += [
+    Stage(
+        "an entry that is None may be missing in the row",
+        0.5,
+        "Only an entry that is None may be missing: such a row counts, and its setting is not trained again.",
+        *_asks("trained", {"count": 3, "done": (0, 2), "lacks": "warmup"}),
+        measure="sweep",
+    )
+]
 
 
 @exercise.mistake("finished settings are trained again")
@@ -333,6 +350,19 @@ def _(settings, train_one, finished, save):
             table[setting["name"]] = {**setting, **train_one(setting)}
     save(table)
     return [table[setting["name"]] for setting in settings]
+
+
+@exercise.mistake("a training that is stopped leaves its row in `finished`")
+def _(settings, train_one, finished, save):
+    """The next run takes it for finished, and it has no result. Put the row into the table when train_one has returned:
+    in `table[name] = {**setting, **train_one(setting)}` the right side comes first.
+    """
+    for setting in settings:
+        if not _counts(finished.get(setting["name"], {}), setting):
+            finished[setting["name"]] = dict(setting)
+            finished[setting["name"]].update(train_one(setting))
+            save(finished)
+    return [finished[setting["name"]] for setting in settings]
 
 
 @exercise.mistake("the interruption is swallowed")
