@@ -931,7 +931,7 @@ pd.DataFrame({"parameters": runs.groupby("changed", sort=False)["parameters"].fi
 # ## What others call it
 #
 # - **hyper-parameter**: a number that is chosen, and not learned: width, layers, learning rate.
-# - **grid search** (also a *sweep*): trying all combinations of the values that each of them may have; the sweep of this notebook tries a list of settings.
+# - **grid search** (also a *sweep*): trying all combinations of the values that each of them may have, or a list of chosen ones.
 # - **generalisation gap**: how much better a model is on its training set.
 # - **underfitting**: the training loss itself is still high and falls.
 # - **training instability**: the loss jumps, rises, or leaves the numbers (*divergence*); a run whose loss rests where it began has *failed to train*.

@@ -1160,7 +1160,6 @@ for times_n, times_d in ((1, 1), (10, 1), (1, 10), (10**0.5, 10**0.5), (10, 10))
 # ## What others call it
 #
 # - **byte-pair encoding** (also *BPE*): the tokenizer of sections 2 and following; a *byte-level* one knows every text.
-# - **weight tying** (also a *tied head*): embedding and head share one matrix.
 # - **bits per byte** (also *BPB*): the loss in a unit that no tokenizer changes.
 # - **gradient clipping**: a gradient that is too long is shortened.
 # - **decoupled weight decay**: what the W of AdamW stands for.
