@@ -9,7 +9,7 @@ from torch import Tensor
 
 from grading.definitions.definition import Definition
 from grading.exercises.draws import Draw, fixed, seed_from
-from helpers.vocabulary import MASK, OOV
+from helpers.vocabulary import MASK, OOV, PAD
 from tutor.checking.answers import Question
 from tutor.checking.building import build
 
@@ -67,6 +67,21 @@ OTHER_BLANKS = {
     "last": (
         (7, 5, 133), (6, 4, 164), (7, 5, 197), (8, 6, 198), (7, 5, 233), (9, 7, 235), (8, 6, 242), (8, 6, 250),
         (6, 4, 256), (9, 7, 267), (8, 6, 270), (6, 4, 288), (7, 5, 333), (7, 5, 349),
+    ),
+}  # fmt: skip
+# The same, and the best word is another one where <pad> stands for the other blanks.
+NO_PADDING = {
+    "middle": (
+        (8, 3, 121), (11, 4, 250), (11, 2, 316), (8, 3, 409), (7, 4, 414), (10, 3, 429), (8, 4, 470), (9, 3, 472),
+        (11, 5, 494), (8, 4, 495), (8, 4, 512), (11, 5, 524), (11, 5, 535), (11, 5, 544),
+    ),
+    "first": (
+        (6, 1, 165), (6, 1, 285), (7, 1, 455), (7, 1, 465), (9, 1, 465), (7, 1, 469), (9, 1, 469), (9, 1, 472),
+        (7, 1, 476), (9, 1, 476), (9, 1, 484), (9, 1, 486), (7, 1, 487), (7, 1, 492),
+    ),
+    "last": (
+        (6, 4, 164), (7, 5, 197), (8, 6, 198), (7, 5, 233), (8, 6, 250), (6, 4, 256), (8, 6, 270), (9, 7, 466),
+        (7, 5, 512), (7, 5, 534), (9, 7, 549), (9, 7, 554), (9, 7, 567), (9, 7, 594),
     ),
 }  # fmt: skip
 # Sentences in which the word at the place stands once more: the best word is another one where that is hidden too.
@@ -134,6 +149,7 @@ def _draw_blanks(where: str, kinds: int = len(SEEDS)) -> Draw:
     def draw(rng: random.Random) -> list[Question]:
         asks = [_blank(*place) for place in rng.sample(SENTENCES[where], 2)]
         asks += [_already_right(asks[0]), _other_blanks(_blank(*rng.choice(OTHER_BLANKS[where])))]
+        asks += [_other_blanks(_blank(*rng.choice(NO_PADDING[where])))]
         asks += [_doubled(_blank(*rng.choice(DOUBLED[where])))]
         asks += [_few_words(rng.choice(seeds), where) for seeds in rng.sample(SEEDS, kinds)]
         return rng.sample(asks, len(asks))
@@ -261,6 +277,12 @@ def _(model, tokens, position):
         if place != position:
             read[place] = fill_blank(model, read, place)
     return fill_blank(model, read, position)
+
+
+@exercise.mistake("the other blanks are read as padding")
+def _(model, tokens, position):
+    """<pad> is another token than <mask>. The other blanks belong to the sentence: leave them as they are."""
+    return fill_blank(model, tokens.masked_fill(tokens == MASK, PAD), position)
 
 
 @exercise.mistake("the word is hidden wherever it stands")

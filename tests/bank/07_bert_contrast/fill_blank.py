@@ -254,3 +254,12 @@ def fill_blank(model: MaskedLanguageModel, tokens: Tensor, position: int) -> int
 # of: a loop over all words
 # -    hidden = torch.cat([tokens[:position], tokens.new_tensor([MASK]), tokens[position + 1 :]])
 # +    hidden = torch.cat([tokens[:position], torch.tensor([MASK]), tokens[position + 1 :]])
+
+
+# %% wrong: other blanks become padding -> the other blanks are read as padding
+def fill_blank(model, tokens, position):
+    hidden = torch.where(tokens == MASK, PAD, tokens)
+    hidden[position] = MASK
+    with torch.no_grad():
+        logits = model(hidden[None])[0, position]
+    return int(logits[MASK + 1 :].argmax()) + MASK + 1
