@@ -602,12 +602,12 @@ print("any NaN:", bool(weights.isnan().any()))
 # %% [markdown]
 # ## What others call it
 #
-# - **causal mask** (also *look-ahead mask*, *autoregressive mask*): the square of this notebook.
-# - **next-token prediction** (also *causal language modelling*): the task of section 1.
+# - **causal mask** (also *look-ahead mask*, *autoregressive mask*): a square that hides from each token what comes after it.
+# - **next-token prediction** (also *causal language modelling*): to say after each token which one comes next.
 # - **autoregressive**: making each token from those before it.
 # - **inference**: using a trained model, in contrast to training it.
 # - **generation** (also *decoding*): making a text token by token.
-# - **key padding mask**: the mask of section 7, one row for each sentence.
+# - **key padding mask**: hides the padding from attention; one row for each sentence.
 # - **target leakage**: the answer stands in the input; the sign of it is a loss that is too good to be true.
 # - **sliding-window attention** (also *local attention*): each token sees the last few only.
 #

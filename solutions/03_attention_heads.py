@@ -1266,14 +1266,14 @@ plots.show(axes.figure, plots.describe_curves(times, lengths, "length", digits=2
 # %% [markdown]
 # ## What others call it
 #
-# - **scaled dot-product attention**: the attention of section 3.
+# - **scaled dot-product attention**: query times key over the root of their width, softmax, weighted sum of values.
 # - **skip connection** (also *residual connection*): adding what was there to what a part has made; what flows along these additions is the **residual stream**.
 # - **MLP** (also *feed-forward network*, *FFN*): two linear layers with something nonlinear in between.
 # - **GELU**: a smooth relative of the ReLU, $x$ times the share of a normal distribution below $x$.
 # - **post-LN, pre-LN**: the norm on the path of the residual, or before the part.
 # - **regularisation**: what keeps a model from learning its training set by heart, such as dropout.
 # - **decoder-only, encoder-only, encoder-decoder**: the kinds of GPT, of BERT and of the Transformer of 2017.
-# - **rank collapse** (also *oversmoothing*): all tokens become alike on the way up, section 8.
+# - **rank collapse** (also *oversmoothing*): all tokens become alike on the way up through a deep stack.
 # - **online softmax**: a softmax in blocks with a running maximum and sum, as in FlashAttention.
 #
 # **The short route** of six notebooks goes on with 04.

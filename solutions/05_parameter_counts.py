@@ -952,7 +952,7 @@ print("largest difference below 1e-6:", bool((gradient(1) - gradient(4)).abs().m
 # %% [markdown]
 # ## What others call it
 #
-# - **weight tying**: embedding and head share one matrix.
+# - **weight tying** (also a *tied head*): embedding and head share one matrix.
 # - **buffer**: a tensor that travels with the model and is never trained.
 # - **optimizer state**: what the optimizer keeps for each parameter, such as Adam's two moments.
 # - **activation memory**: what the forward pass keeps for the backward pass.

@@ -864,7 +864,7 @@ plots.show(figure, plots.describe_matrix(weights, "Weights")
 # - **convex combination**: an average with weights that are positive and sum to 1; it never leaves the hull of its values, here the triangle.
 # - **inverse temperature** (also *logit scale*): the scale of the scores; a temperature of $1/s$ is a scale of $s$.
 # - **near-orthogonality**: many more than $d$ directions that are *nearly* at right angles; **superposition** is their use by a model.
-# - **outer product** (also *rank-one matrix*): a column times a row, the rule of section 9.
+# - **outer product** (also *rank-one matrix*): a column times a row; sums of such products store values under keys.
 # - **QK circuit, OV circuit**: $Q^\top K$ decides where a head looks, output times $V$ what it copies.
 
 # %% experiment

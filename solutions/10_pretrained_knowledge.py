@@ -859,7 +859,7 @@ show_rule(0.9)
 # - **selective prediction** (also *abstention*, a *reject option*): answering only where one is sure enough.
 # - **out-of-distribution**: unlike what was trained on, or chosen on; here, people nobody has written about.
 # - **retrieval-augmented generation** (also *RAG*): looking passages up and answering from them.
-# - **span corruption** (also *infilling*): the reading with a gap of section 3.
+# - **span corruption** (also *infilling*): a few words in a row are taken out of a text, and written after it.
 
 # %% experiment
 from tutor import progress

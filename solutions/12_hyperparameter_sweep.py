@@ -264,10 +264,10 @@ picture.show(
 
 # %% [markdown]
 # The rules of a sweep that can be trusted:
-# 1. **Save after every setting**, before the next one begins. (A `finally:` is not enough: when the machine goes off, nothing is executed any more.)
+# 1. **Save after every training**, before the next one begins. (A `finally:` is not enough: when the machine goes off, nothing is executed any more. To save more often than that does no harm.)
 # 2. **Do not train again** what is in the table.
 # 3. Except when the setting has *changed* since: same name, other dropout. Its old row is about another model.
-# 4. Let an interruption pass. If you press Ctrl-C, you want to stop.
+# 4. Let an interruption pass. If you press Ctrl-C, you want to stop. What was interrupted leaves **no row**: the next run would take it for finished, and it has no result.
 #
 # So that your function can be tried in a millisecond, it does not know how a setting is trained and where a table is saved. It gets two functions for it:
 # `train_one(setting)` returns the result of a training as a dict, and `save(table)` writes the whole table (it replaces what was saved before).
@@ -293,7 +293,7 @@ def run_sweep(settings: list[dict], train_one, finished: dict[str, dict], save) 
     Returns:
         One row {**setting, **result} for each setting, in the order of the settings. A new row takes the
         place of an old one of the same name, in the table as well. What stops train_one, Ctrl-C or an
-        error, passes to the caller.
+        error, passes to the caller; called again with the same arguments, it trains that setting anew.
     """
     ### BEGIN SOLUTION
     table = dict(finished)
@@ -917,7 +917,7 @@ pd.DataFrame({"parameters": runs.groupby("changed", sort=False)["parameters"].fi
 #
 # - "It overfits" is a claim about **two** curves: the training loss is low, and the dev loss rises. 63.7 % on the training set after ten epochs is no overfitting.
 # - First look whether the training loss falls at all. A run that does not train needs another start (warm-up, pre-norm, a smaller rate), not less capacity.
-# - A sweep saves after every setting, skips what is finished, notices what has changed, and can be stopped at any time.
+# - A sweep saves after every training, skips what is finished, notices what has changed, and can be stopped at any time.
 # - What a setting costs follows from a formula, before anything is trained.
 # - On dev, over several seeds, choose the smallest setting within one standard error of the best; look at test once.
 #
@@ -931,10 +931,10 @@ pd.DataFrame({"parameters": runs.groupby("changed", sort=False)["parameters"].fi
 # ## What others call it
 #
 # - **hyper-parameter**: a number that is chosen, and not learned: width, layers, learning rate.
-# - **grid search** (also a *sweep*): trying all settings of a list.
+# - **grid search** (also a *sweep*): trying all combinations of the values that each of them may have, or a list of chosen ones.
 # - **generalisation gap**: how much better a model is on its training set.
 # - **underfitting**: the training loss itself is still high and falls.
-# - **training instability** (also *divergence*): the loss does not fall, or leaves the numbers.
+# - **training instability**: the loss jumps, rises, or leaves the numbers (*divergence*); a run whose loss rests where it began has *failed to train*.
 # - **learning-rate schedule**: how the rate changes from step to step; **warm-up** is its rise, the *inverse square-root schedule* that of the paper of 2017.
 # - **ablation study**: one thing changed at a time.
 # - **confounding**: two things change together, so that neither can be named as the reason.

@@ -768,7 +768,6 @@ plots.show(figure, "Width 512, window 128. " + " ".join(told))
 # - **backpropagation through time** (also *BPTT*): gradients that go back from state to state.
 # - **vanishing gradient**: it shrinks by a factor at each step back.
 # - **receptive field**: what a token can know of, after so many layers.
-# - **local attention** (also *sliding-window attention*): each token looks at a few places near it, and no farther.
 # - **linear attention**: attention without the softmax, which can be computed as a recurrence.
 # - **state-space model** (also *SSM*): a recurrence that can be trained without waiting.
 # - **sequential operations**: what must be done one after the other; the rest can be done in *parallel*.

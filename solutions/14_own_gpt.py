@@ -1162,7 +1162,6 @@ for times_n, times_d in ((1, 1), (10, 1), (1, 10), (10**0.5, 10**0.5), (10, 10))
 # ## What others call it
 #
 # - **byte-pair encoding** (also *BPE*): joining the two pieces that stand together most often, again and again; a *byte-level* one knows every text.
-# - **tied head** (also *weight tying*): the embedding once more, as the head.
 # - **bits per byte** (also *BPB*): the loss in a unit that no tokenizer changes.
 # - **gradient clipping**: a gradient that is too long is shortened.
 # - **decoupled weight decay**: what the W of AdamW stands for.

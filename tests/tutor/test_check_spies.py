@@ -57,3 +57,14 @@ def test_an_interruption_ends_the_log_and_passes_except_exception() -> None:
 
     stopped = plain.Recorded("double", DOUBLE.results, stop_at=2)
     assert reply_to(answer, stopped, probe="log").value == [["double", [1]], ["double", [1]], ["interrupted", []]]
+
+
+@pytest.mark.parametrize("fails", [False, True])
+def test_what_was_stopped_is_asked_once_more_on_what_it_has_left(fails: bool) -> None:
+    def answer(double: Any, rows: list[int]) -> list[int]:
+        rows.append(0)
+        rows[-1] = double(1)
+        return rows
+
+    stopped = plain.Recorded("double", DOUBLE.results, stop_at=1, fails=fails)
+    assert reply_to(answer, stopped, [], probe="resumed", changes=(1,)).value == [0, 2]

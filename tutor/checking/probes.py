@@ -6,6 +6,7 @@ import copy
 import json
 import random
 from collections.abc import Callable, Iterator, Sequence
+from contextlib import suppress
 from dataclasses import dataclass, field, fields, replace
 from fnmatch import fnmatch
 from functools import cached_property
@@ -360,6 +361,13 @@ def _kind(value: Any) -> tuple[torch.dtype, torch.Size] | None:
 
 def _log(call: Call) -> list[list[Any]]:
     return spies.log(call.inputs, call.act)
+
+
+def _resumed(call: Call) -> Any:
+    """Returns what the call gives when it is made once more on what it was given, after it was stopped."""
+    with suppress(spies.Interrupted, spies.Failed):
+        call.act()
+    return call.act()
 
 
 def _after(call: Call) -> Any:
@@ -758,6 +766,7 @@ def _random_states() -> dict[str, object]:
 RESULTS = (
     "result",
     "draws",
+    "resumed",
     "after",
     "again",
     "gradients",
@@ -801,6 +810,7 @@ PROBES: dict[str, tuple[str, Callable[[Call], Any]]] = {
     "mode": ("of the first model among the inputs, after the call: training mode or evaluation mode", _mode),
     "modes": ("of a returned model: its mode, and the names of its parts that are in the other one", _modes),
     "log": ("the calls of the recorded functions among the inputs, in order, with the arguments as they were", _log),
+    "resumed": ("what a call that was stopped gives when it is made once more, on what it was given", _resumed),
     "again": ("what the call gives, at once again, after one with the inputs `then`, and that one gives", _again),
     "gradients": ("the gradients that arrive at inputs and parameters from a weighted sum of the result", _gradients),
     "in training": ("the result of a module in training mode", _in_training),

@@ -55,19 +55,33 @@ SENTENCES = {
     ),
 }  # fmt: skip
 # Sentences with other blanks beside the place, which are not to be filled: the best word is another one where they are,
-# or hold padding, and, except at the first word, in the row of an earlier <mask>.
+# and, except at the first word, in the row of an earlier <mask>.
 OTHER_BLANKS = {
     "middle": (
-        (8, 3, 121), (11, 2, 196), (11, 4, 250), (11, 2, 316), (8, 3, 409), (7, 4, 414), (10, 3, 429), (12, 3, 437),
-        (11, 2, 388), (10, 3, 393), (12, 5, 467),
+        (8, 3, 121), (11, 2, 136), (11, 2, 196), (11, 4, 250), (7, 4, 270), (11, 4, 310), (11, 2, 316), (8, 3, 337),
+        (9, 2, 392), (8, 3, 409), (7, 4, 414), (10, 3, 429), (12, 3, 437), (8, 5, 439),
     ),
     "first": (
-        (7, 1, 156), (6, 1, 165), (6, 1, 285), (10, 1, 148), (10, 1, 166), (9, 1, 171), (6, 1, 180), (6, 1, 192),
-        (6, 1, 222), (7, 1, 277), (10, 1, 280),
+        (7, 1, 131), (7, 1, 156), (9, 1, 158), (6, 1, 165), (6, 1, 285), (7, 1, 311), (6, 1, 385),
     ),
     "last": (
-        (6, 4, 164), (7, 5, 197), (8, 6, 198), (7, 5, 233), (8, 6, 242), (8, 6, 250), (6, 4, 256), (8, 6, 270),
-        (7, 5, 333), (7, 5, 349), (6, 4, 294), (10, 8, 298), (8, 6, 350), (11, 9, 353),
+        (7, 5, 133), (6, 4, 164), (7, 5, 197), (8, 6, 198), (7, 5, 233), (9, 7, 235), (8, 6, 242), (8, 6, 250),
+        (6, 4, 256), (9, 7, 267), (8, 6, 270), (6, 4, 288), (7, 5, 333), (7, 5, 349),
+    ),
+}  # fmt: skip
+# The same, and the best word is another one where <pad> stands for the other blanks.
+NO_PADDING = {
+    "middle": (
+        (8, 3, 121), (11, 4, 250), (11, 2, 316), (8, 3, 409), (7, 4, 414), (10, 3, 429), (8, 4, 470), (9, 3, 472),
+        (11, 5, 494), (8, 4, 495), (8, 4, 512), (11, 5, 524), (11, 5, 535), (11, 5, 544),
+    ),
+    "first": (
+        (6, 1, 165), (6, 1, 285), (7, 1, 455), (7, 1, 465), (9, 1, 465), (7, 1, 469), (9, 1, 469), (9, 1, 472),
+        (7, 1, 476), (9, 1, 476), (9, 1, 484), (9, 1, 486), (7, 1, 487), (7, 1, 492),
+    ),
+    "last": (
+        (6, 4, 164), (7, 5, 197), (8, 6, 198), (7, 5, 233), (8, 6, 250), (6, 4, 256), (8, 6, 270), (9, 7, 466),
+        (7, 5, 512), (7, 5, 534), (9, 7, 549), (9, 7, 554), (9, 7, 567), (9, 7, 594),
     ),
 }  # fmt: skip
 # Sentences in which the word at the place stands once more: the best word is another one where that is hidden too.
@@ -135,6 +149,7 @@ def _draw_blanks(where: str, kinds: int = len(SEEDS)) -> Draw:
     def draw(rng: random.Random) -> list[Question]:
         asks = [_blank(*place) for place in rng.sample(SENTENCES[where], 2)]
         asks += [_already_right(asks[0]), _other_blanks(_blank(*rng.choice(OTHER_BLANKS[where])))]
+        asks += [_other_blanks(_blank(*rng.choice(NO_PADDING[where])))]
         asks += [_doubled(_blank(*rng.choice(DOUBLED[where])))]
         asks += [_few_words(rng.choice(seeds), where) for seeds in rng.sample(SEEDS, kinds)]
         return rng.sample(asks, len(asks))
@@ -264,12 +279,10 @@ def _(model, tokens, position):
     return fill_blank(model, read, position)
 
 
-@exercise.mistake("the other blanks are replaced by padding")
+@exercise.mistake("the other blanks are read as padding")
 def _(model, tokens, position):
-    """The sentence is to be read as it is given: where it has other blanks, the model reads <mask> there."""
-    read = tokens.masked_fill(tokens == MASK, PAD)
-    read[position] = MASK
-    return fill_blank(model, read, position)
+    """<pad> is another token than <mask>. The other blanks belong to the sentence: leave them as they are."""
+    return fill_blank(model, tokens.masked_fill(tokens == MASK, PAD), position)
 
 
 @exercise.mistake("the word is hidden wherever it stands")

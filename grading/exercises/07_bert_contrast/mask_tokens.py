@@ -150,7 +150,7 @@ def _fates(seed: int) -> list[Question]:
     return [_hide("what happens", LARGE, seed, 1.0), _hide("what happens", FULL, seed + 1, 0.5)]
 
 
-@exercise.stage("80 / 10 / 10", points=1, public=_fates(4), measure="masking")
+@exercise.stage("80 / 10 / 10", points=1, public=_fates(4), measure="masking", decisive=True)
 def _(rng):
     """Draw a second number for every place: below 0.8 the chosen word becomes <mask>, from 0.9 on another word, in
     between it stays.

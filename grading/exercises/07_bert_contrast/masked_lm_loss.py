@@ -129,7 +129,13 @@ def _nothing_chosen(lengths: list[int], seed: int) -> list[Question]:
     return [nothing, _batch(lengths, [[2, 1]], seed + 100), replace(nothing, probe="learns")]
 
 
-@exercise.stage("a batch in which nothing was chosen", points=1, public=_nothing_chosen([5, 4], 50), tolerance=NEAR)
+@exercise.stage(
+    "a batch in which nothing was chosen",
+    points=1,
+    public=_nothing_chosen([5, 4], 50),
+    tolerance=NEAR,
+    decisive=True,
+)
 def _(rng):
     """Then there is nothing to learn: the loss is 0, and so is each gradient after backward(). A mean over nothing is
     0/0, not a number, and a new tensor knows no weights. Texts without a chosen word may also stand beside others.

@@ -168,8 +168,9 @@ _ALL_AND_NONE = both(
 
 @exercise.stage("all answers right, or none", points=1, public=_ALL_OR_NONE(random.Random(1)))
 def _(rng):
-    """Feed <sos> and the question; the row of the last number says what comes first in the answer. The model reads
-    padding in front of them as well, and says something else: pad at the end, or ask one question at a time.
+    """Feed <sos> and the question; the row of the last number says what comes first in the answer. An answer is right
+    in all of its numbers, however many they are, and in the <eos> behind them. Who asks in batches pads at the end: a
+    model reads padding in front, too.
     """
     return _ALL_AND_NONE(rng)
 

@@ -230,8 +230,8 @@ BELOW: tuple[tuple[int, int], ...] = (
     public=[_ask(known) for known in ((339563, "64", 1, 7), (90122, "766", 1, 9), (561913, "44", 1, 8))],
 )
 def _(rng):
-    """With one beam only the best word is kept at each step. The score is the mean of the log-probabilities of all
-    words written, <eos> among them.
+    """With one beam only the best word is kept at each step, be it <pad> or <sos>: none is left out. The score is the
+    mean of the log-probabilities of all words written, <eos> among them.
     """
     return _some(ONE, 2)(rng)
 
@@ -262,8 +262,9 @@ def _(rng):
     ],
 )
 def _(rng):
-    """A sentence that has ended stays in the list of the finished ones; divide the sum of its log-probabilities by the
-    number of words written, <eos> among them, before you compare. A width may be larger than the number of words there
+    """Of all extensions the `width` best are kept, those that end among them: fewer beams are open then. A sentence
+    that has ended stays in the list of the finished ones; divide the sum of its log-probabilities by the number of
+    words written, <eos> among them, before you compare. A width may be larger than the number of words there
     are.
     """
     return both(_some(FINISHED, 2), _some(ORDER, 1), _some(WIDE, 1))(rng)
@@ -273,7 +274,7 @@ def _below(seeds: tuple[int, int]) -> Question:
     return Question((_recipe(seeds[0]), _sequences(1, 4, 9, seeds[1]), 2, 5))
 
 
-@exercise.stage("never below greedy", points=1, public=[_below((727758, 478367)), _below(ENDED[1])])
+@exercise.stage("never below greedy", points=1, public=[_below((727758, 478367)), _below(ENDED[1])], decisive=True)
 def _(rng):
     """The beam may lose the beginning of the greedy sentence, and find nothing as good. Let the greedy sentence take
     part in the last comparison.

@@ -181,7 +181,7 @@ def _(rng):
     return [Question(([hypothesis for hypothesis, _ in pairs], [reference for _, reference in pairs]))]
 
 
-@exercise.stage("special tokens are no words", points=0.5, seed=1)
+@exercise.stage("special tokens are no words", points=0.5, seed=1, decisive=True)
 def _(rng):
     """<sos>, <eos> and <pad> are taken out first, wherever they stand, in hypotheses and references: before n-grams and
     lengths are counted. <oov> stays: it is a word that the model does not know.

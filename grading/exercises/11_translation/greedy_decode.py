@@ -170,7 +170,7 @@ def _(rng):
     return _draw_padded(rng)
 
 
-@exercise.stage("the encoder runs once for a batch (runs are counted)", points=1, seed=2)
+@exercise.stage("the encoder runs once for a batch (runs are counted)", points=1, seed=2, decisive=True)
 def _(rng):
     """model.encode stands before the loop, model.decode in it. Calling model(source, target) runs both."""
     # A batch, and one sentence alone: who encodes each sentence for itself runs the encoder once there.

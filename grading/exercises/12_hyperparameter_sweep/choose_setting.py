@@ -102,6 +102,8 @@ def _scores(rng: random.Random, settings: Settings, largest_first: bool) -> Ques
 
 # number of runs; size, dev BLEU, its standard deviation, test BLEU, how much is added to one run
 CLEAR = 5, [(1, 0.0, 1.0, 1.0, 0.0), (3, 8.0, 1.0, 2.0, 0.0), (6, 3.0, 1.0, 9.0, 0.0)]
+# the smallest is the best on test, and bad on dev
+TEMPTING = 3, [(1, 0.0, 1.0, 9.0, 0.0), (3, 8.0, 1.0, 3.0, 0.0)]
 NEAR = 5, [(1, 0.0, 1.0, 0.0, 0.0), (2, 9.7, 2.0, 7.8, 0.0), (3, 10.0, 2.0, 8.0, 0.0), (6, 9.9, 2.0, 7.9, 0.0)]
 BETWEEN = 5, [(1, 8.6, 1.0, 0.0, 0.0), (2, 9.7, 0.2, 0.0, 0.0), (6, 10.0, 2.0, 9.0, 0.0)]
 OWN = 5, [(1, 9.0, 6.0, 0.0, 0.0), (2, 9.55, 0.4, 1.0, 0.0), (3, 9.85, 0.4, 3.0, 0.0), (6, 10.0, 0.6, 5.0, 0.0)]
@@ -155,7 +157,8 @@ exercise.stages += [
         "one setting is clearly the best",
         1,
         "The mean of dev_bleu decides; the test part is for the report, and nothing is chosen on it.",
-        *_choices(CLEAR),
+        *_choices(CLEAR, TEMPTING, TEMPTING),
+        decisive=True,
     )
 ]
 
@@ -187,6 +190,25 @@ def _(rng):
     return both(DRAWN_NEARLY_ALIKE, _of_one_size, _all_failed)(rng)
 
 
+def _worked_by_hand(_: random.Random) -> list[Question]:
+    """Returns the table that the text works by hand, with means just above and below its limit, and one exactly at it.
+
+    The fourth has a standard deviation of 2 and a standard error of 1, to the last bit.
+    """
+    best = [40.0, 42.0, 44.0]
+    return [
+        Question(
+            (
+                {
+                    "small": {"parameters": 10_000, "dev_bleu": [mean] * len(runs), "test_bleu": [36.0, 38.0]},
+                    "large": {"parameters": 90_000, "dev_bleu": runs, "test_bleu": [37.0, 41.0]},
+                },
+            )
+        )
+        for runs, mean in ((best, 41.0), (best, 40.84), (best, 40.86), ([41.0, 41.0, 41.0, 45.0], 41.0))
+    ]
+
+
 def _where_rounding_harms(rng: random.Random) -> list[Question]:
     """Returns questions in which another setting is chosen: where all is rounded, and where only the means are."""
     asks = []
@@ -199,13 +221,15 @@ def _where_rounding_harms(rng: random.Random) -> list[Question]:
 
 
 @exercise.stage(
-    "one standard error, of the best setting", points=1, public=[*MARGINS, *fixed(_where_rounding_harms, 5)]
+    "one standard error, of the best setting",
+    points=1,
+    public=[*MARGINS, *fixed(both(_worked_by_hand, _where_rounding_harms), 5)],
 )
 def _(rng):
     """The standard error is that of the best setting's mean: its standard deviation (with n - 1) divided by the root of
     n, its number of runs. Use means, not single runs.
     """
-    return both(DRAWN_MARGINS, _where_rounding_harms)(rng)
+    return both(DRAWN_MARGINS, _worked_by_hand, _where_rounding_harms)(rng)
 
 
 @exercise.corners(
@@ -242,6 +266,28 @@ def _(scores):
         return _mean(best, "test_bleu") - float(statistics.stdev(best["test_bleu"])) / math.sqrt(len(best["test_bleu"]))
 
     return _smallest_above(scores, limit, "test_bleu")
+
+
+@exercise.mistake("the best is the best on test, and dev decides what is near it")
+def _(scores):
+    """Nothing is chosen on test, the best one neither: it is the one with the highest mean of dev_bleu."""
+    best = max(scores.values(), key=lambda row: _mean(row, "test_bleu"))
+    limit = _mean(best) - _standard_error(best)
+    return min((name for name in scores if _mean(scores[name]) >= limit), key=lambda name: scores[name]["parameters"])
+
+
+@exercise.mistake("of those that are as good, the best on test")
+def _(scores):
+    """Nothing is chosen on test: of the settings that are as good on dev, the one with the fewest parameters."""
+    return max(_near(scores), key=lambda name: sum(scores[name]["test_bleu"]))
+
+
+@exercise.mistake("the scores of both parts are put together")
+def _(scores):
+    """What is chosen with the help of the test scores has no honest test score left: choose on dev_bleu alone."""
+    return choose_setting(
+        {name: row | {"dev_bleu": row["dev_bleu"] + row["test_bleu"]} for name, row in scores.items()}
+    )
 
 
 exercise.mistake(

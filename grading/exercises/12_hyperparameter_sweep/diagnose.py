@@ -238,7 +238,7 @@ def _long_runs() -> list[Question]:
 exercise.stages += [
     Stage(
         "a flat training loss fails to train",
-        1,
+        0.5,
         "Look at the training loss first. While it has not fallen, the model has learned next to nothing, and what "
         "the dev loss does is of no interest.",
         *_curves(_flat, _flat_and_uneven, _up_and_down, _nearly_at_the_limit, _just_above_the_limit),
@@ -246,7 +246,7 @@ exercise.stages += [
     ),
     Stage(
         "a dev loss that turns upwards overfits",
-        1,
+        0.5,
         "Compare the last dev loss with the lowest of the run, not with the first one or with the training loss, and "
         "do so before you ask whether it still falls.",
         *_curves(
@@ -261,7 +261,7 @@ exercise.stages += [
     ),
     Stage(
         "a dev loss that still falls underfits",
-        1,
+        0.5,
         "Compare the last dev loss with the one before: is it lower by more than 5 % of that, however small the losses "
         "are?",
         *_curves(_unfinished, _unfinished, _dip, partial(_good_and_high, last=0.947)),
@@ -287,7 +287,7 @@ exercise.stages += [
     ),
     Stage(
         "a training loss that is no number",
-        0.5,
+        2,
         "With NaN, every comparison is False, also nan > 1. Ask whether the last training loss is at most 80 % "
         "of the "
         "first, not whether it is high; what happened in between does not count.",

@@ -21,11 +21,7 @@ Train = Callable[[Row], Row]
 Save = Callable[[Table], None]
 
 
-exercise = Definition(
-    minutes=30,
-    difficulty=3,
-    exceptions=("after an interruption, what it was given is good for the same call once more",),  # a stage asks it
-)
+exercise = Definition(minutes=30, difficulty=3)
 
 
 def _counts(row: Row, setting: Row) -> bool:
@@ -95,10 +91,12 @@ def _sweep(
 def _asks(of: str, *sweeps: dict[str, Any]) -> tuple[list[Question], Draw]:
     """Returns the public questions and what draws those of grading.
 
-    `of` is a part of the log; with "" and with "rows", where the stage has a measure, it is the result.
+    `of` is a part of the log; with "" and with "rows", where the stage has a measure, it is the result; with "resumed"
+    that of a second call on what the first one, which was stopped, has left.
     """
     log: dict[str, Any] = {"probe": "log", "extra": {"of": of}} if of else {}
-    log = {"extra": {"of": of}} if of == "rows" else log
+    if of in ("rows", "resumed"):
+        log = {"probe": "resumed" if of == "resumed" else "result", "extra": {"of": "rows"}}
 
     def draw(rng: random.Random) -> list[Question]:
         return [Question(**_sweep(rng, **sweep), **log) for sweep in sweeps]
@@ -106,16 +104,10 @@ def _asks(of: str, *sweeps: dict[str, Any]) -> tuple[list[Question], Draw]:
     return draw(random.Random(f"{of} {sweeps}")), draw  # so that no two public questions share a setting
 
 
-def _once_more(rng: random.Random) -> list[Question]:
-    """Asks what a sweep that is interrupted at its second training leaves, and the same call gives then."""
-    entries = ("the same call*", "what is saved in the end*")
-    return [Question(**_sweep(rng, 4, (2,)), probe="interrupted", entries=entries)]
-
-
 _FAILED = {"count": 4, "done": (3,), "stop_at": 2, "fails": True}
-
-
-_SAVED, _draw_saved = _asks("saved", {"count": 5, "done": (1,), "stop_at": 3, "foreign": True}, {"count": 3}, _FAILED)
+_STOPPED = {"count": 4, "done": (1,), "stop_at": 2}
+_CALLS, _DRAWN_CALLS = _asks("saved", {"count": 5, "done": (1,), "stop_at": 3, "foreign": True}, {"count": 3}, _FAILED)
+_RESUMED, _DRAWN_RESUMED = _asks("resumed", _STOPPED, _FAILED)
 
 
 exercise.stages += [
@@ -142,12 +134,11 @@ exercise.stages += [
     ),
     Stage(
         "interrupted: what was finished is saved",
-        1.5,
+        1,
         "Save the whole table right after each training, before the next one begins; let pass what stops a "
-        "training, Ctrl-C or an error. A row goes into a table when it is whole, with its result: what is left of an "
-        "interrupted run is given to the next one.",
-        [*_SAVED, *_once_more(random.Random(3))],
-        lambda rng: [*_draw_saved(rng), *_once_more(rng)],
+        "training, Ctrl-C or an error. A training that was stopped leaves no row, and is begun anew in the next run.",
+        [*_CALLS, *_RESUMED],
+        both(_DRAWN_CALLS, _DRAWN_RESUMED),
         measure="sweep",
         decisive=True,
     ),
@@ -189,7 +180,6 @@ _CHANGED = {"count": 4, "done": (0, 1, 2, 3), "changed": [(1, "layers"), (2, "wi
 
 _CHANGES = (
     _asks("trained", _CHANGED, {"count": 3, "done": (0, 2), "lacks": "dropout"}),
-    _asks("trained", {"count": 3, "done": (0, 2), "lacks": "warmup"}),  # which is None
     _asks("trained", {"count": 3, "done": (0, 1), "changed": [(1, "norm")]}),
     _asks("trained", {"count": 4, "done": (1, 2), "changed": [(1, "seed"), (2, "rate")]}),
     _asks("rows", _CHANGED),
@@ -202,13 +192,25 @@ _CHANGES = (
     points=0.5,
     public=[ask for asks, _ in _CHANGES for ask in asks],
     measure="sweep",
+    decisive=True,
 )
 def _(rng):
     """Somebody has changed one entry of a setting that was finished, a number or a text, or a row has not all entries.
     It is about another model then: compare all entries of the setting with those of the row, train again, and put the
-    new row in the place of the old one, in the table and in the result. Only an entry that is None may be missing.
+    new row in the place of the old one, in the table and in the result.
     """
     return both(*(draw for _, draw in _CHANGES))(rng)
+
+
+exercise.stages += [
+    Stage(
+        "an entry that is None may be missing in the row",
+        0.5,
+        "Only an entry that is None may be missing: such a row counts, and its setting is not trained again.",
+        *_asks("trained", {"count": 3, "done": (0, 2), "lacks": "warmup"}),
+        measure="sweep",
+    )
+]
 
 
 @exercise.mistake("finished settings are trained again")
@@ -350,10 +352,10 @@ def _(settings, train_one, finished, save):
     return [table[setting["name"]] for setting in settings]
 
 
-@exercise.mistake("a row without a result is left in `finished`")
+@exercise.mistake("a training that is stopped leaves its row in `finished`")
 def _(settings, train_one, finished, save):
-    """The row stands in `finished` before the training is over. After an interruption it has no result, counts as
-    finished in the next run, and is saved. Train first; then put the whole row, with its result, into the table.
+    """The next run takes it for finished, and it has no result. Put the row into the table when train_one has returned:
+    in `table[name] = {**setting, **train_one(setting)}` the right side comes first.
     """
     for setting in settings:
         if not _counts(finished.get(setting["name"], {}), setting):

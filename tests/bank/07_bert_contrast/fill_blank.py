@@ -256,9 +256,10 @@ def fill_blank(model: MaskedLanguageModel, tokens: Tensor, position: int) -> int
 # +    hidden = torch.cat([tokens[:position], torch.tensor([MASK]), tokens[position + 1 :]])
 
 
-# %% wrong: padding in the other blanks -> the other blanks are replaced by padding
+# %% wrong: other blanks become padding -> the other blanks are read as padding
 def fill_blank(model, tokens, position):
-    read = tokens.clone()
-    read[read == MASK] = PAD
-    read[position] = MASK
-    return int(model(read[None])[0, position, MASK + 1 :].argmax()) + MASK + 1
+    hidden = torch.where(tokens == MASK, PAD, tokens)
+    hidden[position] = MASK
+    with torch.no_grad():
+        logits = model(hidden[None])[0, position]
+    return int(logits[MASK + 1 :].argmax()) + MASK + 1

@@ -108,7 +108,7 @@ def same_state(model, first, second, position):
     return bool((one - two).mean() < 1e-5)
 
 
-# %% wrong: abs after the sum -> the differences cancel: the sum of the numbers, or their length, is compared
+# %% wrong: abs after the sum -> the differences cancel: the sum of the numbers, their mean or length, is compared
 def same_state(model, first, second, position):
     one, two = (model.base(tokens[None])[0, position] for tokens in (first, second))
     return bool((one - two).sum().abs() < 1e-5)
@@ -164,7 +164,7 @@ def same_state(model, first, second, position):
     return bool((one - two).abs() < 1e-5)
 
 
-# %% wrong: lengths compared -> the differences cancel: the sum of the numbers, or their length, is compared
+# %% wrong: lengths compared -> the differences cancel: the sum of the numbers, their mean or length, is compared
 def same_state(model, first, second, position):
     one, two = (model.base(tokens[None])[0, position] for tokens in (first, second))
     return bool((one.norm() - two.norm()).abs() < 1e-5)
@@ -235,3 +235,40 @@ def same_state(model, first, second, position):
             model.known[tuple(tokens.tolist())] = model.base(tokens[None])[0].detach()
     one, two = (model.known[tuple(tokens.tolist())][position] for tokens in (first, second))
     return torch.allclose(one, two, atol=1e-5)
+
+
+# %% wrong: the mean, and abs after it ->
+def same_state(model, first, second, position):
+    one, two = (model.base(tokens[None])[0, position] for tokens in (first, second))
+    return bool((one - two).mean().abs() < 1e-4)
+
+
+# %% wrong: two means -> the differences cancel: the sum of the numbers, their mean or length, is compared
+def same_state(model, first, second, position):
+    one, two = (model.base(tokens[None])[0, position] for tokens in (first, second))
+    return abs(one.mean().item() - two.mean().item()) < 1e-5
+
+
+# %% wrong: a thousandth of a number, and one more ->
+def same_state(model, first, second, position):
+    one, two = (model.base(tokens[None])[0, position] for tokens in (first, second))
+    return torch.allclose(one, two, rtol=1e-3, atol=1e-3)
+
+
+# %% wrong: the mean of the differences is small -> the tolerance is too wide
+def same_state(model, first, second, position):
+    one, two = (model.base(tokens[None])[0, position] for tokens in (first, second))
+    return bool((one - two).abs().mean() < 1e-2)
+
+
+# %% wrong: the squares are small ->
+def same_state(model, first, second, position):
+    with torch.no_grad():
+        one, two = (model.base(tokens[None])[0, position] for tokens in (first, second))
+    return bool(((one - two) ** 2).mean() < 1e-5)
+
+
+# %% wrong: the logits are compared ->
+def same_state(model, first, second, position):
+    one, two = (model(tokens[None])[0, position].argmax() for tokens in (first, second))
+    return bool(one == two)

@@ -399,3 +399,30 @@ def choose_setting(scores):
         if statistics.mean(row["dev_bleu"]) >= limit and row["parameters"] < smallest:
             smallest, found = row["parameters"], name
     return found
+
+
+# %% wrong: the best on test, and what is near it on dev -> the best is the best on test, and dev decides what is near it
+def choose_setting(scores):
+    def mean(runs):
+        return sum(runs) / len(runs)
+
+    best = max(scores, key=lambda name: mean(scores[name]["test_bleu"] or scores[name]["dev_bleu"]))
+    runs = torch.tensor(scores[best]["dev_bleu"], dtype=torch.float64)
+    limit = mean(scores[best]["dev_bleu"]) - float(runs.std()) / math.sqrt(len(runs))
+    near = [name for name in scores if mean(scores[name]["dev_bleu"]) >= limit]
+    return min(near, key=lambda name: scores[name]["parameters"])
+
+
+# %% wrong: the best of those near it, on test -> of those that are as good, the best on test
+# of: the lowest mean among the good ones
+# -    return min(near, key=means.get)
+# +    return max(near, key=lambda name: sum(scores[name]["test_bleu"] or scores[name]["dev_bleu"]))
+
+
+# %% wrong: dev and test together -> the scores of both parts are put together
+def choose_setting(scores):
+    runs = {name: pd.Series(row["dev_bleu"] + row["test_bleu"]) for name, row in scores.items()}
+    best = max(runs, key=lambda name: runs[name].mean())
+    limit = runs[best].mean() - runs[best].sem()
+    near = [name for name in scores if runs[name].mean() >= limit]
+    return min(near, key=lambda name: scores[name]["parameters"])

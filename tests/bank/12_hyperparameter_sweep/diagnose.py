@@ -297,3 +297,55 @@ def diagnose(train_loss, dev_loss):
 # of: four lines
 # -    return "underfits" if dev_loss[-1] < 0.95 * dev_loss[-2] else "fits"
 # +    return "underfits" if dev_loss[-2] - dev_loss[-1] > 0.05 else "fits"
+
+
+# %% wrong: any epoch at 80 % ->
+def diagnose(train_loss: list[float], dev_loss: list[float]) -> str:
+    if not any(loss <= 0.8 * train_loss[0] for loss in train_loss):
+        return "fails to train"
+    if dev_loss[-1] > 1.1 * min(dev_loss):
+        return "overfits"
+    return "underfits" if dev_loss[-1] < 0.95 * dev_loss[-2] else "fits"
+
+
+# %% wrong: the lowest of the last ten epochs ->
+# of: any epoch at 80 %
+# -    if not any(loss <= 0.8 * train_loss[0] for loss in train_loss):
+# +    if not train_loss[-1] <= 0.8 * train_loss[0]:
+# ...
+# -    if dev_loss[-1] > 1.1 * min(dev_loss):
+# +    if dev_loss[-1] > 1.1 * min(dev_loss[-10:]):
+
+
+# %% wrong: overfits only where the training loss still falls below its dev loss ->
+# of: any epoch at 80 %
+# -    if not any(loss <= 0.8 * train_loss[0] for loss in train_loss):
+# +    if not train_loss[-1] <= 0.8 * train_loss[0]:
+# ...
+# -    if dev_loss[-1] > 1.1 * min(dev_loss):
+# +    if dev_loss[-1] > 1.1 * min(dev_loss) and train_loss[-1] < dev_loss[-1]:
+
+
+# %% wrong: NaN is dropped from the curve -> NaN goes unnoticed
+def diagnose(train_loss: list[float], dev_loss: list[float]) -> str:
+    known = [loss for loss in train_loss if not math.isnan(loss)]
+    if known[-1] > 0.8 * known[0]:
+        return "fails to train"
+    if dev_loss[-1] > 1.1 * min(dev_loss):
+        return "overfits"
+    return "underfits" if dev_loss[-1] < 0.95 * dev_loss[-2] else "fits"
+
+
+# %% wrong: bounds rounded to two digits ->
+def diagnose(train_loss: list[float], dev_loss: list[float]) -> str:
+    if not round(train_loss[-1] / train_loss[0], 2) <= 0.8:
+        return "fails to train"
+    if round(dev_loss[-1] / min(dev_loss), 2) > 1.1:
+        return "overfits"
+    return "underfits" if round(dev_loss[-1] / dev_loss[-2], 2) < 0.95 else "fits"
+
+
+# %% wrong: the mean of the first two epochs ->
+# of: any epoch at 80 %
+# -    if not any(loss <= 0.8 * train_loss[0] for loss in train_loss):
+# +    if not train_loss[-1] <= 0.8 * (train_loss[0] + train_loss[1]) / 2:

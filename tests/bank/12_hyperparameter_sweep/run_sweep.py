@@ -426,27 +426,29 @@ def run_sweep(settings, train_one, finished, save):
 # +        if any(key not in old or old[key] != value for key, value in setting.items()):
 
 
-# %% wrong: the row in place, then its result -> a row without a result is left in `finished`
+# %% wrong: the row grows in the finished ones -> a training that is stopped leaves its row in `finished`
 def run_sweep(settings, train_one, finished, save):
     for setting in settings:
         name = setting["name"]
-        if any(finished.get(name, {}).get(key) != value for key, value in setting.items()):
+        old = finished.get(name, {})
+        if any(old.get(key) != value for key, value in setting.items()):
             finished[name] = dict(setting)
             finished[name].update(train_one(setting))
             save(finished)
     return [finished[setting["name"]] for setting in settings]
 
 
-# %% wrong: entry by entry -> a row without a result is left in `finished`
+# %% wrong: the old row is given up before the training -> a training that is stopped leaves its row in `finished`
 def run_sweep(settings, train_one, finished, save):
     for setting in settings:
-        row = finished.setdefault(setting["name"], {})
+        name = setting["name"]
+        row = finished.setdefault(name, {"name": name})
         if any(row.get(key) != value for key, value in setting.items()):
             row.clear()
             row |= setting
             row |= train_one(setting)
             save(finished)
-    return [finished[one["name"]] for one in settings]
+    return [finished[setting["name"]] for setting in settings]
 
 
 # %% right: in place, once the row is whole
