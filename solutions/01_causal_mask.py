@@ -131,7 +131,8 @@ print("sums of the rows:", too_late.sum(dim=-1).round(decimals=2))
 #
 # ## 2. Exercise: the mask
 #
-# Now for any size. `torch.full`, `torch.triu`, `torch.where` or a plain double loop will all do. `-torch.inf` is minus infinity.
+# Now for any size. `torch.full`, `torch.triu`, `torch.where` or a plain double loop will all do, only not a mask that is ready-made, such as torch's own
+# (`nn.Transformer.generate_square_subsequent_mask`): it is what you write here. `-torch.inf` is minus infinity.
 
 
 # %% exercise="causal_mask"

@@ -785,7 +785,8 @@ for experts, chosen in ((1, 1), (8, 1), (8, 2), (64, 2)):
 def training_bytes(model: nn.Module) -> int:
     """Returns the bytes that a model's weights, gradients and Adam's two moments take in float32.
 
-    Frozen parameters have neither gradient nor moments; weights that are shared are there once.
+    Frozen parameters have neither gradient nor moments; weights that are shared are there once. A model
+    that comes in another type, half precision say, is counted as if it were float32.
 
     Example: 128 for nn.Linear(3, 2).
     """
@@ -907,7 +908,7 @@ print("largest difference below 1e-6:", bool((gradient(1) - gradient(4)).abs().m
 # - *Trainable parameters* (402) say what this training can change: the cost of gradients and optimiser states, the size of what is saved for
 #   each task, and roughly how much can be fitted to the training data.
 # - *Bytes*: in training, 16 for each trainable number and 4 for each frozen one (float32, Adam); activations come on top. At inference, the
-#   weights alone.
+#   weights, and what one pass keeps (keys and values of a model that writes: notebooks 11 and 16).
 # - The sentence compares the trainable count of one model with the full count of another. Like with like: 10,968,602 against 21,018,401, a factor of
 #   about 2, most of it the head with 50,001 outputs. A good sentence names the kind of count, and says that the base was pretrained.
 #
@@ -919,7 +920,7 @@ print("largest difference below 1e-6:", bool((gradient(1) - gradient(4)).abs().m
 # - *Full marks (2 of 2)*: "All parameters, 10,968,602, say what the model is: what is stored and loaded, frozen or not,
 #   and with this count models are compared. The 402 trainable ones say what this training can change, hence the gradients and optimiser states and
 #   the size of what is saved for the task. Bytes say what fits into memory: in training 16 for each trainable number and 4 for each frozen one, so
-#   43.9 MB here against 175.5 MB if all of it trains, and activations on top; to use it, the weights alone. The sentence compares the trainable count
+#   43.9 MB here against 175.5 MB if all of it trains, and activations on top; to use it, hardly more than the weights. The sentence compares the trainable count
 #   of one model with the full count of another. It should say: "Our classifier has 10,968,602 parameters, of which we trained 402 on a pretrained
 #   base; the language model has 21,018,401, about twice as many, because of its head with 50,001 outputs."" Why: All four lines.
 # - *Half (1 of 2)*: "There are three counts. All parameters are what has to be stored and loaded, here 10,968,602, also when most of them are

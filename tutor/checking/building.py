@@ -61,6 +61,8 @@ def _model(recipe: Model) -> Any:
         _fade(model.head, recipe.faint)
     if torch.get_default_dtype() != torch.float32:
         model.to(torch.get_default_dtype())  # so that it fits the masks that it makes in a call
+    if recipe.dtype:
+        model.to(getattr(torch, recipe.dtype))
     if recipe.tie:
         _tie(model, *recipe.tie)
     if recipe.freeze or recipe.gradients:

@@ -25,7 +25,7 @@ class Model:
     With `training` it comes in training mode, not in evaluation mode. `gradients` is the size of all numbers in the
     gradients that an earlier step has left. With `meta` it has shapes but no numbers, so that it may be large. With
     `faint` the head makes only the last four numbers of an output, with weights that are so many times as large: all
-    others are always 0.
+    others are always 0. `dtype` is the type of its numbers, "float16" say, where it is not the usual one.
     """
 
     name: str
@@ -41,6 +41,7 @@ class Model:
     gradients: float = 0.0
     meta: bool = False
     faint: float = 0.0
+    dtype: str = ""
 
     def in_words(self) -> str:
         """Returns how a student sees it described."""
@@ -48,6 +49,7 @@ class Model:
         frozen = f" with {', '.join(self.freeze)}* frozen" if self.freeze else ""
         mode = " in training mode" if self.training else ""
         mode += " on the meta device" if self.meta else ""
+        mode += f" with {self.dtype} numbers" if self.dtype else ""
         return f"{'the weights of ' if self.state else ''}a {self.name}{shared}{frozen}{mode}"
 
 

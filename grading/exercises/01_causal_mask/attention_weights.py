@@ -42,6 +42,11 @@ def _draw_masked(*leading: int) -> Draw:
     return draw
 
 
+def _by_hand() -> Question:
+    """Returns the question that the text works by hand."""
+    return Question((torch.tensor([[2.0, 1.0, 0.0], [1.0, 3.0, 1.0], [0.0, 1.0, 2.0]]), causal_mask(3)))
+
+
 def _any_mask(*shape: int, seed: int) -> Question:
     """Returns a question with a mask that is not causal: random places blocked, one place in each row left open.
 
@@ -88,12 +93,24 @@ def _(rng):
     return both(_draw_masked(), _draw_any_mask())(rng)
 
 
+def _large_future(size: int, seed: int) -> Question:
+    """Returns a question in which one blocked score is so large that beside it all others have a weight of 0."""
+    rng, scores = random.Random(seed), _scores(size, size, seed=seed)
+    scores[0, rng.randrange(1, size)] = rng.randint(300, 3000)
+    return Question((scores, causal_mask(size)))
+
+
 @exercise.stage(
-    "every row", points=1, public=[_masked(3, 3, seed=3), _masked(5, 5, seed=4), _any_mask(4, 4, seed=9)], decisive=True
+    "every row",
+    points=1,
+    public=[_masked(3, 3, seed=3), _masked(5, 5, seed=4), _any_mask(4, 4, seed=9), _by_hand(), _large_future(4, 15)],
+    decisive=True,
 )
 def _(rng):
-    """Add the mask that you are given to the scores, then take the softmax of each row."""
-    return both(_draw_masked(), _draw_any_mask(2))(rng)
+    """Add the mask that you are given to the scores, then take the softmax of each row: what is blocked takes no part
+    in it, however large its score.
+    """
+    return [*both(_draw_masked(), _draw_any_mask(2))(rng), _large_future(rng.randint(3, 6), seed_from(rng))]
 
 
 @exercise.stage(

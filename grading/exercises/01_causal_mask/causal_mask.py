@@ -14,7 +14,7 @@ from tutor.checking.answers import Question
 
 from ._common import INF, causal_mask
 
-exercise = Definition(minutes=8, difficulty=1)
+exercise = Definition(minutes=8, difficulty=1, forbids=("torch.nn.Transformer.generate_square_subsequent_mask",))
 exercise.reference(causal_mask)
 
 

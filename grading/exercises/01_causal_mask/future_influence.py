@@ -332,6 +332,7 @@ def _rounded_near_zero(seed: int) -> Question:
         _few_numbers(256),
         _rounded_near_zero(3),
     ],
+    decisive=True,
 )
 def _(rng):
     """Two runs of the same model may differ by rounding, near 1e-6, and a token may change an output by less than

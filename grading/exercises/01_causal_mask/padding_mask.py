@@ -78,6 +78,7 @@ def _(rng):
     "no row without anything to see",
     points=1,
     public=[_asked(0, 2, size=3), _asked(1, 0, 2, 0, size=4), _asked(0, 1, size=1)],
+    decisive=True,
 )
 def _(rng):
     """An empty sequence (length 0) would have all places padded, and the softmax of its rows would be NaN: leave its

@@ -92,7 +92,9 @@ def _built_fixed(max_len: int, d: int) -> Question:
     return Question(build={"max_len": max_len, "d_model": d, "fixed": table}, probe="parameters")
 
 
-@exercise.stage("a fixed table: nothing to train", points=0.25, public=[_built_fixed(6, 4)], view="parameters")
+@exercise.stage(
+    "a fixed table: nothing to train", points=0.25, public=[_built_fixed(6, 4)], view="parameters", decisive=True
+)
 def _(rng):
     """A sinusoidal table is computed, not learned: it is a buffer called table (register_buffer), the only one, and
     nothing trains.
@@ -161,6 +163,7 @@ def _(rng):
     ],
     raises="ValueError",
     measure="says why",
+    decisive=True,
 )
 def _(rng):
     """There is no row for word max_len. Compare x.shape[1] with max_len before adding and raise ValueError."""

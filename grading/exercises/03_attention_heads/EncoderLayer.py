@@ -123,6 +123,7 @@ def _(rng):
         _layer(7, 1, 3, POST, _bias(3, 3)),
     ],
     tolerance=OF_A_NORM,
+    decisive=True,
 )
 def _(rng):
     """Hand the mask on to the attention, as it is."""

@@ -236,6 +236,7 @@ def _model_only(asks: list[Question]) -> list[Question]:
     public=_model_only([*PUBLIC_WIDTH, *PUBLIC_NAMES]),
     measure="inputs kept",
     raises="ValueError",
+    decisive=True,
 )
 def _(rng):
     """Whatever is copied before the error stays: load_state_dict copies all that fits and complains about the rest

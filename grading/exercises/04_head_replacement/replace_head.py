@@ -47,6 +47,7 @@ ALIKE = (
     points=0.25,
     public=[Question((_language_model(1), 3), follow_up=THEN)],
     view="shape",
+    decisive=True,
 )
 def _(rng):
     """Called on tokens (b, n) and lengths (b,), the new model must give (b, n_classes): Classifier of helpers.models
@@ -133,6 +134,7 @@ def _in_training(seed: int) -> Question:
     points=0.5,
     public=[Question((_language_model(1), 3)), _in_training(1)],
     measure="inputs kept",
+    decisive=True,
 )
 def _(rng):
     """The language model must keep its head, all its weights and its mode: do not assign to model.head, and do not call

@@ -83,6 +83,7 @@ def _batch_norm(rng: random.Random) -> Model:
         Question((_language_model("learned"),)),
         Question((_batch_norm(random.Random(3)),)),
     ],
+    decisive=True,
 )
 def _(rng):
     """What stands in model.buffers() does not count: sinusoidal positions, and the running mean and variance of a

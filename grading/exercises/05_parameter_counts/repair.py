@@ -125,6 +125,7 @@ def _in_other_form(name: str, term: Expr) -> dict[str, Expr]:
     points=0.5,
     public=_repairs(_in_other_form("norms", 2 * M * D), _in_other_form("positions", L * D)),
     sealed=True,
+    decisive=True,
 )
 def _(rng):
     """C*D + C and C*(D + 1) mean the same but are not ==. Compare sympy.expand(difference) with 0."""

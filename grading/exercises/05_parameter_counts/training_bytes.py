@@ -32,7 +32,7 @@ def training_bytes(model: Any) -> int:
 
 @exercise.stage(
     "a model that trains as a whole",
-    points=1,
+    points=0.75,
     public=[Question((_language_model(),)), Question((_language_model(n_layers=2, gradients=0.5),))],
     decisive=True,
 )
@@ -49,6 +49,7 @@ def _(rng):
         *(Question((_classifier(freeze=parts),)) for parts in PARTS),
         Question((_trained(),)),
     ],
+    decisive=True,
 )
 def _(rng):
     """What is frozen, each parameter by itself, has no gradient and no moments: its weights are all that is kept."""
@@ -74,6 +75,18 @@ def _shared(frozen: bool, **shape: Any) -> Model:
 def _(rng):
     """One matrix under two names is one matrix in memory; buffers are left out of this count."""
     return _draw_models(lambda rng: [(_shared(frozen, **_shape(rng)),) for frozen in (False, True)])(rng)
+
+
+@exercise.stage(
+    "counted in float32, whatever the model comes in",
+    points=0.25,
+    public=[Question((replace(_language_model(), dtype=dtype),)) for dtype in ("float16", "float64")],
+)
+def _(rng):
+    """The count is in float32, 4 bytes for each number, also for a model whose numbers have another type now."""
+    return _draw_models(
+        lambda rng: [(replace(_language_model(**_shape(rng)), dtype=dtype),) for dtype in ("float16", "float64")]
+    )(rng)
 
 
 @exercise.corners(
@@ -147,6 +160,15 @@ def _(model):
 def _(model):
     """A float32 takes 4 bytes; 8 would be a float64."""
     return 8 * count_parameters(model) + 24 * count_parameters(model, True)
+
+
+@exercise.mistake("the bytes of the type that the numbers have now")
+def _(model):
+    """The count is in float32, 4 bytes a number, also for a model that comes in another type: do not ask
+    element_size().
+    """
+    kept = [(4 if p.requires_grad else 1) * p.element_size() * p.numel() for p in model.parameters()]
+    return sum(kept)
 
 
 @exercise.mistake("shared weights are counted twice")

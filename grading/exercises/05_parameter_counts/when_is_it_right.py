@@ -46,6 +46,8 @@ def _claims(*claims: Expr) -> list[Question]:
 EXAMPLE = A * D**2 + 5 * D**2 + 10 * D  # right for A = 1
 MANY_HEADS = A * D**2 - 34 * D**2 + 10 * D  # right for A = 40
 MOST_HEADS = A * D**2 - 84 * D**2 + 10 * D  # right for A = 90
+BEYOND = tuple(A * D**2 + (6 - heads) * D**2 + 10 * D for heads in (200, 1000))
+REPORTED = D * ((D + 1) * (2 + 2 * A) + 4)  # of the report that the text quotes: right for A = 2
 
 
 SQUARE = 16 * A * D**2  # right at D = 1
@@ -53,21 +55,28 @@ NUMBER_BESIDE = EXAMPLE + 7  # right but for a number
 FOR_ONE_NORM, WITHOUT_BIASES = EXAMPLE - 2 * D, EXAMPLE - 6 * D  # right for somebody who has a norm less, no biases
 
 
-@exercise.stage("the count of the text", points=0.5, public=_claims(PUBLISHED, EXAMPLE), sealed=True)
+@exercise.stage("the count of the text", points=0.5, public=_claims(PUBLISHED, EXAMPLE, REPORTED), sealed=True)
 def _(rng):
     """Solve claim = right count for A: sympy.solve(sympy.Eq(claim, right), A) gives a list of solutions. The example of
     the exercise is asked beside it.
     """
     # The count of the text, and claims that two heads do not make right.
     heads = rng.choice([3, 5])
-    return _claims(*rng.sample([PUBLISHED, EXAMPLE, A * D**2 + (6 - heads) * D**2 + 10 * D], 3))
+    return _claims(*rng.sample([PUBLISHED, EXAMPLE, REPORTED, A * D**2 + (6 - heads) * D**2 + 10 * D], 4))
 
 
 @exercise.stage(
     "other claims",
     points=0.75,
     public=_claims(
-        A * LINEAR + 2 * LINEAR + 4 * D, A * LINEAR + 4 * D, FACTORED, MANY_HEADS, UNEXPANDED, BELOW, MOST_HEADS
+        A * LINEAR + 2 * LINEAR + 4 * D,
+        A * LINEAR + 4 * D,
+        FACTORED,
+        MANY_HEADS,
+        UNEXPANDED,
+        BELOW,
+        MOST_HEADS,
+        *BEYOND,
     ),
     sealed=True,
 )
@@ -86,12 +95,18 @@ def _(rng):
         (A + 6 - few) * D**2 + 10 * D,
         BELOW,
         A * D**2 + (6 - most) * D**2 + 10 * D,
+        *(A * D**2 + (6 - beyond) * D**2 + 10 * D for beyond in (rng.randint(101, 300), rng.randint(1001, 5000))),
     )
 
 
 def _right_at_the_first(widths: int) -> Expr:
     """Returns a claim that is right for A = 1 at D = 1, 2, ... up to a width, and beyond for no number of heads."""
     return A * BLOCK + sympy.prod(D - width for width in range(1, widths + 1))
+
+
+# The solution is 4D, as in the text, or another whole number of heads at each width.
+BY_WIDTH = (A * D + 2 * D**2, A * D + 5 * D**2, 2 * A * D + 5 * D**2, A * D + 5 * D**2 - D, A * D + 6 * D**2 - D**3)
+ANOTHER_A_AT_EACH_WIDTH = [claim + 10 * D for claim in BY_WIDTH]
 
 
 def _right_at(width: int) -> Expr:
@@ -112,6 +127,7 @@ def _right_at(width: int) -> Expr:
         *map(_right_at, (2, 4, 10)),
         _right_at_the_first(3),
         _right_at_the_first(4),
+        *ANOTHER_A_AT_EACH_WIDTH,
         NUMBER_BESIDE,
         FOR_ONE_NORM,
         WITHOUT_BIASES,
@@ -131,6 +147,7 @@ def _(rng):
         ZERO_HEADS,
         _right_at(rng.randint(3, 30)),
         _right_at_the_first(rng.randint(3, 5)),
+        *ANOTHER_A_AT_EACH_WIDTH,
         EXAMPLE,
     ]
     return _claims(*rng.sample(claims, len(claims)))

@@ -176,7 +176,7 @@ def _(rng):
     return _PLAIN_BATCHES(rng)
 
 
-@exercise.stage("the last real token of each text", points=0.5, seed=2, tolerance=SHARE)
+@exercise.stage("the last real token of each text", points=0.5, seed=2, tolerance=SHARE, decisive=True)
 def _(rng):
     """The classifier finds the last real token by the lengths: model(batch.tokens, batch.lengths)."""
     return _asked("with padding")(rng)
@@ -198,7 +198,7 @@ def _(rng):
     return _asked("dropout")(rng)
 
 
-@exercise.stage("the model goes back to the mode it was in", points=0.5, seed=5)
+@exercise.stage("the model goes back to the mode it was in", points=0.5, seed=5, decisive=True)
 def _(rng):
     """Keep model.training before, and put it back at the end with model.train(before): a model left in evaluation mode
     would train on without dropout.

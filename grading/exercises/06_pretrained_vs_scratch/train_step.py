@@ -262,6 +262,7 @@ def _(rng):
     "the model is in training mode",
     points=0.5,
     public=[_step_ask(_language_model(4, dropout=1.0), _batch([[4, 5, 6], [7, 8, 9]]))],
+    decisive=True,
 )
 def _(rng):
     """Whoever measured the model before may have left it in evaluation mode, without dropout: call model.train() at the
@@ -295,9 +296,9 @@ exercise.mistake(
 )
 
 exercise.mistake(
-    "gradients are not cleared",
-    "backward() adds to what the steps before have left: the model follows the sum of all old gradients. Call "
-    "optimizer.zero_grad() before backward().",
+    "gradients are not cleared, or too late",
+    "backward() adds to what is there, whoever has left it: the model follows the sum of old gradients and new ones. "
+    "Call optimizer.zero_grad() before backward(), not behind the step alone.",
     partial(_step, clear="never"),
 )
 

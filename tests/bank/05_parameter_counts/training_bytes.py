@@ -23,9 +23,9 @@ def training_bytes(model):
 def training_bytes(model):
     tensors = []
     for p in model.parameters():
-        tensors.append(p)
+        tensors.append(p.float())
         if p.requires_grad:
-            gradient, mean, mean_of_squares = (torch.zeros_like(p) for _ in range(3))
+            gradient, mean, mean_of_squares = (torch.zeros(p.shape) for _ in range(3))
             tensors += [gradient, mean, mean_of_squares]
     return sum(t.untyped_storage().nbytes() for t in tensors)
 
@@ -44,7 +44,7 @@ def training_bytes(model):
 
 # %% wrong: the size of the file -> only the weights are counted
 def training_bytes(model):
-    return sum(p.numel() * p.element_size() for p in model.parameters())
+    return 4 * sum(p.numel() for p in model.parameters())
 
 
 # %% wrong: 16 bytes for all -> frozen parameters get gradients and moments
@@ -140,3 +140,18 @@ def training_bytes(model):
     frozen = sum(p.numel() for p in model.parameters() if not p.requires_grad)
     trained = sum(p.numel() for p in model.parameters() if p.requires_grad)
     return 16 * trained + 4 * frozen if trained else 16 * frozen
+
+
+# %% wrong: element_size -> the bytes of the type that the numbers have now
+def training_bytes(model):
+    return sum(p.numel() * p.element_size() * (4 if p.requires_grad else 1) for p in model.parameters())
+
+
+# %% wrong: nbytes of the weights ->
+def training_bytes(model):
+    return sum(p.nbytes + 12 * p.numel() * p.requires_grad for p in model.parameters())
+
+
+# %% wrong: 4 bytes at least ->
+def training_bytes(model):
+    return sum(p.numel() * max(4, p.element_size()) * (4 if p.requires_grad else 1) for p in model.parameters())

@@ -6,7 +6,7 @@ def when_is_it_right(claim):
     return None
 
 
-# %% right: every number of heads is tried
+# %% wrong: every number of heads up to a limit is tried ->
 def when_is_it_right(claim):
     right = 6 * D**2 + 10 * D
     for heads in range(1, 100):
@@ -211,3 +211,21 @@ def when_is_it_right(claim):
         if not found.has(D) and found > 0:
             return max(1, int(found))
     return None
+
+
+# %% wrong: solved at D = 64 ->
+def when_is_it_right(claim):
+    found = sympy.solve(sympy.Eq(claim.subs(D, 64), (6 * D**2 + 10 * D).subs(D, 64)), A)
+    return int(found[0]) if len(found) == 1 and found[0].is_Integer else None
+
+
+# %% wrong: 1 to 100 heads are tried ->
+# of: 1 to 64 heads are tried
+# -    for heads in range(1, 65):
+# +    for heads in range(1, 101):
+
+
+# %% wrong: 1 to 999 heads are tried ->
+# of: 1 to 64 heads are tried
+# -    for heads in range(1, 65):
+# +    for heads in range(1, 1000):

@@ -340,3 +340,9 @@ def compare(records):
             "test": sum(tests) / len(tests),
         }
     return found
+
+
+# %% wrong: the result is the validation accuracy ->
+# of: loops
+# -            "test": sum(record["test"] for record in chosen) / len(chosen),
+# +            "test": sum(record["valid"] for record in chosen) / len(chosen),

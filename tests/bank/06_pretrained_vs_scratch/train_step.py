@@ -66,7 +66,7 @@ def train_step(model, batch, optimizer):
 # +    loss = F.cross_entropy(probabilities.flatten(0, -2), batch.target.flatten(), ignore_index=IGNORE)
 
 
-# %% wrong: no zero_grad -> gradients are not cleared
+# %% wrong: no zero_grad -> gradients are not cleared, or too late
 # of: flatten, one loss for both kinds of models
 # -    loss = F.cross_entropy(logits.flatten(0, -2), batch.target.flatten(), ignore_index=IGNORE)
 # -    optimizer.zero_grad()
@@ -248,7 +248,7 @@ def train_step(model, batch, optimizer):
 # +    nn.utils.clip_grad_norm_(model.parameters(), 5.0)
 
 
-# %% wrong: neither training mode nor clearing nor clipping -> gradients are not cleared
+# %% wrong: neither training mode nor clearing nor clipping -> gradients are not cleared, or too late
 def train_step(model, batch, optimizer):
     logits = model(batch.tokens, batch.lengths)
     loss = F.cross_entropy(logits.flatten(0, -2), batch.target.flatten())
@@ -381,3 +381,38 @@ def train_step(model: nn.Module, batch: Batch, optimizer: torch.optim.Optimizer)
 # +    length = torch.cat([gradient.flatten() for gradient in gradients]).norm()
 # +    for gradient in gradients:
 # +        gradient /= length
+
+
+# %% wrong: cleared behind the step alone -> gradients are not cleared, or too late
+# of: flatten, one loss for both kinds of models
+# -    optimizer.zero_grad()
+#      loss.backward()
+#      nn.utils.clip_grad_norm_(model.parameters(), 1.0)
+#      optimizer.step()
+# +    optimizer.zero_grad()
+
+
+# %% wrong: the largest number of the gradient is clipped ->
+# of: flatten, one loss for both kinds of models
+# -    nn.utils.clip_grad_norm_(model.parameters(), 1.0)
+# +    nn.utils.clip_grad_norm_(model.parameters(), 1.0, norm_type=float("inf"))
+
+
+# %% wrong: the base alone is clipped ->
+# of: flatten, one loss for both kinds of models
+# -    nn.utils.clip_grad_norm_(model.parameters(), 1.0)
+# +    nn.utils.clip_grad_norm_(model.base.parameters(), 1.0)
+
+
+# %% wrong: training mode after the model was asked -> the model is not in training mode
+# of: flatten, one loss for both kinds of models
+# -    model.train()
+#      logits = model(batch.tokens, batch.lengths)
+# +    model.train()
+
+
+# %% wrong: smoothed targets ->
+# of: flatten, one loss for both kinds of models
+# -    loss = F.cross_entropy(logits.flatten(0, -2), batch.target.flatten(), ignore_index=IGNORE)
+# +    logits, target = logits.flatten(0, -2), batch.target.flatten()
+# +    loss = F.cross_entropy(logits, target, ignore_index=IGNORE, label_smoothing=0.1)
