@@ -43,11 +43,7 @@ IN_TEXT = re.compile(
     r"|must (?:not|never))\b",
     re.IGNORECASE,
 )
-<<<<<<< HEAD
-MISCONCEPTIONS = re.compile(r"\*\*Misconceptions[^*]*\*\*:(.+?)(?=\n\s*\n|$)", re.DOTALL)
-=======
 MISCONCEPTIONS = re.compile(r"(?:\*\*Misconceptions[^*]*\*\*|Costs marks):(.+?)(?=\n\s*\n|$)", re.DOTALL)
->>>>>>> x1
 BETWEEN = re.compile(r";(?=(?:[^\"]*\"[^\"]*\")*[^\"]*$)(?![^(]*\))")  # semicolons outside of quotation and of brackets
 APART = re.compile(r"\n\s*>?\s*\n|\n(?=(?:> ?)?(?:[-*] |\d+\. ))")  # paragraphs, and items of a list
 
@@ -97,13 +93,8 @@ def places(notebook: str) -> Iterator[str]:
     for kind, text in texts(notebook):
         if kind == "essay":
             found = MISCONCEPTIONS.search(text)
-<<<<<<< HEAD
-            if found:
-                yield from (part.strip() for part in BETWEEN.split(joined(found.group(1))))
-=======
             assert found, f"a rubric without misconceptions: {text[:200]}"
             yield from (part.strip() for part in BETWEEN.split(joined(found.group(1))))
->>>>>>> x1
             continue
         prose = "\n".join(line for line in text.split("\n") if not line.lstrip("> ").startswith("|"))  # no tables
         for part in re.split(r"(?m)^(?=#+ )", prose):
