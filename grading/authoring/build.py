@@ -409,7 +409,7 @@ def _stages(examples: dict[str, Any]) -> list[str]:
 def _shown_otherwise(solved: NotebookNode, stages: Mapping[str, Sequence[str]]) -> Iterator[str]:
     """Yields the exercises whose checks show other stages, as text or page, than they have today, in a run notebook."""
     from tutor.checking.judging import KEEPS
-    from tutor.checking.verdict import sentence_as_html
+    from tutor.checking.verdict import sentence_as_html, sign_as_html
 
     for cell in solved.cells:
         name = cell.id.removesuffix("_check")
@@ -419,7 +419,7 @@ def _shown_otherwise(solved: NotebookNode, stages: Mapping[str, Sequence[str]]) 
             lines = output.get("data", {}).get("text/plain", "").splitlines()
             shown = [line.removeprefix(PASSED) for line in lines if line.startswith(PASSED)]
             page = output.get("data", {}).get("text/html", "")
-            as_page = all(f"&#10003; {sentence_as_html(stage)}</div>" in page for stage in shown)
+            as_page = all(f"{sign_as_html('passed')}{sentence_as_html(stage)}</div>" in page for stage in shown)
             if shown and ([stage for stage in shown if stage != KEEPS] != stages[name] or not as_page):
                 yield name
                 break

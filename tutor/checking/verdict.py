@@ -139,8 +139,7 @@ class Verdict:
 
     def _repr_html_(self) -> str:
         edge = colour({"right": "right", "not attempted": "open"}.get(self.outcome, "wrong"))
-        signs = {kind: f'<span role="img" aria-label="{said}">{sign}</span> ' for kind, (sign, said) in SIGNS.items()}
-        signs["note"] = "Note: "
+        signs = {kind: sign_as_html(kind) for kind in SIGNS} | {"note": "Note: "}
         looks = {"mistake": "font-weight:600", "unreached": f"color:{colour('open')}"}
         rows = ""
         for others, lines in groupby(self._lines(), lambda line: line[0] == "other"):
@@ -161,6 +160,12 @@ class Verdict:
             f'padding:8px 12px;font-family:sans-serif;font-size:14px;line-height:1.45">'
             f'<div style="font-weight:700;color:{edge}">{html.escape(self.headline)}</div>{rows}{tables}</div>'
         )
+
+
+def sign_as_html(kind: str) -> str:
+    """Returns the sign before a stage of a kind of `SIGNS`, which a screen reader reads as a word."""
+    sign, said = SIGNS[kind]
+    return f'<span role="img" aria-label="{said}">{sign}</span> '
 
 
 def sentence_as_html(text: str) -> str:
