@@ -266,7 +266,7 @@ def test_a_drift_is_named(copy: Path, capsys: pytest.CaptureFixture[str]) -> Non
     ]
 
 
-@pytest.mark.parametrize("sign", ["[passed] ", "&#10003; "], ids=["as text", "as a page"])
+@pytest.mark.parametrize("sign", ["[passed] ", "&#10003;</span> "], ids=["as text", "as a page"])
 def test_a_check_that_shows_the_stages_of_before_is_named(copy: Path, sign: str) -> None:
     solved = copy / "solutions/01_causal_mask/01_causal_mask.ipynb"
     solved.write_text(solved.read_text("utf-8").replace(f"{sign}one token alone", f"{sign}the name of before"))
