@@ -29,7 +29,7 @@
 # - count what the mask throws away, and prove from outside that a model does not look ahead;
 # - mask padding without making a single NaN.
 #
-# **Time**: about 1 h 30 min. **Before this**: notebook 00; you know what a softmax is.
+# **Time**: about 1 h 30 min. **Before this**: notebook 00; you know what a softmax is, and you have once trained a small network in PyTorch. (Whoever has not need not read the loop in `train_on_noise`, section 5: `Adam`, `cross_entropy`, `zero_grad`, `backward` and `step` change the weights so that the loss falls, and nothing else in this notebook needs them. Notebook 06 explains the loss.)
 #
 # | exercise | what it asks | points |
 # |---|---|---|

@@ -21,7 +21,7 @@ from tutor.checking.building import build
 from tutor.checking.compare import difference
 from tutor.checking.interruptions import LEAVES, STOPS, STOPS_IT, can_stop, holds_batches
 from tutor.checking.judging import INPUTS_STAY as INPUTS_STAY
-from tutor.checking.judging import NO_GRADIENT, Case, Examples, Raised, StageCases, share
+from tutor.checking.judging import NO_GRADIENT, Case, Raised, StageCases, share
 from tutor.checking.places import ON_ONE
 from tutor.checking.plain import Other
 from tutor.checking.probes import DIFFER, TWO_NEW, is_differentiable
@@ -64,15 +64,13 @@ class Circumstance:
     """One thing that every answer keeps: its name, where to look, and how a question is made from others.
 
     `asks` gets the exercise and the plain calls among its questions, and yields questions; with `of_any_call` it gets
-    calls of which something else than the result is taken, too. With `fixed`, grading asks the questions of the
-    notebook and no others: what is drawn makes no difference.
+    calls of which something else than the result is taken, too.
     """
 
     name: str
     look: str
     asks: Callable[[Exercise, Sequence[Question]], Iterator[Question]]
     of_any_call: bool = False
-    fixed: bool = False
 
 
 def _is_class(exercise: Exercise) -> bool:
@@ -467,7 +465,6 @@ CIRCUMSTANCES = (  # in the order of causes
         "from call to call, and leave what the text does not speak of: modes, dropout, and which weights train.",
         _states,
         of_any_call=True,
-        fixed=True,
     ),
     Circumstance(
         "after an interruption, what it was given is good for the same call once more",
@@ -503,7 +500,6 @@ CIRCUMSTANCES = (  # in the order of causes
         "module.",
         _any_device,
         of_any_call=True,
-        fixed=True,
     ),
     Circumstance(
         "what may be left out has the default of the signature",
@@ -515,7 +511,6 @@ CIRCUMSTANCES = (  # in the order of causes
         "It is right for what is small only. Is there a table, a limit or a number type that a longer input exceeds?",
         _large,
         of_any_call=True,
-        fixed=True,
     ),
     Circumstance(
         "random numbers, and PyTorch's settings, stay the caller's",
@@ -529,28 +524,22 @@ CIRCUMSTANCES = (  # in the order of causes
 NAMES = (INPUTS_STAY, *(one.name for one in CIRCUMSTANCES))
 
 
-def stages(exercise: Exercise, main: Sequence[StageCases], public: Examples | None) -> list[StageCases]:
+def stages(exercise: Exercise, main: Sequence[StageCases]) -> list[StageCases]:
     """Returns the stages on what every answer keeps, one for each circumstance that has questions.
 
     Args:
-        main: the stages of the exercise, with their cases; of each, those of the public examples come first.
-        public: the public examples, whose questions on this are asked too.
+        main: the stages of the exercise, with their public cases.
     """
-    known = [len(stage.cases) for stage in public.stages] if public else [0] * len(main)
-    fresh = [(stage, case) for stage, old in zip(main, known, strict=False) for case in stage.cases[old:]]
-    any_calls = [case.ask for _, case in fresh if case.ask.inputs and not isinstance(case.wanted, Raised)]
-    plain_calls = [case.ask for stage, case in fresh if _is_plain_call(stage, case)]
-    public_cases = {stage.name: stage.cases for stage in public.stages if stage.cost} if public else {}
+    asked = [(stage, case) for stage in main for case in stage.cases]
+    any_calls = [case.ask for _, case in asked if case.ask.inputs and not isinstance(case.wanted, Raised)]
+    plain_calls = [case.ask for stage, case in asked if _is_plain_call(stage, case)]
     found = []
     for circumstance in CIRCUMSTANCES:
         calls = any_calls if circumstance.of_any_call else plain_calls
         if circumstance.name in exercise.exceptions or not calls:
             continue
-        asks = () if public and circumstance.fixed else circumstance.asks(exercise, calls)
-        made = [(ask, exercise.reply(ask).value) for ask in asks]
-        hidden = public is not None
-        cases = [Case(ask, wanted, hidden=hidden) for ask, wanted in made if _is_comparable(ask, wanted)]
-        if cases := [*public_cases.get(circumstance.name, ()), *cases]:
+        made = [(ask, exercise.reply(ask).value) for ask in circumstance.asks(exercise, calls)]
+        if cases := [Case(ask, wanted) for ask, wanted in made if _is_comparable(ask, wanted)]:
             found.append(
                 StageCases(
                     circumstance.name,

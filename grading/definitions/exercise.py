@@ -28,6 +28,7 @@ from tutor.checking.probes import RESULTS
 MISTAKE_SECONDS = 5.0  # of CPU time, for one reply of a known mistake; thousands of times what any of them needs
 CHECK = "check"  # the seed of what is drawn for everybody
 TRIES = 8  # draws of a stage, among which one is looked for that needs a result which is not known yet
+OWN = 3  # questions of a stage that are one student's own
 KEPT = 40  # drawn examples of one exercise in one process
 
 
@@ -196,15 +197,18 @@ class Exercise:
     def _new_cases(self, stage: Stage, asked: StageCases, seed: str) -> list[Case]:
         """Returns what a stage asks of one student: where it is not weak, a question whose result no check knows.
 
-        Where none is found, it is all that is drawn first.
+        And so many more of the same draw: who knows the check's results may be wrong in some questions only. Where no
+        such question is found, it is all that is drawn first.
         """
         if asked.weak:
             return []
         for asks in self._draws(stage, seed):
-            for ask in random.Random(f"{self.name}|{stage.name}|{seed}|order").sample(asks, len(asks)):
+            shuffled = random.Random(f"{self.name}|{stage.name}|{seed}|order").sample(asks, len(asks))
+            for ask in shuffled:
                 (case,) = self.cases(stage, [ask])
                 if self._is_new(stage, case, self._known_of_check):
-                    return [replace(case, hidden=True)]
+                    others = [other for other in shuffled if other is not ask][: OWN - 1]
+                    return [replace(one, hidden=True) for one in (case, *self.cases(stage, others))]
         return [replace(case, hidden=True) for case in self.cases(stage, self._drawn(stage, seed))]
 
     def _draws(self, stage: Stage, seed: str) -> Iterator[list[Question]]:
@@ -293,7 +297,7 @@ class Exercise:
         return Examples(
             self.name,
             self.signature,
-            (*stages, *contracts.stages(self, stages, None)),
+            (*stages, *contracts.stages(self, stages)),
             {m.name: m.hint for m in self.mistakes},
             salt=self.name,
             forbids=self.forbids,

@@ -77,6 +77,22 @@ def test_what_is_no_part_is_not_refused(source: str) -> None:
     assert asked(source, SINUSOIDS).outcome == "value"
 
 
+def test_a_short_method_that_is_written_as_in_the_helpers_is_no_part() -> None:
+    source = """import torch
+from torch import nn
+class Norm(nn.Module):
+    def __init__(self, d_model, eps=1e-6):
+        super().__init__()
+        self.weight, self.eps = nn.Parameter(torch.ones(d_model)), eps
+def f(n, d): return Norm(d).weight"""
+    assert asked(source, "helpers.llama.RMSNorm").outcome == "value"
+    copied = """import inspect, torch, helpers.llama
+own = dict(vars(helpers.llama))
+exec(inspect.getsource(own['RMSNorm']), own)
+def f(n, d): return own['RMSNorm'](d)(torch.ones(n, d))"""
+    assert refused(asked(copied, "helpers.llama.RMSNorm"))
+
+
 def test_a_layer_of_a_model_that_an_answer_builds_is_a_part_and_of_one_that_it_was_given_is_none() -> None:
     shape = {"vocab_size": 5, "d_model": 4, "n_layers": 1, "n_heads": 2}
     x = torch.zeros(1, 3, dtype=torch.long)

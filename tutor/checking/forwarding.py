@@ -86,7 +86,7 @@ class Watch:
             if frame.f_globals.get("__name__") == "torch._ops" and isinstance(name, str):
                 return self._in_c.get(name.partition(".")[0], "")
         if id(code) not in self._seen:
-            self._seen[id(code)] = code, next((part for one, part in self._codes.items() if _alike(one, code)), "")
+            self._seen[id(code)] = code, next((part for one, part in self._codes.items() if _is_part(one, code)), "")
         return self._seen[id(code)][1]
 
     def _is_of_answer(self, frame: FrameType | None) -> bool:
@@ -161,9 +161,17 @@ def _codes_of(function: FunctionType) -> Iterator[CodeType]:
     yield wrapped.__code__ if isinstance(wrapped, FunctionType) else function.__code__
 
 
+def _is_part(part: CodeType, code: CodeType) -> bool:
+    """Says whether a code is that of a part, or a copy of it, its docstring too, wherever it was compiled.
+
+    One without a docstring, such as an `__init__`, is often written in the very same way by somebody else.
+    """
+    has_docstring = isinstance(next(iter(part.co_consts), None), str)
+    return part is code or (has_docstring and _alike(part, code))
+
+
 def _alike(one: CodeType, other: CodeType) -> bool:
-    """Says whether a code is that of a part, or a copy of it, its docstring too, wherever it was compiled."""
-    return one is other or (
+    return (
         (one.co_name, one.co_names, one.co_varnames) == (other.co_name, other.co_names, other.co_varnames)
         and len(one.co_consts) == len(other.co_consts)
         and all(map(_same_constant, one.co_consts, other.co_consts))

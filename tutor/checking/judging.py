@@ -410,12 +410,14 @@ def _ask(examples: Examples, stages: Sequence[StageCases], answer: Answer, secon
 def _watched(examples: Examples, stages: Sequence[StageCases]) -> list[Question]:
     """Returns the questions as they are sent: in some the answer may call no part that is forbidden.
 
-    To watch its calls takes as long as they do. Of each stage it is every third question, and the first hidden one.
+    To watch its calls takes as long as they do. Of each stage it is the first question, the first hidden one, and the
+    last that everybody is asked and that is no corner.
     """
     sent = list[Question]()
     for stage in stages:
         hidden = next((number for number, case in enumerate(stage.cases) if case.hidden), 0)
-        watched = {hidden, *range(0, len(stage.cases), 3)} if examples.forbids else ()
+        last = max((n for n, case in enumerate(stage.cases) if not (case.hidden or case.corner)), default=0)
+        watched = {0, hidden, last} if examples.forbids else set[int]()
         sent += [
             replace(case.sent, forbids=examples.forbids) if number in watched else case.sent
             for number, case in enumerate(stage.cases)

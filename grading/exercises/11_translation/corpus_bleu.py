@@ -128,8 +128,10 @@ def _(rng):
     of the four shares, in per cent. 'Le' and 'le' are two words.
     """
     # Draws single sentences as long as their references, with one thing wrong each, and without a word said twice.
+    # The first one goes on after its full stop: who ends there has not only lost a capital letter of another one.
     asks = list[Pair]()
-    reference = _reference(rng, 8, 10)
+    reference = [word for word in _reference(rng, 9, 10) if word != "."]
+    reference.insert(4, ".")
     asks.append((_replaced(rng, reference, rng.choice([1, 2])), reference))
     reference = _reference(rng, 8, 10)
     asks.append(([reference[1], reference[0], *reference[2:]], reference))  # another order

@@ -317,6 +317,12 @@ def _renamed(tensors: Tensors, names: Names) -> Tensors:
     return {_own(published, names): tensor for published, tensor in tensors.items()}
 
 
+def _none_meet(tensors: Tensors, names: Names) -> None:
+    """Raises ValueError where two of the tensors become one of ours."""
+    if len(_renamed(tensors, names)) < len(tensors):
+        raise ValueError("two published tensors become one of ours")
+
+
 @exercise.mistake("strict=False: what does not fit passes in silence")
 def _(model, tensors, names):
     """With strict=False a missing or an additional tensor is no error, and a part of the model stays random. Compare
@@ -338,10 +344,23 @@ def _(model, tensors, names):
     return model
 
 
+@exercise.mistake("each tensor is copied as soon as it is looked at")
+def _(model, tensors, names):
+    """At the first tensor that does not fit the model is already a mixture. Look at all names and all shapes first, and
+    copy then.
+    """
+    places, renamed = model.state_dict(), _renamed(tensors, names)
+    with torch.no_grad():
+        for own, tensor in renamed.items():
+            if own in places and places[own].shape == tensor.shape:
+                places[own].copy_(tensor)
+    return load_weights(model, tensors, names)
+
+
 @exercise.mistake("after the error the model is half loaded")
 def _(model, tensors, names):
-    """load_state_dict copies what fits before it raises, and so does a loop that checks and copies one tensor after the
-    other: the model is already a mixture. Look at all names and shapes first.
+    """load_state_dict copies what fits before it raises: the model is already a mixture. Look at all names and shapes
+    first.
     """
     try:
         model.load_state_dict(_renamed(tensors, names))
@@ -411,6 +430,7 @@ def _(model, tensors, names):
             raise ValueError(f"the model has no place for {published}")
         if tensor.shape != places[own].shape:
             raise ValueError(f"{published} is {tuple(tensor.shape)}, our {own} {tuple(places[own].shape)}")
+    _none_meet(tensors, names)
     model.load_state_dict(renamed, strict=False)
     return model
 
@@ -424,6 +444,7 @@ def _(model, tensors, names):
     for published in tensors:
         if _own(published, names) not in places:
             raise ValueError(f"the model has no place for {published}")
+    _none_meet(tensors, names)
     if missing := sorted(set(places) - set(renamed)):
         raise ValueError(f"nothing is published for our {missing[0]}")
     with torch.no_grad():
@@ -437,9 +458,7 @@ def _(model, tensors, names):
     """Training the model would change them too, and it takes over their type: copy the numbers (load_state_dict or
     copy_).
     """
-    for name, tensor in _checked(model, tensors, names).items():
-        parent, _, last = name.rpartition(".")
-        setattr(model.get_submodule(parent), last, nn.Parameter(tensor))
+    model.load_state_dict(_checked(model, tensors, names), assign=True)
     return model
 
 

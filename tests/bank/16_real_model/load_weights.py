@@ -146,7 +146,7 @@ def load_weights(model, tensors, names):
 # +            places[own].copy_(tensor)
 
 
-# %% wrong: copied in the loop -> after the error the model is half loaded
+# %% wrong: copied in the loop -> each tensor is copied as soon as it is looked at
 # of: one loop, then load_state_dict
 # -        found[own] = tensor
 # +        places[own].copy_(tensor)
