@@ -310,6 +310,8 @@ print("transpose(-2, -1) exchanges the last two:", tuple(batch_of_keys.transpose
 # $b = m = d$ they do fit, and nobody stops you. Count axes from the end.
 #
 # (Between two tensors of three axes, `@` is what `torch.bmm` does, a *batched matrix multiplication*: $(b, n, d)$ times $(b, d, m)$ gives $(b, n, m)$, for each sentence by itself. With the axis of the heads there are four, and only `@` will do.)
+#
+# PyTorch's own attention, `nn.functional.scaled_dot_product_attention`, is what you write here, so an answer that calls it counts as none. The cell after yours compares the two.
 
 # %% exercise="scaled_dot_product_attention"
 def scaled_dot_product_attention(

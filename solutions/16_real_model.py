@@ -96,7 +96,8 @@ below, branches, above = PARTS[:3], PARTS[3:5], PARTS[5:]  # query, key and valu
 picture.column(1.85, 0.3, [part[:3] for part in below], step=0.48, width=2.4)
 picture.column(1.85, 2.34, [part[:3] for part in above], step=0.48, width=2.4)
 for x, (name, text, kind, _) in zip((1.2, 2.5), branches):
-    picture.box(name, (x, 1.8), text.replace(" 576", "\n576", 1) if name == "query" else text, kind, width=1.2)
+    below = text.replace(" 576", "\n576", 1) if name == "query" else text
+    picture.box(name, (x, 1.8), below, kind, width=1.2)
     picture.arrow("norm 1", name)
     picture.arrow(name, "attention")
 picture.note((3.25, 1.8), "331,776\n+ 221,184")
@@ -108,7 +109,8 @@ picture.note((0.02, 2.7), "30 times", rotation=90)
 total = 49152 * 576 + 30 * (2 * 576 * 576 + 2 * 576 * 192 + 3 * 576 * 1536 + 2 * 576) + 576
 picture.show("SmolLM2-135M from below: " + "; ".join(
     text.replace("\n", ", ") + (f" ({count} numbers)" if count else "") for _, text, _, count in PARTS) +
-    f". Query, key and value all read what the first norm gives. What lies between embedding and last norm is there 30 times; {total:,} numbers in all.")
+    ". Query, key and value all read what the first norm gives. What lies between embedding and last norm "
+    f"is there 30 times; {total:,} numbers in all.")
 
 # %% [markdown]
 # Two things are not drawn: each half of a layer is added to what comes in (the residual), and positions have no numbers, since each layer turns queries and keys as in notebook 02. Nothing has a bias.
@@ -287,8 +289,8 @@ def grouped_query_attention(
             to the scaled scores: minus infinity blocks, other numbers shift. Each row leaves at least one
             key open. Without a mask (None) every query sees all keys: it is not causal by itself.
 
-    Write it with a softmax: PyTorch's F.scaled_dot_product_attention has all this ready (`enable_gqa`), and an
-    answer that uses it earns nothing.
+    Write it with a softmax: PyTorch's F.scaled_dot_product_attention has all this ready (`enable_gqa`),
+    and an answer that uses it earns nothing.
     """
     ### BEGIN SOLUTION
     share = query.size(1) // key.size(1)  # heads that read one group
@@ -756,10 +758,10 @@ def load_weights(model: nn.Module, tensors: dict[str, Tensor], names: dict[str, 
             is our "layers.0.norm.weight".
 
     Raises:
-        ValueError: a published tensor has no place in the model, or another one has taken it, and the message
-            has its published name (of two that become one of ours, either will do); or one of the model gets
-            no numbers, and it has our name for it; or two shapes differ, and it has both, such as (5, 2) and
-            (2, 5). Of several faults one is enough. The model is as it was then, in all its tensors.
+        ValueError: a published tensor has no place in the model, or another one has taken it, and the
+            message has its published name (of two that become one of ours, either will do); or one of the
+            model gets no numbers, and it has our name for it; or two shapes differ, and it has both, such as
+            (5, 2) and (2, 5). Of several faults one is enough. The model is as it was then, in all its tensors.
     """
     ### BEGIN SOLUTION
     found, places = {}, model.state_dict()

@@ -200,8 +200,10 @@ class Exercise:
         And so many more of the same draw: who knows the check's results may be wrong in some questions only. Where no
         such question is found, it is all that is drawn first.
         """
-        if asked.weak:
-            return []
+        if asked.weak:  # beside others; where no other decides, all that is drawn shows who only knows the check
+            others = any(one.decisive and one.name not in self._weak for one in self.stages)
+            own = () if others else self.cases(stage, self._drawn(stage, seed))
+            return [replace(case, hidden=True) for case in own]
         for asks in self._draws(stage, seed):
             shuffled = random.Random(f"{self.name}|{stage.name}|{seed}|order").sample(asks, len(asks))
             for ask in shuffled:

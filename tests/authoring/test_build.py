@@ -463,5 +463,5 @@ def test_a_cell_that_fails_is_named(tmp_path: Path) -> None:
 
 
 def test_an_unknown_notebook_is_refused_in_one_sentence(capsys: pytest.CaptureFixture[str]) -> None:
-    assert main(["build", "77", "--check"]) == 1
+    assert main(["build", "77", "--check"]) == 2
     assert "no notebook is called '77'; expected one of: 00_start_here" in capsys.readouterr().err

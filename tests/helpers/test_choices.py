@@ -60,7 +60,7 @@ OTHERS: dict[str, tuple[Callable[[], Any], str]] = {
     "for_translation": (lambda: batches(for_translation(VOCABULARY, VOCABULARY, "text", WRONG)), "label"),
     "choose_device": (lambda: choose_device(WRONG), "cpu"),
     "hint": (lambda: hint(WRONG), "causal_mask"),
-    "check": (lambda: check(len, WRONG), "causal_mask"),
+    "check": (lambda: check(len, WRONG), "costs"),  # of the many names those that are near
 }
 
 

@@ -125,6 +125,7 @@ def test_every_essay_has_its_question_rubric_and_samples(path: Path) -> None:
 def test_what_is_not_there_is_reported(course: Course, tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
     with pytest.raises(CourseError, match="01_causal_mask has no essay 'other'; expected one of: mask_essay"):
         essays.question(course, ASSIGNMENT, "other")
+    (tmp_path / "empty").mkdir()
     assert main(["essays", "--course", str(tmp_path / "empty")]) == 2
     assert "grade first" in capsys.readouterr().err
     assert main(["essays", "99_none", "--course", str(course.root)]) == 2

@@ -569,7 +569,9 @@ def test_a_log_that_is_none_cannot_be_measured_or_tells_nothing(value: Any) -> N
 
 
 def sweep_report(of: str, value: Any) -> Any:
-    return measured("sweep", Question(([], None, {"old": 1}, None), extra={"of": of}), Reply("value", value)).value
+    probe = "result" if of == "rows" else "log"
+    asked = Question(([], None, {"old": 1}, None), probe=probe, extra={"of": of})
+    return measured("sweep", asked, Reply("value", value)).value
 
 
 def test_a_sweep_is_described_by_its_calls() -> None:

@@ -15,7 +15,9 @@ from tutor.checking.answers import Question
 
 from ._common import Pair, _attended, _bias, _blocked, _numbers, _zero_blocks, scaled_dot_product_attention
 
-exercise = Definition(minutes=12, difficulty=2, trains=True)
+exercise = Definition(
+    minutes=12, difficulty=2, trains=True, forbids=("torch.nn.functional.scaled_dot_product_attention",)
+)
 exercise.reference(scaled_dot_product_attention)
 
 

@@ -18,11 +18,6 @@ def causal_mask(size):
     return torch.where(positions[None, :] > positions[:, None], -torch.inf, 0.0)
 
 
-# %% wrong: the library's own mask -> a ready-made part in place of an answer
-def causal_mask(size):
-    return torch.nn.Transformer.generate_square_subsequent_mask(size)
-
-
 # %% right: double precision and a logarithm
 def causal_mask(size):
     return torch.log(torch.tril(torch.ones(size, size, dtype=torch.float64)))
@@ -187,3 +182,8 @@ import functools
 @functools.cache
 def causal_mask(size):
     return torch.triu(torch.full((size, size), float("-inf")), diagonal=1)
+
+
+# %% wrong: the library's own mask -> a ready-made part in place of an answer
+def causal_mask(size):
+    return torch.nn.Transformer.generate_square_subsequent_mask(size)

@@ -14,16 +14,6 @@ def scaled_dot_product_attention(query, key, value, mask=None):
     return torch.einsum("...nm,...mv->...nv", weights, value), weights
 
 
-# %% right: torch's own, asked for the weights by values that are an identity
-def scaled_dot_product_attention(query, key, value, mask=None):
-    attend = nn.functional.scaled_dot_product_attention
-    m = key.size(-2)
-    if mask is not None:
-        mask = mask.expand(*query.shape[:-1], m)
-    identity = torch.eye(m, device=key.device).expand(*key.shape[:-2], m, m)
-    return attend(query, key, value, mask), attend(query, key, identity, mask)
-
-
 # %% right: the scale put on both sides, exponentials by hand, the key's width
 def scaled_dot_product_attention(query, key, value, mask=None):
     scale = key.size(-1) ** 0.25
@@ -395,14 +385,18 @@ def scaled_dot_product_attention(query, key, value, mask=None):
     return weights @ value, weights
 
 
-# %% wrong: the identity is made on the CPU ->
-# of: torch's own, asked for the weights by values that are an identity
-# -    identity = torch.eye(m, device=key.device).expand(*key.shape[:-2], m, m)
-# +    identity = torch.eye(m).expand(*key.shape[:-2], m, m)
-
-
 # %% wrong: scores of keys and queries, along the last axis -> softmax over the queries
 def scaled_dot_product_attention(query, key, value, mask=None):
     scores = key @ query.mT / math.sqrt(query.size(-1))
     weights = torch.softmax(scores if mask is None else scores + mask.mT, dim=-1).mT
     return weights @ value, weights
+
+
+# %% wrong: torch's own, asked for the weights by values that are an identity -> a ready-made part in place of an answer
+def scaled_dot_product_attention(query, key, value, mask=None):
+    attend = nn.functional.scaled_dot_product_attention
+    m = key.size(-2)
+    if mask is not None:
+        mask = mask.expand(*query.shape[:-1], m)
+    identity = torch.eye(m, device=key.device).expand(*key.shape[:-2], m, m)
+    return attend(query, key, value, mask), attend(query, key, identity, mask)
