@@ -96,8 +96,8 @@ below, branches, above = PARTS[:3], PARTS[3:5], PARTS[5:]  # query, key and valu
 picture.column(1.85, 0.3, [part[:3] for part in below], step=0.48, width=2.4)
 picture.column(1.85, 2.34, [part[:3] for part in above], step=0.48, width=2.4)
 for x, (name, text, kind, _) in zip((1.2, 2.5), branches):
-    below = text.replace(" 576", "\n576", 1) if name == "query" else text
-    picture.box(name, (x, 1.8), below, kind, width=1.2)
+    text = text.replace(" 576", "\n576", 1) if name == "query" else text
+    picture.box(name, (x, 1.8), text, kind, width=1.2)
     picture.arrow("norm 1", name)
     picture.arrow(name, "attention")
 picture.note((3.25, 1.8), "331,776\n+ 221,184")
@@ -760,8 +760,9 @@ def load_weights(model: nn.Module, tensors: dict[str, Tensor], names: dict[str, 
     Raises:
         ValueError: a published tensor has no place in the model, or another one has taken it, and the
             message has its published name (of two that become one of ours, either will do); or one of the
-            model gets no numbers, and it has our name for it; or two shapes differ, and it has both, such as
-            (5, 2) and (2, 5). Of several faults one is enough. The model is as it was then, in all its tensors.
+            model gets no numbers, and it has our name for it; or two shapes differ, and it has both, such
+            as (5, 2) and (2, 5). Of several faults one is enough. The model is as it was then, in all its
+            tensors.
     """
     ### BEGIN SOLUTION
     found, places = {}, model.state_dict()

@@ -200,7 +200,7 @@ def test_students_of_the_wheel_are_told_what_they_have(config: Config, monkeypat
         (
             [
                 ("x = 1 / 0", ("ZeroDivisionError", "division by zero")),
-                ("def causal_mask(:", ("SyntaxError", "invalid")),
+                ("def causal_mask(:", ("SyntaxError", "bad")),
             ],
             "causal_mask is not there: a cell above stopped with SyntaxError: bad",
         ),

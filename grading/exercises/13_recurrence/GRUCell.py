@@ -19,7 +19,7 @@ from ._common import numbers
 exercise = Definition(
     minutes=20,
     difficulty=2,
-    forbids=("torch.nn.GRUCell", "torch.nn.GRU", "torch.gru_cell", "torch.gru", "torch._VF.gru_cell", "torch._VF.gru"),
+    forbids=("torch.nn.GRUCell", "torch.nn.GRU", "torch.gru_cell", "torch.gru"),
 )
 
 

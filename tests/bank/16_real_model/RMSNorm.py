@@ -226,7 +226,7 @@ class RMSNorm(nn.Module):
 
 # %% right: line by line, as a student types it
 class RMSNorm(nn.Module):
-    def __init__(self, d_model, eps=1e-5):
+    def __init__(self, d_model, eps=1e-6):
         super().__init__()
         self.weight = nn.Parameter(torch.ones(d_model))
         self.eps = eps
