@@ -583,7 +583,7 @@ def test_one_list_joins_what_nobody_can_grade(course: Path, tmp_path: Path, caps
     assert "not known" not in output.split("collected,")[0]
     assert "handed in, but nothing that can be graded:\n" in output
     assert "u15 (Hedy Lamarr): an .html\n" in output
-    assert f"kg06 (Kurt Gödel): {A}.ipynb: it is a web page, not a notebook: in the browser, download the file" in output
+    assert f"kg06 (Kurt Gödel): {A}.ipynb: it is a web page, not a notebook: in the browser" in output
     assert f"u9 (Jürgen Müller): {A}.ipynb is empty" in output
     assert f"honest_zoe (Honest Zoe): {A}.ipynb: it is damaged (not valid JSON); 1 cells were saved" in output
     assert "nothing yet from: u10 (Siobhán O'Connor), u13" in output
