@@ -1081,7 +1081,8 @@ alt = (
     "English, from 20 to 6,920 labels: naive Bayes rises from 55 to 82 %, scratch from 51 to 76 %, own "
     "pretraining from 52 to 80 %; MiniLM frozen from 62 to 81 %, fine-tuned from 58 to 89 %, with LoRA "
     "from 57 to 88 %; "
-    "asked, with no label to train on, 80 %. French, from 20 to 1,600: naive Bayes from 60 to 81 %, scratch and own "
+    "asked, with no label to train on, 80 %. French, from 20 to 1,600: naive Bayes from 60 to 81 %, "
+    "scratch and own "
     "pretraining from 53 to 72 and 71 %."
 )
 plots.show(figure, alt)
