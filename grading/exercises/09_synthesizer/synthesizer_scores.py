@@ -81,7 +81,9 @@ def _(rng):
     decisive=True,
 )
 def _(rng):
-    """Here b1 and b2 are 0: scores are relu(x @ A) @ B, with the ReLU between the two products."""
+    """Here b1 and b2 are 0: scores are relu(x @ A) @ B, with the ReLU between the two products; row i is that of
+    token i, which looks.
+    """
     return _draw_one_head("no biases")(rng)
 
 

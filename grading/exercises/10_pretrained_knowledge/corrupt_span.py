@@ -164,7 +164,7 @@ exercise.stages += [
         1.5,
         "It is drawn anew each time, is at least 1, and a quarter of what is kept (not of the text) on average. "
         "Its "
-        "place is another draw; if it begins too late to fit, it is cut.",
+        "place is another draw, evenly among those at which it fits into what is kept.",
         [_span_asks("content", _long)],
         [_span_asks("content", _long)],
         decisive=True,

@@ -282,7 +282,7 @@ def _(scores):
     return max(_near(scores), key=lambda name: sum(scores[name]["test_bleu"]))
 
 
-@exercise.mistake("the scores of both parts are put together")
+@exercise.mistake("the test scores have a part in the choice")
 def _(scores):
     """What is chosen with the help of the test scores has no honest test score left: choose on dev_bleu alone."""
     return choose_setting(
@@ -325,7 +325,7 @@ def _(scores):
     return _smallest_above(scores, lambda best, _: _mean(best) - statistics.stdev(best["dev_bleu"]))
 
 
-@exercise.mistake("the standard deviation is divided by n")
+@exercise.mistake("the variance is taken with n in place of n - 1")
 def _(scores):
     """A few runs lie closer to their own mean than to the true one: divide by n - 1 (numpy wants ddof=1)."""
 

@@ -239,8 +239,8 @@ exercise.stages += [
     Stage(
         "a flat training loss fails to train",
         0.5,
-        "Look at the training loss first. While it has not fallen, the model has learned next to nothing, and what "
-        "the dev loss does is of no interest.",
+        "Look at the training loss first, its last value beside its first one. While it has not fallen, the model has "
+        "learned next to nothing, and what the dev loss does is of no interest.",
         *_curves(_flat, _flat_and_uneven, _up_and_down, _nearly_at_the_limit, _just_above_the_limit),
         decisive=True,
     ),

@@ -198,7 +198,7 @@ exercise.stages += [
         "the fewest tokens that have p together",
         1,
         "Go down from the most probable one, and stop as soon as the sum is p or more: the token that crosses p is "
-        "still in.",
+        "still in. Then divide what is left by its sum.",
         _p,
         decisive=True,
     ),

@@ -155,9 +155,9 @@ exercise.stages += [
     _stage(
         "nothing has been read before",
         0.5,
-        "With cache=None it is the forward pass of GPT: in a layer x + part(norm(x)), twice. Heads are cut by "
-        "split_heads and put together by merge_heads, which exchange two axes. What is returned beside the logits is "
-        "a list with keys and values of each layer, (b, h, n, d/h) each.",
+        "With cache=None it is the forward pass of GPT: in a layer x + part(norm(x)), twice, and model.norm before the "
+        "head. Heads are cut by split_heads and put together by merge_heads, which exchange two axes. What is returned "
+        "beside the logits is a list with keys and values of each layer, (b, h, n, d/h) each.",
         _at_first,
     ),
     _stage(

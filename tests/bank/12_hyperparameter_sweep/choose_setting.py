@@ -146,7 +146,7 @@ def choose_setting(scores):
     print(best)
 
 
-# %% wrong: the deviation of a whole population -> the standard deviation is divided by n
+# %% wrong: the deviation of a whole population -> the variance is taken with n in place of n - 1
 def choose_setting(scores):
     from math import sqrt
     from statistics import mean, pstdev
@@ -419,7 +419,7 @@ def choose_setting(scores):
 # +    return max(near, key=lambda name: sum(scores[name]["test_bleu"] or scores[name]["dev_bleu"]))
 
 
-# %% wrong: dev and test together -> the scores of both parts are put together
+# %% wrong: dev and test together -> the test scores have a part in the choice
 def choose_setting(scores):
     runs = {name: pd.Series(row["dev_bleu"] + row["test_bleu"]) for name, row in scores.items()}
     best = max(runs, key=lambda name: runs[name].mean())
