@@ -29,7 +29,7 @@
 # - count what the mask throws away, and prove from outside that a model does not look ahead;
 # - mask padding without making a single NaN.
 #
-# **Time**: about 1 h 30 min. **Before this**: notebook 00; you know what a softmax is, and you have once trained a small network in PyTorch. (Whoever has not need not read the loop in `train_on_noise`, section 5: `Adam`, `cross_entropy`, `zero_grad`, `backward` and `step` change the weights so that the loss falls, and nothing else in this notebook needs them. Notebook 06 explains the loss.)
+# **Time**: about 1 h 30 min. **Before this**: notebook 00; you know what a softmax is, and have once trained a small network in PyTorch.
 #
 # | exercise | what it asks | points |
 # |---|---|---|
@@ -372,7 +372,8 @@ plots.show(
 #
 # Let two new, smaller models train on sentences of *random* words, one with the mask and one without. There is nothing to learn in random words: the best anybody can do is
 # to guess each of 20 words with probability 1/20, a loss of $\ln 20 \approx 3.00$ (in *nats*, the unit of the natural logarithm). What do you expect from the model
-# without a mask? Decide before you run the cell.
+# without a mask? Decide before you run the cell. (If you have never trained a network, pass over the loop: `Adam`, `cross_entropy`, `zero_grad`, `backward` and `step`
+# change the weights so that the loss falls, and nothing else here needs them. Notebook 06 explains the loss.)
 
 
 # %% experiment

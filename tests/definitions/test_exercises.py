@@ -82,7 +82,7 @@ def test_a_check_reads_only_the_examples_of_its_own_exercise(tmp_path: Path, mon
     try:
         assert list(check.public_examples("batch_shape")) == ["batch_shape"]
         with pytest.raises(
-            LookupError, match="no exercise is called '00_start_here/batch_shape'; expected one of: Deco"
+            LookupError, match="no exercise is called '00_start_here/batch_shape'; expected one of: batch"
         ):
             check.check(lambda b, n, d: (b, n, d), "00_start_here/batch_shape")
     finally:

@@ -30,7 +30,7 @@ def test_what_cannot_be_made_is_refused_in_one_sentence(
     words: str, message: str, capsys: pytest.CaptureFixture[str]
 ) -> None:
     before = {notebook: catalogue.names(notebook) for notebook in catalogue.notebooks()}
-    assert main(["new", *words.split()]) == 1
+    assert main(["new", *words.split()]) == 2
     assert message in capsys.readouterr().err
     assert {notebook: catalogue.names(notebook) for notebook in catalogue.notebooks()} == before
 
