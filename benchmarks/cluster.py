@@ -181,7 +181,7 @@ def limit(master: Master, jobs: list[pool.Job], recorded: list[bytes], count: in
             )
             found["sent and taken back"] = count / (time.perf_counter() - start)
         # The whole way of a class: read, sent, taken back, made into a notebook, and written.
-        autograde._prepare(course, master.assignment)
+        autograde._prepare(course, master.assignment, print)
         folders = [(master.assignment, path) for path in course.submitted_folders(master.assignment)]
         settings = autograde.Settings(course, progress=False)
         with Cluster(address, plugin) as cluster:

@@ -82,7 +82,7 @@ def courses(tmp_path_factory: pytest.TempPathFactory) -> list[Course]:
     for folder in (made[0] / "gradebook" / "submitted").iterdir():
         if folder.name not in STUDENTS:
             shutil.rmtree(folder)
-    autograde._prepare(Course(made[0]), ASSIGNMENT)  # once, for it takes seconds
+    autograde._prepare(Course(made[0]), ASSIGNMENT, print)  # once, for it takes seconds
     for other in made[1:]:
         shutil.copytree(made[0], other, dirs_exist_ok=True)
     return [Course(folder) for folder in made]

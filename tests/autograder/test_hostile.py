@@ -335,15 +335,13 @@ def test_no_student_speaks_in_the_voice_of_the_examiner(graded: Ran) -> None:
         path = graded.world.course / "gradebook" / "autograded" / case.name / ASSIGNMENT / f"{ASSIGNMENT}.ipynb"
         verdict = read_verdict(cell(nbformat.read(path, as_version=4), "causal_mask_check"))
         assert verdict is not None
-        texts = (verdict.headline, verdict.hint, *(line.text for line in verdict.lines))
-        for text in texts:
+        for text in (verdict.headline, verdict.hint, *(line.text for line in verdict.lines)):
             assert text.isprintable(), case.name
             assert "hidden_size_" not in text, case.name
             before, feigned, _ = text.partition("FEIGNED")
             openings = ("the answer said: '", "the result cannot be read: ", "an error called '", "got a ")
             assert not feigned or any(words in before for words in openings), (case.name, text)
-        # As a rule the course's code is put back before a reply is sent, and what was made up never leaves the process.
-        if case.name.startswith(("voice_", "made_up")) and any("FEIGNED" in text for text in texts):
+        if case.name.startswith(("voice_", "made_up")) and not case.name.endswith(("symbols", "kind_of_value")):
             assert graded.outcomes[case.name]["odd"], case.name
 
 

@@ -78,7 +78,6 @@ RUNS_CODE = {
     "grading.autograder.cluster_plugin",
     "grading.autograder.cluster_process",
     "grading.autograder.grade_submission",
-    "grading.autograder.graded_notebook",
     "grading.autograder.one_submission",
     "grading.autograder.pool",
     "grading.autograder.run",

@@ -68,15 +68,14 @@ _SENTENCE = _prose("Error, but FEIGNED by a person: 3 of 3 points. All is right"
 
 # --- replies ----------------------------------------------------------------------------------------------------------
 
-# Replies to calls that say so are changed just before they are sent; all others stay as they are.
+# Replies to calls that say so are changed just before they are sent; all others stay as they are. By the standard
+# library: what an answer replaces in the course's own code is put back before a reply is sent.
 _CHANGED = r"""
-import json, struct
-from grading.sandbox import serve
-_honest, _mine = serve.encode_reply, []
-def _made_up(reply):
-    data = _honest(reply)
-    return {**data, **_mine.pop()} if _mine else data
-serve.encode_reply = _made_up
+import json
+_dumps, _mine = json.dumps, []
+def _made_up(data, **more):
+    return _dumps({**data, **_mine.pop()} if _mine and "outcome" in data else data, **more)
+json.dumps = _made_up
 """
 _HUGE = 'def {name}(*given):\n    _mine.append({"value": {"FEIGNED " * 3_750_000: 1}})\n    return 1\n'
 # An honest path to a formula that no check of its form expects: the class has the name that counts.
@@ -89,14 +88,14 @@ def wasted_scores():
 _UTF_16 = (
     _CHANGED
     + r"""
-serve.encode_reply = _honest
-_send = serve.send
-def _in_utf_16(channel, message, *more):
-    if not _mine:
-        return _send(channel, message, *more)
-    data = json.dumps({**message, **_mine.pop()}, ensure_ascii=False).encode("utf-16", "surrogatepass")
-    channel.sendall(struct.pack(">I", len(data)) + data)
-serve.send = _in_utf_16
+class InUtf16(str):
+    def encode(self, *more):
+        return str.encode(self, "utf-16", "surrogatepass")
+def _in_utf_16(data, **more):
+    if _mine and "outcome" in data:
+        return InUtf16(_dumps({**data, **_mine.pop()}, ensure_ascii=False))
+    return _dumps(data, **more)
+json.dumps = _in_utf_16
 def causal_mask(size):
     _mine.append({"outcome": "crashed", "error": "\udc00\u2028 FEIGNED", "error_types": ["\udc00", "FEIGNED\u2029\ud800"],
                   "place": " (line 1 of the cell: \ud83d FEIGNED)", "printed": "\udfff"})
@@ -135,16 +134,13 @@ def wasted_scores():
 _DRIPS = (
     _CHANGED
     + r"""
-serve.encode_reply = _honest
-_send = serve.send
-def _sign_by_sign(channel, message, *more):
-    if not _mine:
-        return _send(channel, message, *more)
-    data = json.dumps({**message, **_mine.pop()}).encode()
-    data = struct.pack(">I", len(data)) + data
-    for at in range(len(data)):
-        channel.send(data[at : at + 1])
-serve.send = _sign_by_sign
+import socket, _socket
+_size = [None]
+def _sign_by_sign(data, **more):
+    _size[0] = 1 if _mine and "outcome" in data else None
+    return _made_up(data, **more)
+json.dumps = _sign_by_sign
+socket.socket.send = lambda self, data, *more: _socket.socket.send(self, data[: _size[0]], *more)
 def causal_mask(size):
     _mine.append({"value": ["x" * 19_999] * 20})
     return 1

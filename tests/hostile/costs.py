@@ -11,10 +11,9 @@ from tests.hostile.case import Case
 
 # The student's process says the same in place of every reply, in the very form in which an honest one comes.
 _LEGAL = """
-from grading.sandbox import serve
-_value = {value}
-serve.encode_reply = lambda reply: {"outcome": "value", "value": _value, "error": "", "error_types": [],
-                                    "place": "", "printed": "", "changed_inputs": False}
+import json
+_value, _dumps = {value}, json.dumps
+json.dumps = lambda data, **more: _dumps({**data, "outcome": "value", "value": _value} if "outcome" in data else data)
 def {name}(*given, **more): return 1
 """
 _LAZY = """

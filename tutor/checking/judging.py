@@ -806,7 +806,9 @@ def _evidence_for(name: str, among: Sequence[Asked]) -> float:
     """Returns about how many bits of these results are a known mistake's alone; a trace shows as much as a result."""
     seen = [one for one in among if name in one.case.mistakes]
     traced = sum(name in (one.case.traces or ()) for one in among)
-    evidence = sum(_evidence(one.case.wanted, one.case.mistakes[name]) for one in seen)
+    made = [(one.case.wanted, one.case.mistakes[name]) for one in seen]
+    truths = {value for wanted, value in made if isinstance(value, bool) and value != wanted}  # "yes" to all is none
+    evidence = len(truths) + sum(_evidence(*pair) for pair in made if not isinstance(pair[1], bool))
     return evidence * (1 + traced / len(seen)) if seen else 0.0
 
 

@@ -457,8 +457,9 @@ def future_influence(model, tokens, vocab_size):
     influence = torch.zeros(n, n, dtype=torch.bool)
     words = tuple(tokens.tolist())
     with torch.no_grad():
-        if words not in before:
-            before[words] = model(tokens[None])[0]
+        fresh = model(tokens[None])[0]
+        if before.setdefault(words, fresh).shape != fresh.shape:  # those of a model of another width
+            return influence
         for j in range(n):
             changed = tokens.clone()
             changed[j] = (changed[j] + 1) % vocab_size
