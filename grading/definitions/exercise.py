@@ -28,7 +28,7 @@ from tutor.checking.probes import RESULTS
 MISTAKE_SECONDS = 5.0  # of CPU time, for one reply of a known mistake; thousands of times what any of them needs
 CHECK = "check"  # the seed of what is drawn for everybody
 TRIES = 8  # draws of a stage, among which one is looked for that needs a result which is not known yet
-OWN = 3  # questions of a stage that are one student's own
+OWN = 2  # questions of a stage that are one student's own
 KEPT = 40  # drawn examples of one exercise in one process
 
 
@@ -312,7 +312,7 @@ class Exercise:
 
     def reply(self, ask: Question) -> Reply:
         """Returns what the reference replies; on a busy machine it may not lose to the clock."""
-        return InProcess(self.reference, clock="cpu").ask(ask, 20)
+        return InProcess(self.reference, clock="cpu", alone=True).ask(ask, 20)
 
     def _wanted(self, stage: Stage, ask: Question) -> Any:
         reply = self.reply(ask)
@@ -334,9 +334,8 @@ class _Results(Mapping[str, Any]):
         """Returns the reply of a known mistake."""
         if name not in self._replies:
             with reading_time.paused():  # a known mistake runs in the examiner, and is not the student's
-                self._replies[name] = InProcess(self._mistakes[name].answer, clock="cpu").ask(
-                    self._ask, MISTAKE_SECONDS
-                )
+                answer = InProcess(self._mistakes[name].answer, clock="cpu", alone=True)
+                self._replies[name] = answer.ask(self._ask, MISTAKE_SECONDS)
         return self._replies[name]
 
     def __getitem__(self, name: str) -> Any:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import sys
+from itertools import compress
 from operator import attrgetter, is_
 from types import FunctionType, ModuleType
 from typing import Any
@@ -27,7 +28,11 @@ class Untouched:
         kinds = [value for _, held in places for value in held.values() if isinstance(value, type)]
         ours = [kind for kind in dict.fromkeys(kinds) if kind.__module__.startswith(OURS)]
         places += [(kind, _methods(kind)) for kind in (*ours, torch.Tensor, nn.Module)]
-        self._places = [(owner, vars(owner), tuple(held), tuple(held.values())) for owner, held in places]
+        # Those that a dictionary holds keep their order, and to go through them in a row is to read memory in a row.
+        self._places = [
+            (owner, vars(owner).values(), [name in held for name in vars(owner)], tuple(held), tuple(held.values()))
+            for owner, held in places
+        ]
         values = [value for _, held in places for value in held.values()]
         functions = (value for value in values if isinstance(value, FunctionType))
         self._functions = [one for one in dict.fromkeys(functions) if one.__module__.startswith(OURS)]
@@ -41,8 +46,9 @@ class Untouched:
 
     def restore(self) -> None:
         """Puts everything back in its place."""
-        for owner, held, names, values in self._places:
-            if not all(map(is_, map(held.get, names), values)):
+        for owner, all_values, is_held, names, values in self._places:
+            now = tuple(compress(all_values, is_held))
+            if len(now) < len(values) or not all(map(is_, now, values)):
                 for name, value in zip(names, values, strict=True):
                     setattr(owner, name, value)
         for name, functions, parts in self._parts:
