@@ -10,6 +10,7 @@ nothing of the kind can be found in their children's memory.
 from __future__ import annotations
 
 import array
+import contextlib
 import gc
 import json
 import os
@@ -142,13 +143,14 @@ def make_models(channel: socket.socket) -> None:
 def serve_students(control: socket.socket, warm: Warm) -> NoReturn:
     """Forks a student's process for each socket that arrives and sends back its id, until the other side ends."""
     server = os.getpid()
-    control.sendall(Message.READY)
-    for _, channel in _arriving(control, Message.NEW_STUDENT):
-        pid = os.fork()
-        if pid == 0:
-            _become_student(channel, warm, server)
-        channel.close()
-        control.sendall(array.array("q", [pid]).tobytes())
+    with contextlib.suppress(ConnectionError):  # the other side has ended before it could be told
+        control.sendall(Message.READY)
+        for _, channel in _arriving(control, Message.NEW_STUDENT):
+            pid = os.fork()
+            if pid == 0:
+                _become_student(channel, warm, server)
+            channel.close()
+            control.sendall(array.array("q", [pid]).tobytes())
     os._exit(0)
 
 

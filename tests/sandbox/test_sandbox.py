@@ -17,6 +17,7 @@ from grading.authoring import bank
 from grading.autograder.pool import prepare
 from grading.definitions import catalogue, exercise
 from grading.definitions.examiner import examine
+from grading.folder.course import ROOT
 from grading.sandbox import kernel, namespaces, student_process
 from grading.sandbox.fork_server import ForkServer
 from grading.sandbox.serve import ChannelError
@@ -492,3 +493,12 @@ def test_students_do_not_see_each_other(students: ForkServerClient) -> None:
     assert second.run("import os; assert os.listdir('.') == []", 5) == ""
     first.close()
     second.close()
+
+
+def test_a_server_whose_run_has_ended_before_it_was_ready_ends_without_a_word() -> None:
+    code = (
+        "import socket; from grading.sandbox import forking; ours, theirs = socket.socketpair(); ours.close(); "
+        "forking.serve_students(theirs, None)"
+    )
+    done = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, cwd=ROOT)
+    assert (done.returncode, done.stdout, done.stderr) == (0, "", "")
