@@ -64,7 +64,7 @@ class Circumstance:
     """One thing that every answer keeps: its name, where to look, and how a question is made from others.
 
     `asks` gets the exercise and the plain calls among its questions, and yields questions; with `of_any_call` it gets
-    calls of which something else than the result is taken, too.
+    calls with another probe than the result, too.
     """
 
     name: str
@@ -247,7 +247,7 @@ def _after_an_interruption(exercise: Exercise, calls: Sequence[Question]) -> Ite
 
 
 def _holds(name: str, found: Any) -> bool:
-    """Says whether an entry of the take "interrupted" of the reference must hold for all answers."""
+    """Says whether an entry of the probe "interrupted" of the reference must hold for all answers."""
     return not (name.endswith((STOPS_IT, LEAVES)) and found) and not (_stops(found) or isinstance(found, Other))
 
 
@@ -378,7 +378,7 @@ def _large(exercise: Exercise, calls: Sequence[Question]) -> Iterator[Question]:
         yield from (replace(ask, probe="gradients") for ask in exercise.large[:1] if ask.probe == "result")
 
 
-CHANGES_MODEL = ("origins", "shared", "modes", "parameters", "learns", "after", "result")  # takes of such calls
+CHANGES_MODEL = ("origins", "shared", "modes", "parameters", "learns", "after", "result")  # probes of such calls
 
 
 def _states(exercise: Exercise, calls: Sequence[Question]) -> Iterator[Question]:

@@ -1,7 +1,9 @@
-"""What a question takes of a call: modules that are built, models that come back, many draws."""
+"""What a question probes of a call: modules that are built, models that come back, many draws."""
 
+import inspect
+import re
 from collections.abc import Callable
-from dataclasses import replace
+from dataclasses import fields, replace
 from typing import Any
 
 import pytest
@@ -77,10 +79,16 @@ def test_a_module_is_built_given_weights_and_called() -> None:
     assert verdict.sentence == "it stopped with TypeError: expected a class of nn.Module, got one that makes a int"
 
 
-def test_an_unknown_take_is_refused() -> None:
-    with pytest.raises(ValueError, match="there is no take 'resutl'; expected one of: result, names, "):
+def test_every_part_of_a_question_is_explained_in_its_order() -> None:
+    arguments = inspect.cleandoc(Question.__doc__ or "").partition("Args:\n")[2].partition("\n\n")[0]
+    explained = re.findall(r"^    (\w[\w, ]*):", arguments, re.M)
+    assert [name for names in explained for name in names.split(", ")] == [part.name for part in fields(Question)]
+
+
+def test_an_unknown_probe_is_refused() -> None:
+    with pytest.raises(ValueError, match="there is no probe 'resutl'; expected one of: result, names, "):
         Question((1,), probe="resutl")
-    with pytest.raises(ValueError, match="there is no take 'all'"):
+    with pytest.raises(ValueError, match="there is no probe 'all'"):
         Question.decode({"take": "all"})
 
 

@@ -66,7 +66,7 @@ AT_CORNERS = (
     "'{0}' fails only at the edges of what is asked for, such as the smallest input or a very long one. That costs "
     "{1:g} of the points, and not the whole stage."
 )
-SAID_OF = {  # what is taken of a call -> what is found in the sentence on its entries, and what replaces it
+SAID_OF = {  # the probe of a call -> what is found in the sentence on its entries, and what replaces it
     **dict.fromkeys(
         ("learns", "learning"),
         (
@@ -93,7 +93,7 @@ NO_GRADIENT = "Training goes through here. `.detach()`, `.data`, `.item()`, `tor
 NO_NAME = "A name is used that is bound nowhere: misspelt, not imported, or made in a cell that has not run."
 TRY_IT = "What the question gives may have other parts, and take other arguments, than you expect: try the line on {0}."
 IN_PLACE = re.compile(r"in-?place operation")  # in what autograd says of a tensor that it needs and that is overwritten
-KEPT_WHAT = {  # what is found in a sentence on the take "again" -> where to look
+KEPT_WHAT = {  # what is found in a sentence on the probe "again" -> where to look
     SAME_OBJECT: "It hands out a list, a dictionary or a tensor that it keeps: whoever changes that changes what "
     "the next one gets. Make a new one in each call.",
     OWN_WEIGHTS: "A call changes the module's own weights. Work on a copy of them.",

@@ -1,4 +1,4 @@
-"""A question, and what it takes of a call: its result, what becomes of a model, how often a part of it ran, ..."""
+"""A question, and what it probes of a call: its result, what becomes of a model, how often a part of it ran, ..."""
 
 from __future__ import annotations
 
@@ -23,12 +23,12 @@ from tutor.checking.interruptions import STOPS, holds_batches, interrupted
 from tutor.checking.limits import seed_torch
 from tutor.checking.recipes import DATA
 
-TWO_NEW, DIFFER = "two new modules", "begin with different numbers"  # of the take "random numbers"
-OWN_WEIGHTS, OTHERS = "its own weights, after a call", "others"  # of the take "again"
-SOME_DROPOUT = 0.25  # of models of the take "left"
-SAME_OBJECT, NEW_OBJECT = "the same object as at first, or in its memory", "new each time"  # of the take "again"
+TWO_NEW, DIFFER = "two new modules", "begin with different numbers"  # of the probe "random numbers"
+OWN_WEIGHTS, OTHERS = "its own weights, after a call", "others"  # of the probe "again"
+SOME_DROPOUT = 0.25  # of models of the probe "left"
+SAME_OBJECT, NEW_OBJECT = "the same object as at first, or in its memory", "new each time"  # of the probe "again"
 OTHER = 1.5  # times its weights, a module has other ones
-ROW = 12  # calls in a row of the take "seeds"
+ROW = 12  # calls in a row of the probe "seeds"
 DRAWS = 600  # enough to know shares to 5 %
 
 # Under which names parts of a question are stored and sent, where these are not those of the fields.
@@ -46,15 +46,15 @@ class Question:
         weights: for a module answer, tensors for its parameters by name, or a `Model` that has them (with `state`);
             None keeps those of the seed. It is asked in evaluation mode, or with `training` of the `Model` in training.
             For an answer that returns a model, of which `follow_up` asks an output, tensors that the model gets before.
-        take: what to take of the call, one of `PROBES`, which says of each what it gives.
-        then: for an answer that returns a model, inputs with which that model is called; with the take "again", the
-            inputs of the call in between.
+        probe: what to look at of the call, one of `PROBES`, which says of each what it gives.
+        entries: patterns such as `*.bias`; of a dict that the probe gives, only the entries they fit count.
+        follow_up: for an answer that returns a model, inputs with which that model is called; with the probe "again",
+            the inputs of the call in between.
         part: the submodule of a returned model to look at or to call, such as "base".
         changes: the inputs, counted from 0, that the call is meant to change; all others must stay as they were.
-        entries: patterns such as `*.bias`; of a dict that is taken, only the entries they fit count.
-        beside: plain values by name that a measure of the answer needs and the answer does not get.
-        forbids: full names of ready-made parts; where the answer calls one, the reply says so (`forwarding`).
+        extra: plain values by name that a measure of the answer needs and the answer does not get.
         apart: give each call copies of the inputs that must stay as they are, and put models back after it.
+        forbids: full names of ready-made parts; where the answer calls one, the reply says so (`forwarding`).
 
     Raises:
         ValueError: when nothing is known by the name in `probe`.
@@ -75,9 +75,9 @@ class Question:
     forbids: tuple[str, ...] = ()
 
     def __post_init__(self) -> None:
-        """Refuses a name that nothing is taken by."""
+        """Refuses a name that no probe has."""
         if self.probe not in PROBES:
-            raise ValueError(f"there is no take {self.probe!r}; expected one of: {', '.join(PROBES)}.")
+            raise ValueError(f"there is no probe {self.probe!r}; expected one of: {', '.join(PROBES)}.")
 
     def encode(self) -> dict[str, Any]:
         """Returns JSON-ready data, without the parts left at their defaults; whoever gets it leaves it as it is."""
@@ -245,13 +245,13 @@ def _load(module: nn.Module, weights: dict[str, Tensor]) -> None:
 
 
 def probe(call: Call) -> Any:
-    """Makes a call; returns what its question takes of it, of a dict only the entries that count."""
-    taken = PROBES[call.question.probe][1](call)
-    if not (call.question.entries and isinstance(taken, dict)):
-        return taken
+    """Makes a call; returns what its question's probe gives, of a dict only the entries that count."""
+    found = PROBES[call.question.probe][1](call)
+    if not (call.question.entries and isinstance(found, dict)):
+        return found
     return {
         name: value
-        for name, value in taken.items()
+        for name, value in found.items()
         if any(fnmatch(str(name), pattern) for pattern in call.question.entries)
     }
 
@@ -779,9 +779,9 @@ RESULTS = (
 )
 # Those that call `backward` themselves, so that what the inputs have of gradients says nothing of the answer.
 MAKES_GRADIENTS = ("gradients", "gradients again", "learns", "learning")
-# name -> (what is taken, in words; the function that makes the call and takes it)
+# name -> (what it gives, in words; the function that makes the call and looks at it)
 PROBES: dict[str, tuple[str, Callable[[Call], Any]]] = {
-    "result": ("the result; with `then`, what the returned model gives for these inputs, in evaluation mode", _result),
+    "result": ("the result; with `follow_up`, what the returned model gives for it, in evaluation mode", _result),
     "names": ("the keys of a dict that is the result", _names),
     "parameters": ("shapes and what trains, of a returned model or, without a call, of one that is built", _parameters),
     "state": ("the entries of the state_dict() of a module that is built: shapes and what trains", _state),
@@ -796,22 +796,22 @@ PROBES: dict[str, tuple[str, Callable[[Call], Any]]] = {
         _shared,
     ),
     "learns": (
-        "the parameters that a gradient reaches: with `then` of a returned model's output for these inputs, else of a "
-        "tensor that a model among the inputs has made",
+        "the parameters that a gradient reaches: from a returned model's output for `follow_up`, or else from a tensor "
+        "that a model among the inputs has made",
         _learns,
     ),
     "learning": (
-        "of a returned model: the gradients that reach its parameters from its output for `then`, as numbers",
+        "of a returned model: the gradients that reach its parameters from its output for `follow_up`, as numbers",
         _learning,
     ),
     "seeds": ("whether generators of the same seed give the same results, and others do not", _seeds),
     "draws": (f"what {DRAWS} calls in a row give, which share the inputs and so the generator", _draws),
-    "after": ("of the first model among the inputs, after the call: its weights, or what it gives for `then`", _after),
+    "after": ("of the first model among the inputs, after a call: its weights, or its output for `follow_up`", _after),
     "mode": ("of the first model among the inputs, after the call: training mode or evaluation mode", _mode),
     "modes": ("of a returned model: its mode, and the names of its parts that are in the other one", _modes),
     "log": ("the calls of the recorded functions among the inputs, in order, with the arguments as they were", _log),
     "resumed": ("what a call that was stopped gives when it is made once more, on what it was given", _resumed),
-    "again": ("what the call gives, at once again, after one with the inputs `then`, and that one gives", _again),
+    "again": ("what the call gives, at once again, after one with the inputs `follow_up`, and that one gives", _again),
     "gradients": ("the gradients that arrive at inputs and parameters from a weighted sum of the result", _gradients),
     "in training": ("the result of a module in training mode", _in_training),
     "in double": ("the type of the result where inputs and weights are in double precision", _in_double),
@@ -830,7 +830,7 @@ PROBES: dict[str, tuple[str, Callable[[Call], Any]]] = {
         _returned_twice,
     ),
     "left": ("of a model that is changed or returned: what becomes of its parts, weights, modes and settings", _left),
-    "methods": ("what the methods that `entries` names give, after a call with the inputs `then`", _methods),
+    "methods": ("what the methods that `entries` names give, after a call with the inputs `follow_up`", _methods),
     "gradients again": ("these gradients, after the same call in an evaluation without gradients", _gradients_again),
     "contexts": ("of a translator: what it decodes with a context, another one encoded in between", _contexts),
     "merged": (
