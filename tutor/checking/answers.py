@@ -27,7 +27,7 @@ from tutor.checking import forwarding, model_probes, plain
 from tutor.checking.building import build, build_inputs
 from tutor.checking.clock import BUSY, PATIENCE, KeptWaiting, Timer, TooSlow, time_limit
 from tutor.checking.limits import output_kept, state_kept
-from tutor.checking.probes import MAKES_GRADIENTS, prepare, probe
+from tutor.checking.probes import PROBES, prepare, probe
 from tutor.checking.probes import Question as Question
 from tutor.checking.slips import RAISED_ABOVE, is_in_cell, is_raised_above
 from tutor.checking.slips import STUB as STUB
@@ -186,7 +186,7 @@ class InProcess:
                 continue
             try:
                 now = model_probes.state_of(value)
-                if question.probe in MAKES_GRADIENTS:
+                if PROBES[question.probe].makes_gradients:
                     was, now = model_probes.without_gradients(was), model_probes.without_gradients(now)
                 kinds = model_probes.changes(was, now)
                 if kinds and not sentence:

@@ -10,7 +10,7 @@ from contextlib import suppress
 from dataclasses import dataclass, field, fields, replace
 from fnmatch import fnmatch
 from functools import cached_property
-from typing import Any
+from typing import Any, NamedTuple, TypeVar
 
 import numpy as np
 import torch
@@ -30,6 +30,37 @@ SAME_OBJECT, NEW_OBJECT = "the same object as at first, or in its memory", "new 
 OTHER = 1.5  # times its weights, a module has other ones
 ROW = 12  # calls in a row of the probe "seeds"
 DRAWS = 600  # enough to know shares to 5 %
+
+
+class Probe(NamedTuple):
+    """What may be asked of a call.
+
+    Args:
+        act: makes the call and returns what is seen.
+        is_result: the result itself comes back; what others say is found out in the process of the answer.
+        of_a_model: calls that are asked so show what becomes of a model.
+        makes_gradients: it calls `backward` itself, so that what the inputs have of gradients says nothing.
+    """
+
+    act: Callable[[Call], Any]
+    is_result: bool = False
+    of_a_model: bool = False
+    makes_gradients: bool = False
+
+
+PROBES: dict[str, Probe] = {}
+Act = TypeVar("Act", bound=Callable[..., Any])
+
+
+def probed(name: str, **kinds: bool) -> Callable[[Act], Act]:
+    """Decorates a probe with its name and what it is, see `Probe`; its docstring says what it gives."""
+
+    def add(act: Act) -> Act:
+        PROBES[name] = Probe(act, **kinds)
+        return act
+
+    return add
+
 
 # Under which names parts of a question are stored and sent, where these are not those of the fields.
 WIRE_NAMES = {"probe": "take", "extra": "beside", "follow_up": "then"}
@@ -165,7 +196,7 @@ def prepare(
     module = None if question.build is None else built(question, answer)
     function = answer if module is None else module
     function = _with_inputs_apart(function, question.changes) if question.apart else function
-    if question.probe not in RESULTS:
+    if not PROBES[question.probe].is_result:
         function = _restored(function, restore)
     return Call(question, answer, function, inputs, keywords, before, memory, module)
 
@@ -246,7 +277,7 @@ def _load(module: nn.Module, weights: dict[str, Tensor]) -> None:
 
 def probe(call: Call) -> Any:
     """Makes a call; returns what its question's probe gives, of a dict only the entries that count."""
-    found = PROBES[call.question.probe][1](call)
+    found = PROBES[call.question.probe].act(call)
     if not (call.question.entries and isinstance(found, dict)):
         return found
     return {
@@ -256,30 +287,40 @@ def probe(call: Call) -> Any:
     }
 
 
+@probed("result", is_result=True, of_a_model=True)
 def _result(call: Call) -> Any:
+    """Returns the result; with `follow_up`, what the returned model gives for it, in evaluation mode."""
     result = call.act()
     return result if call.question.follow_up is None else call.output(result)
 
 
-def _parts(call: Call) -> list[str]:
-    return parts_used(call.answer, call.question.inputs)
-
-
+@probed("names")
 def _names(call: Call) -> Any:
+    """Returns the keys of a dict that is the result."""
     result = _result(call)
     return {str(name) for name in result} if isinstance(result, dict) else result
 
 
+@probed("parts used")
+def _parts(call: Call) -> list[str]:
+    """Returns which parts the answer uses of those whose full names are the inputs; it is not called."""
+    return parts_used(call.answer, call.question.inputs)
+
+
+@probed("parameters", of_a_model=True)
 def _parameters(call: Call) -> Any:
+    """Returns shapes and what trains, of a returned model or, without a call, of one that is built."""
     return call.seen(model_probes.parameters) if call.module is None else model_probes.parameters(call.module)
 
 
+@probed("state")
 def _state(call: Call) -> dict[str, Any]:
     """Returns name -> (shape, trainable) for all that a checkpoint keeps of a module: a tensor may have two names."""
     kept = call.module.state_dict(keep_vars=True) if call.module is not None else {}
     return {name: (tuple(tensor.shape), tensor.requires_grad) for name, tensor in kept.items()}
 
 
+@probed("first numbers")
 def _first_numbers(call: Call) -> dict[str, Any]:
     """Returns of each parameter, and buffer, of a new module what is known of numbers drawn by chance.
 
@@ -305,10 +346,13 @@ def _first_numbers(call: Call) -> dict[str, Any]:
     return found
 
 
+@probed("origins", of_a_model=True)
 def _origins(call: Call) -> Any:
+    """Returns for each weight of a returned model which input has the same numbers under its name."""
     return call.seen(lambda model: model_probes.origins(model, call.before))
 
 
+@probed("shared", of_a_model=True)
 def _shared(call: Call) -> Any:
     """Returns what a returned model shares with an input that must stay, or with what another call returns."""
     memory, other = call.memory, call.act_on(call.question.inputs)
@@ -317,33 +361,44 @@ def _shared(call: Call) -> Any:
     return call.seen(lambda model: model_probes.shared(model, memory))
 
 
+@probed("learns", of_a_model=True, makes_gradients=True)
 def _learns(call: Call) -> Any:
+    """Returns the parameters that a gradient reaches, of a returned model's output for `follow_up` or of a tensor."""
     if call.question.follow_up is not None:
         return call.seen(lambda model: model_probes.learns(model, build(call.question.follow_up)))
     result = call.act()
     return model_probes.reached(result, first_model(call.inputs)) if isinstance(result, Tensor) else result
 
 
+@probed("learning", is_result=True, makes_gradients=True)
 def _learning(call: Call) -> Any:
+    """Returns the gradients that reach the parameters of a returned model from its output for `follow_up`."""
     return call.seen(lambda model: model_probes.learning(model, build(call.question.follow_up)))
 
 
+@probed("calls")
 def _calls(call: Call) -> Any:
+    """Returns how often the submodule `part` runs, of the module that is built or of the first input."""
     model = call.inputs[0] if call.module is None else call.module
     return model_probes.calls(model, call.question.part, call.act)
 
 
+@probed("recording")
 def _recording(call: Call) -> Any:
+    """Returns whether gradients are recorded where that submodule runs."""
     model = call.inputs[0] if call.module is None else call.module
     return model_probes.recording(model, call.question.part, call.act)
 
 
+@probed("part", is_result=True)
 def _part(call: Call) -> Any:
+    """Returns what the submodule `part` gives for the inputs, of the module that is built or of the first one."""
     model = call.inputs[0] if call.module is None else call.module
     inputs = call.inputs[1:] if call.module is None else call.inputs
     return model.get_submodule(call.question.part)(*inputs)
 
 
+@probed("draws", is_result=True)
 def _draws(call: Call) -> Any:
     """Returns a list; tuples of tensors that have the same sizes each time are a tuple of stacked ones, sent faster."""
     results = [call.act() for _ in range(DRAWS)]
@@ -359,10 +414,13 @@ def _kind(value: Any) -> tuple[torch.dtype, torch.Size] | None:
     return (value.dtype, value.shape) if plain else None
 
 
+@probed("log")
 def _log(call: Call) -> list[list[Any]]:
+    """Returns the calls of the recorded functions among the inputs, in order, with the arguments as they were."""
     return spies.log(call.inputs, call.act)
 
 
+@probed("resumed", is_result=True)
 def _resumed(call: Call) -> Any:
     """Returns what the call gives when it is made once more on what it was given, after it was stopped."""
     with suppress(spies.Interrupted, spies.Failed):
@@ -370,21 +428,28 @@ def _resumed(call: Call) -> Any:
     return call.act()
 
 
+@probed("after", is_result=True, of_a_model=True)
 def _after(call: Call) -> Any:
+    """Returns the weights of the first model among the inputs after the call, or its output for `follow_up`."""
     call.act()
     model = first_model(call.inputs)
     return dict(model.state_dict()) if call.question.follow_up is None else call.output(model)
 
 
+@probed("mode")
 def _mode(call: Call) -> str:
+    """Returns the mode of the first model among the inputs after the call."""
     call.act()
     return "training mode" if first_model(call.inputs).training else "evaluation mode"
 
 
+@probed("modes", of_a_model=True)
 def _modes(call: Call) -> Any:
+    """Returns the mode of a returned model, and the names of its parts that are in the other one."""
     return call.seen(model_probes.modes)
 
 
+@probed("seeds")
 def _seeds(call: Call) -> dict[str, str] | None:
     """Returns whether generators of the same seed give the results of a row of calls again, and others do not.
 
@@ -415,6 +480,7 @@ def _shifted(value: Any, shift: int) -> Any:
     return replace(value, seed=value.seed + shift) if isinstance(value, plain.Generator) else value
 
 
+@probed("again", is_result=True)
 def _again(call: Call) -> dict[str, Any]:
     """Makes the call, again where something has changed, one with the inputs `follow_up`, and the call once more."""
     inputs = copy.deepcopy(call.question.inputs)
@@ -428,6 +494,7 @@ def _again(call: Call) -> dict[str, Any]:
     return found
 
 
+@probed("changed model")
 def _of_a_changed_model(call: Call) -> dict[str, Any]:
     """Makes the call, again when half of what trains in the first model among the inputs is frozen, and as before.
 
@@ -463,16 +530,20 @@ class _Loader(list[Any]):
         return super().__iter__() if self.passes % 2 else super().__reversed__()
 
 
+@probed("loader")
 def _of_a_loader(call: Call) -> Any:
     """Returns what a call gives for batches that have another order when they are read a second time."""
     inputs = [_Loader(value) if holds_batches(value) else value for value in call.inputs]
     return call.function(*inputs, **call.keywords)
 
 
+@probed("interrupted")
 def _interrupted(call: Call) -> dict[str, Any]:
+    """Returns what a call leaves that what it was given has stopped, and what the same call gives then."""
     return interrupted(call.function, call.question.inputs, call.keywords, call.question.changes)
 
 
+@probed("returned twice")
 def _returned_twice(call: Call) -> dict[str, Any]:
     """Makes a call that returns a model, changes the weights of the one that was given, and makes the call again.
 
@@ -502,6 +573,7 @@ def _give(model: nn.Module, weights: Sequence[Tensor]) -> None:
         weight.copy_(numbers)
 
 
+@probed("left")
 def _left(call: Call) -> dict[str, str]:
     """Returns what becomes of the parts, weights and settings that a model has when it comes, where it is changed.
 
@@ -520,6 +592,7 @@ def _left(call: Call) -> dict[str, str]:
     return {name: after.get(name, "no longer there") for name in before if name not in parts}
 
 
+@probed("methods")
 def _methods(call: Call) -> dict[str, Any]:
     """Returns what the methods give that `entries` names, for the inputs of the call, after one with others."""
     call.act_on(call.question.follow_up or ())
@@ -618,6 +691,7 @@ def is_differentiable(value: Any) -> bool:
     return isinstance(value, Tensor) and value.is_floating_point() and bool(value.isfinite().all())
 
 
+@probed("gradients again", is_result=True, makes_gradients=True)
 def _gradients_again(call: Call) -> dict[str, Tensor]:
     """Returns the gradients after an evaluation: what is kept of that lets none pass."""
     with torch.no_grad():
@@ -625,6 +699,7 @@ def _gradients_again(call: Call) -> dict[str, Tensor]:
     return _gradients(call)
 
 
+@probed("gradients", is_result=True, makes_gradients=True)
 def _gradients(call: Call) -> dict[str, Tensor]:
     """Returns the gradients of a weighted sum of the result, of inputs and parameters, where one arrives."""
     inputs: list[Any] = []
@@ -645,6 +720,7 @@ def _gradients(call: Call) -> dict[str, Tensor]:
     return {f"a gradient of {name}": value.grad for name, value in named.items() if value.grad is not None}
 
 
+@probed("contexts", is_result=True)
 def _contexts(call: Call) -> dict[str, Any]:
     """Encodes the source of the question and then that of `follow_up`, and decodes twice with what came first.
 
@@ -660,6 +736,7 @@ def _contexts(call: Call) -> dict[str, Any]:
     return found | {"attentions whose weights stand in the context": len(context.maps)}
 
 
+@probed("merged", is_result=True)
 def _merged(call: Call) -> dict[str, Any]:
     """Returns the weights of the layer that `merged()` of a module gives, and what the module gives afterwards.
 
@@ -684,12 +761,15 @@ def _learning_weights(module: nn.Module) -> set[str]:
     return {name for name, weight in module.named_parameters() if weight.requires_grad}
 
 
+@probed("in training", is_result=True)
 def _in_training(call: Call) -> Any:
+    """Returns the result of a module in training mode."""
     if call.module is not None:
         call.module.train()
     return call.act()
 
 
+@probed("in double")
 def _in_double(call: Call) -> str:
     """Returns the type of the numbers in the result, where inputs and weights are in double precision."""
     floats = [isinstance(value, Tensor) and value.is_floating_point() for value in call.inputs]
@@ -701,6 +781,7 @@ def _in_double(call: Call) -> str:
     return str(result.dtype) if isinstance(result, Tensor) else type(result).__name__
 
 
+@probed("device")
 def _device(call: Call) -> str:
     """Returns whether all that the call makes stands on the device of its inputs; see `places`.
 
@@ -714,6 +795,7 @@ def _device(call: Call) -> str:
     return seen.found or (places.RETURNED.format(behind) if behind else places.ON_ONE)
 
 
+@probed("random numbers")
 def _random_numbers(call: Call) -> dict[str, str]:
     """Returns for each library whether the call leaves its random numbers to the caller, or seeds them itself.
 
@@ -760,91 +842,3 @@ def _random_states() -> dict[str, object]:
     numbers = _numpy_state()
     in_numpy = numbers[1].tobytes(), *numbers[2:]  # type: ignore[index]
     return {"torch": _torch_state().numpy().tobytes(), "random": _python_state(), "numpy": in_numpy}
-
-
-# Those of which the result itself comes back; what the others say is found out in the process of the answer.
-RESULTS = (
-    "result",
-    "draws",
-    "resumed",
-    "after",
-    "again",
-    "gradients",
-    "gradients again",
-    "in training",
-    "contexts",
-    "part",
-    "merged",
-    "learning",
-)
-# Those that call `backward` themselves, so that what the inputs have of gradients says nothing of the answer.
-MAKES_GRADIENTS = ("gradients", "gradients again", "learns", "learning")
-# name -> (what it gives, in words; the function that makes the call and looks at it)
-PROBES: dict[str, tuple[str, Callable[[Call], Any]]] = {
-    "result": ("the result; with `follow_up`, what the returned model gives for it, in evaluation mode", _result),
-    "names": ("the keys of a dict that is the result", _names),
-    "parameters": ("shapes and what trains, of a returned model or, without a call, of one that is built", _parameters),
-    "state": ("the entries of the state_dict() of a module that is built: shapes and what trains", _state),
-    "first numbers": (
-        "of a module that is built: mean, standard deviation and rows of each weight that it begins with, and whether "
-        "a second one begins with others",
-        _first_numbers,
-    ),
-    "origins": ("of a returned model: which input has the same numbers under the same name, for each weight", _origins),
-    "shared": (
-        "of a returned model: the parameters in the memory of an input that must stay, or of another call's",
-        _shared,
-    ),
-    "learns": (
-        "the parameters that a gradient reaches: from a returned model's output for `follow_up`, or else from a tensor "
-        "that a model among the inputs has made",
-        _learns,
-    ),
-    "learning": (
-        "of a returned model: the gradients that reach its parameters from its output for `follow_up`, as numbers",
-        _learning,
-    ),
-    "seeds": ("whether generators of the same seed give the same results, and others do not", _seeds),
-    "draws": (f"what {DRAWS} calls in a row give, which share the inputs and so the generator", _draws),
-    "after": ("of the first model among the inputs, after a call: its weights, or its output for `follow_up`", _after),
-    "mode": ("of the first model among the inputs, after the call: training mode or evaluation mode", _mode),
-    "modes": ("of a returned model: its mode, and the names of its parts that are in the other one", _modes),
-    "log": ("the calls of the recorded functions among the inputs, in order, with the arguments as they were", _log),
-    "resumed": ("what a call that was stopped gives when it is made once more, on what it was given", _resumed),
-    "again": ("what the call gives, at once again, after one with the inputs `follow_up`, and that one gives", _again),
-    "gradients": ("the gradients that arrive at inputs and parameters from a weighted sum of the result", _gradients),
-    "in training": ("the result of a module in training mode", _in_training),
-    "in double": ("the type of the result where inputs and weights are in double precision", _in_double),
-    "device": ("whether what the call makes stands where its inputs do", _device),
-    "changed model": (
-        "what the call gives, after half of the model among its inputs was frozen, and when all trains as before",
-        _of_a_changed_model,
-    ),
-    "interrupted": (
-        "what a call leaves that what it was given has stopped, and what the same call gives then",
-        _interrupted,
-    ),
-    "loader": ("the result for batches that have another order when they are read a second time", _of_a_loader),
-    "returned twice": (
-        "of two models returned for one that changes in between: whose weights the second has, and what both share",
-        _returned_twice,
-    ),
-    "left": ("of a model that is changed or returned: what becomes of its parts, weights, modes and settings", _left),
-    "methods": ("what the methods that `entries` names give, after a call with the inputs `follow_up`", _methods),
-    "gradients again": ("these gradients, after the same call in an evaluation without gradients", _gradients_again),
-    "contexts": ("of a translator: what it decodes with a context, another one encoded in between", _contexts),
-    "merged": (
-        "of a module: the weights of the layer that `merged()` gives, its own result afterwards, which weights the two "
-        "share, and the types of the weights when the module is in double precision",
-        _merged,
-    ),
-    "random numbers": (
-        "whether the call seeds the caller's random numbers or changes PyTorch's settings; of a class, whether two new "
-        "modules differ",
-        _random_numbers,
-    ),
-    "part": ("what the submodule `part` gives for the inputs, of the module that is built or of the first one", _part),
-    "calls": ("how often the submodule `part` runs, of the module that is built or of the first input", _calls),
-    "recording": ("whether gradients are recorded where that submodule runs", _recording),
-    "parts used": ("of the parts whose full names are the inputs: which the answer uses; it is not called", _parts),
-}
