@@ -408,7 +408,7 @@ def _stages(examples: dict[str, Any]) -> list[str]:
 
 def _shown_otherwise(solved: NotebookNode, stages: Mapping[str, Sequence[str]]) -> Iterator[str]:
     """Yields the exercises whose checks show other stages, as text or page, than they have today, in a run notebook."""
-    from tutor.checking.judging import KEEPS
+    from tutor.checking.sentences import KEEPS
     from tutor.checking.verdict import sentence_as_html, sign_as_html
 
     for cell in solved.cells:

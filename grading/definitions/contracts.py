@@ -20,12 +20,13 @@ from tutor.checking.answers import Question, Reply
 from tutor.checking.building import build
 from tutor.checking.compare import difference
 from tutor.checking.interruptions import LEAVES, STOPS, STOPS_IT, can_stop, holds_batches
-from tutor.checking.judging import INPUTS_STAY as INPUTS_STAY
-from tutor.checking.judging import NO_GRADIENT, Case, Raised, StageCases, share
+from tutor.checking.judging import Case, Raised, StageCases, share
 from tutor.checking.places import ON_ONE
 from tutor.checking.plain import Other
 from tutor.checking.probes import DIFFER, PROBES, TWO_NEW, is_differentiable
 from tutor.checking.recipes import DATA, Model, models_in
+from tutor.checking.sentences import INPUTS_STAY as INPUTS_STAY
+from tutor.checking.sentences import NO_GRADIENT
 
 
 class Exercise(Protocol):

@@ -13,7 +13,7 @@ from typing import Any
 import torch
 from torch import Tensor
 
-from tutor.checking import plain
+from tutor.checking import plain, sentences
 from tutor.checking.answers import UNREADABLE, Answer, Question, Reply, timed
 from tutor.checking.calls import as_code, in_one_line
 from tutor.checking.compare import (
@@ -29,102 +29,15 @@ from tutor.checking.fingerprints import trace
 from tutor.checking.forwarding import REFUSED
 from tutor.checking.measures import INPUTS_KEPT, MEASURES, SAYS_WHY, measured
 from tutor.checking.model_probes import CHANGES
-from tutor.checking.probes import OTHERS, OWN_WEIGHTS, SAME_OBJECT
+from tutor.checking.probes import OTHERS, OWN_WEIGHTS
 from tutor.checking.seals import Sealed as Sealed
 from tutor.checking.seals import sealed_problem
 from tutor.checking.slips import NO_GPU, RAISED_ABOVE, WANTS_GPU, WITHOUT_GPU
 from tutor.checking.verdict import Verdict
 
 SECONDS = 5.0  # for one check, however many questions it asks; right answers take a tenth on a slow laptop
-INPUTS_CHANGED = "what the function was given is no longer as it was; the caller still needs it"
-INPUTS_STAY = "what it is given stays as it is"
-SAYS_NOTHING = "the {0} says nothing; whoever meets it wants to read what was found and what was expected"
-TOO_LITTLE = "the message of the {0} does not name all that it shall"
-LEAVE_IT = {  # the kind of a change -> how to do without
-    "numbers": "Work on a copy: `x = x + 1` in place of `x += 1`, `masked_fill` in place of `masked_fill_`, and "
-    "`x = x.clone()` before `x[...] = ...`.",
-    "weights": "Work on a copy of the model: `copy.deepcopy(model)`.",
-    "mode": "Put the mode back: `was = model.training` at the beginning, and `model.train(was)` at the end.",
-    "requires_grad": "`requires_grad_` acts on what the caller holds. Work on a copy, `x.detach().clone()` or "
-    "`copy.deepcopy(model)`, or put it back at the end.",
-    "gradients": "`backward()` adds to the gradients of all that trains, and the caller's next step follows the sum: "
-    "`torch.autograd.grad(output, inputs)` gives those of `inputs` and leaves the others alone.",
-    "settings": "Work on a copy of the model, `copy.deepcopy(model)`, or put the number back at the end.",
-    "hooks": "Take each hook away again: `handle = part.register_forward_hook(...)`, and `handle.remove()` at the end.",
-    "entries": "Work on a copy: `dict(entries)` of a dictionary, `list(words)` of a list, `copy.deepcopy` of one that "
-    "holds others. `append`, `update`, `pop`, `sort` and `+=` change the caller's own.",
-    "kind": "Work on a copy.",
-}
-STOPPED = "it was stopped; is there a loop that never ends?"  # all that a mark reveals of a late reply
-OWN_PART = "a ready-made part in place of an answer"
-NO_ANSWER = (
-    "it uses {}, which is what this exercise asks for: that is no answer, and earns nothing (see notebook 00). Write "
-    "it yourself; what else PyTorch has may be used"
-)
-ONLY_BESIDE = "what is passed so far earns its points together with {}."
-AT_CORNERS = (
-    "'{0}' fails only at the edges of what is asked for, such as the smallest input or a very long one. That costs "
-    "{1:g} of the points, and not the whole stage."
-)
-SAID_OF = {  # the probe of a call -> what is found in the sentence on its entries, and what replaces it
-    **dict.fromkeys(
-        ("learns", "learning"),
-        (
-            (
-                r"the entry '(.+) \(asks for a gradient and gets none\)' is not expected",
-                "{0} gets no gradient, and still asks for one: it is cut off, and not frozen",
-            ),
-            (r"the entry '(.+)' is missing", "{0} does not learn"),
-            (r"the entry '(.+)' is not expected", "{0} still learns"),
-        ),
-    ),
-    "gradients": ((r"the entry '(.+)' is missing", "{0} does not arrive"),),
-    "device": ((r"expected '.+', got '(.+)'$", "{0}"),),
-    "again": ((r"at entry 'what is handed out': expected '.+', got '(.+)'$", "what comes back is {0}"),),
-    "gradients again": ((r"the entry '(.+)' is missing", "{0} does not arrive after a call without gradients"),),
-    "shared": (
-        (
-            r"the entry '(.+)' is not expected(?: \((\d+) are not\))?",
-            "{0} is not a copy: it lies in the memory of what was given, or of what another call returns",
-        ),
-    ),
-}
-NO_GRADIENT = "Training goes through here. `.detach()`, `.data`, `.item()`, `torch.no_grad()` and numpy stop gradients."
-NO_NAME = "A name is used that is bound nowhere: misspelt, not imported, or made in a cell that has not run."
-TRY_IT = "What the question gives may have other parts, and take other arguments, than you expect: try the line on {0}."
 IN_PLACE = re.compile(r"in-?place operation")  # in what autograd says of a tensor that it needs and that is overwritten
-KEPT_WHAT = {  # what is found in a sentence on the probe "again" -> where to look
-    SAME_OBJECT: "It hands out a list, a dictionary or a tensor that it keeps: whoever changes that changes what "
-    "the next one gets. Make a new one in each call.",
-    OWN_WEIGHTS: "A call changes the module's own weights. Work on a copy of them.",
-    "a deep copy": "A deep copy of the module still uses what belongs to the first one: a function, a layer or a "
-    "tensor that is bound to it. Take everything from `self` in each call.",
-    "with other weights": "It keeps what it has made of its weights, and a step of training changes these. Make it "
-    "anew in each call.",
-    "does not arrive": "It keeps what a call without gradients has made, and no gradient passes through that. Make it "
-    "anew in each call.",
-    "with other numbers": "It finds a result that it has kept although the numbers are others: by the identity or the "
-    "shape of what it is given. Work it out anew in each call.",
-}
-OTHER_KIND: dict[type[Any], str] = {  # the kind that is wanted -> how to make it of another one
-    set: "`set(...)` makes a set of the numbers of a range, a list or a tuple.",
-    list: "`list(...)` makes a list of a tuple, a set or a range, `.tolist()` of a tensor.",
-    tuple: "`tuple(...)` makes a tuple of a list or a range; `return first, second` returns one.",
-}
-ONE_OBJECT = (
-    "Two parts of the module are one and the same object. Make each of them anew, in a list, too: `[Layer(...)] * n` "
-    "holds one layer n times, `[Layer(...) for _ in range(n)]` holds n."
-)
-OTHER_SHAPE = (
-    "The numbers are right, and so is their order: only the shape is not. Look at what adds an axis or takes one away, "
-    "such as an index, `squeeze`, `view` or `reshape`, also where a size is 1."
-)
-NOT_FINITE = (
-    "A NaN comes of 0 * inf, inf - inf or 0 / 0, an infinity of the exponential of a large number, of the logarithm of "
-    "0 or of a division by 0."
-)
 ENOUGH = 12  # bits: two floating point numbers, or four small whole ones, agree with a mistake by no coincidence
-KEEPS = "what every answer keeps (see notebook 00)"
 
 
 @dataclass(frozen=True)
@@ -301,8 +214,10 @@ def _named_in(error: str) -> list[str]:
 
 def _no_answer(examples: Examples, used: str, *, hidden: bool) -> Verdict:
     stages = tuple((stage.name, False) for stage in examples.stages if not stage.cost)
-    sentence = NO_ANSWER.format(used)
-    return Verdict(examples.name, "wrong", 0.0, examples.points, stages, sentence, mistake=OWN_PART, graded=hidden)
+    sentence = sentences.NO_ANSWER.format(parts=used)
+    return Verdict(
+        examples.name, "wrong", 0.0, examples.points, stages, sentence, mistake=sentences.OWN_PART, graded=hidden
+    )
 
 
 Failures = list[tuple[StageCases, Asked | None]]  # each stage with its first question that is not answered as wanted
@@ -350,8 +265,10 @@ def _on_points(examples: Examples, failures: Failures) -> tuple[str, ...]:
     if not _does_what_is_asked(examples, passed) and any(stage.weak and stage.points for stage in passed):
         strong = [stage for stage in failed if stage.decisive and not stage.weak]
         missing = strong or [one for one in failed if one.decisive] or [one for one in failed if not one.weak]
-        return (ONLY_BESIDE.format(" or ".join(f"'{stage.name}'" for stage in missing)),)
-    return tuple(AT_CORNERS.format(stage.name, _of_corners(examples, stage)) for stage in at_corners)
+        return (sentences.ONLY_BESIDE.format(stages=sentences.OR.join(f"'{stage.name}'" for stage in missing)),)
+    return tuple(
+        sentences.AT_CORNERS.format(stage=stage.name, points=_of_corners(examples, stage)) for stage in at_corners
+    )
 
 
 def _does_what_is_asked(examples: Examples, passed: Sequence[StageCases]) -> bool:
@@ -382,7 +299,7 @@ def _stages(failures: Failures) -> tuple[tuple[str, bool | None], ...]:
     kept = [(stage.name, failure is None) for stage, failure in failures if stage.cost]
     return (
         *main,
-        *([(KEEPS, True)] if kept and all(passed for _, passed in kept) else []),
+        *([(sentences.KEEPS, True)] if kept and all(passed for _, passed in kept) else []),
         *(k for k in kept if not k[1]),
     )
 
@@ -402,7 +319,7 @@ def _ask(examples: Examples, stages: Sequence[StageCases], answer: Answer, secon
         reply = measured(stage.measure, case.ask, answered)
         problem = _in_words(case.ask.probe, _problem(stage, case, reply, examples.salt))
         if problem == FORGOTTEN and any(one.wanted is None for every in examples.stages for one in every.cases):
-            problem = "it returns None, and here there is something to return"
+            problem = sentences.RETURNS_NONE
         asked.append(Asked(stage, case, reply, problem))
     return asked
 
@@ -427,9 +344,9 @@ def _watched(examples: Examples, stages: Sequence[StageCases]) -> list[Question]
 
 def _in_words(probe: str, problem: str | None) -> str | None:
     """Returns the problem of a question about gradients in words of learning."""
-    for pattern, sentence in SAID_OF.get(probe, ()):
+    for pattern, sentence in sentences.OF_A_PROBE.get(probe, ()):
         if problem and (found := re.search(pattern, problem)):
-            return type(problem)(sentence.format(*found.groups()))
+            return type(problem)(sentence.format_map(found.groupdict()))
     return problem
 
 
@@ -445,7 +362,7 @@ def _changed(examples: Examples, asked: Sequence[Asked]) -> Failures:
     """Returns whether an answer leaves what it is given as it is, as a stage and its first question."""
     if not examples.kept:
         return []
-    stage = StageCases(INPUTS_STAY, "", 0, "values", 0, (), cost=examples.kept)
+    stage = StageCases(sentences.INPUTS_STAY, "", 0, "values", 0, (), cost=examples.kept)
     changes = [one for one in asked if _changes_inputs(one)]
     changed = min(changes, key=lambda one: _is_by_the_way(one.reply), default=None)  # the first of those that show most
     return [(stage, changed and replace(changed, stage=stage, problem=_change_in_words(changed.reply)))]
@@ -461,7 +378,9 @@ def _changes_inputs(one: Asked) -> bool:
 
 
 def _change_in_words(reply: Reply) -> InputsChanged:
-    return InputsChanged(f"{reply.change}; the caller still needs it as it came" if reply.change else INPUTS_CHANGED)
+    return InputsChanged(
+        sentences.INPUT_CHANGED.format(change=reply.change) if reply.change else sentences.INPUTS_CHANGED
+    )
 
 
 # --- one fault, one price: what follows from another fault is neither charged nor shown -------------------------------
@@ -598,30 +517,30 @@ def _where_to_look(first: Asked, *, graded: bool) -> str:
         if first.problem == RAISED_ABOVE:
             return ""
         return _look_at_kind(first) or f"{first.stage.look}{'' if graded else _try_it(first)}"
-    kind = next((kind for kind in LEAVE_IT if kind in first.reply.changed_inputs), "kind")
+    kind = next((kind for kind in sentences.LEAVE_IT if kind in first.reply.changed_inputs), "kind")
     of_a_model = kind in ("mode", "settings", "hooks", "requires_grad", "gradients")
-    return first.stage.look if first.stage.look and not of_a_model else LEAVE_IT[kind]
+    return first.stage.look if first.stage.look and not of_a_model else sentences.LEAVE_IT[kind]
 
 
 def _look_at_kind(first: Asked) -> str:
     """Returns where to look for what no stage is about: a name that is not there, another kind, a missing gradient."""
     reply, wanted, ask = first.reply, first.case.wanted, first.case.ask
     if (first.problem or "").endswith(ONE_TENSOR):
-        return ONE_OBJECT
+        return sentences.ONE_OBJECT
     if reply.outcome == "crashed" and "NameError" in reply.error_types:
-        return NO_NAME
+        return sentences.NO_NAME
     if ask.probe == "gradients" and (first.problem or "").endswith("does not arrive"):
-        return NO_GRADIENT
+        return sentences.NO_GRADIENT
     if ask.probe in ("again", "gradients again") and reply.outcome == "value":
-        return next((look for found, look in KEPT_WHAT.items() if found in (first.problem or "")), "")
+        return next((look for found, look in sentences.KEPT_WHAT.items() if found in (first.problem or "")), "")
     if ask.probe != "result" or first.stage.measure or reply.outcome != "value" or reply.value is None:
         return ""
     if _is_another_shape(first.stage, wanted, reply.value):
-        return OTHER_SHAPE
+        return sentences.OTHER_SHAPE
     if not _is_finite(reply.value) and _is_finite(wanted):
-        return f"{first.stage.look} {NOT_FINITE}"
+        return f"{first.stage.look} {sentences.NOT_FINITE}"
     is_kind = isinstance(reply.value, tuple | list if isinstance(wanted, tuple | list) else tuple | list | set)
-    return "" if is_kind else OTHER_KIND.get(type(wanted), "")
+    return "" if is_kind else sentences.OTHER_KIND.get(type(wanted).__name__, "")
 
 
 def _is_finite(value: Any) -> bool:
@@ -643,7 +562,7 @@ def _try_it(first: Asked) -> str:
     """Returns how to look at a model of a question at whose parts, or at a call of which, an answer has stopped."""
     ask, stopped = first.case.ask, {"AttributeError", "TypeError"} & set(first.reply.error_types)
     place = next((n for n, value in enumerate(ask.inputs, 1) if isinstance(value, plain.Model)), 0)
-    return f" {TRY_IT.format(f'`check.given({place})`')}" if stopped and place else ""
+    return f" {sentences.TRY_IT.format(number=place)}" if stopped and place else ""
 
 
 def is_right(stage: StageCases, case: Case, reply: Reply, salt: str) -> bool:
@@ -658,22 +577,25 @@ def _problem(stage: StageCases, case: Case, reply: Reply, salt: str) -> str | No
             if stage.measure == INPUTS_KEPT and reply.changed_inputs:
                 return _change_in_words(reply)
             if stage.measure == SAYS_WHY and reply.error == reply.error_type:
-                return SAYS_NOTHING.format(reply.error_type)
+                return sentences.SAYS_NOTHING.format(error=reply.error_type)
             missing = _missing_words(case.ask, reply.error) if stage.measure == SAYS_WHY else ""
-            return f"the message of the {reply.error_type} does not name {missing}" if missing else None
+            if not missing:
+                return None
+            return sentences.DOES_NOT_NAME.format(error=reply.error_type, missing=missing)
         returned = isinstance(reply.value, plain.Other) and reply.value.type_name == case.wanted.error_type
-        got = reply.error or ("it was returned, not raised" if returned else f"got {name_of(reply.value)}")
-        return f"expected a {case.wanted.error_type} with a clear sentence; {got}"
+        got = reply.error or (sentences.RETURNED if returned else sentences.GOT.format(kind=name_of(reply.value)))
+        return sentences.NOT_RAISED.format(error=case.wanted.error_type, got=got)
     if reply.outcome != "value":
-        error = reply.error or "no result came back"  # never empty: an empty problem must not pass for none
-        return f"it stopped with {error}{reply.place}" if reply.outcome == "crashed" else error
+        error = reply.error or sentences.NO_RESULT  # never empty: an empty problem must not pass for none
+        crashed = sentences.STOPPED_WITH.format(error=error, place=reply.place)
+        return crashed if reply.outcome == "crashed" else error
     if isinstance(case.wanted, Sealed):
         return sealed_problem(case.wanted.seal, reply.value, case.ask.at, salt)
     problem = difference(case.wanted, reply.value, stage.view, stage.tolerance, case.ask.at)
     if problem and stage.measure == INPUTS_KEPT and reply.value is not None:
         return _change_in_words(reply)
     if problem and stage.measure and reply.value is not None:
-        return type(problem)(f"{MEASURES[stage.measure][0]}: {problem}")
+        return type(problem)(sentences.MEASURED.format(what=MEASURES[stage.measure][0], problem=problem))
     return problem
 
 
@@ -685,7 +607,7 @@ def _missing_words(question: Question, error: str) -> str:
     for named in question.extra.get("named", ()):
         words = re.escape(named) if isinstance(named, str) else r"\D+".join(map(str, named))
         if not re.search(rf"(?<![\w.]){words}(?![\w.]*\w)", error):
-            return named if isinstance(named, str) else f"the shape {tuple(named)}"
+            return named if isinstance(named, str) else sentences.THE_SHAPE.format(shape=tuple(named))
     return ""
 
 
@@ -696,13 +618,10 @@ def _notes(replies: Sequence[Reply], *, named: bool) -> tuple[str, ...]:
     """
     notes = []
     if any(reply.printed and reply.outcome == "value" and reply.value is None for reply in replies):
-        notes.append("the function prints its result; what counts is what it returns.")
+        notes.append(sentences.PRINTS)
     if bare := {name for reply in replies for name in _bare_symbols(reply.value)}:
-        symbols = f"the symbols {', '.join(sorted(bare))}" if named else "some of its symbols"
-        notes.append(
-            f"{symbols} are made anew and without assumptions: to sympy they are others than those of the notebook, "
-            "and a later `.subs` will not find them. Use the notebook's own."
-        )
+        symbols = sentences.THE_SYMBOLS.format(names=", ".join(sorted(bare))) if named else sentences.SOME_SYMBOLS
+        notes.append(sentences.NEW_SYMBOLS.format(symbols=symbols))
     return tuple(notes)
 
 
@@ -722,19 +641,20 @@ def _without_values(examples: Examples, asked: Asked) -> str:
     """
     stage, reply = asked.stage, asked.reply
     if reply.outcome == "crashed" and not _raised_as_wanted(asked):  # an exception's message may quote the inputs
-        return f"stage '{stage.name}': it stopped with {_builtin_error(reply)}"
+        crashed = sentences.STOPPED_WITH.format(error=_builtin_error(reply), place="")
+        return sentences.OF_A_STAGE.format(stage=stage.name, problem=crashed)
     problem = asked.problem or ""
     if isinstance(asked.problem, InputsChanged):
-        problem = f"{INPUTS_CHANGED}: {_changes_in_words(examples, asked)}"
+        problem = sentences.MEASURED.format(what=sentences.INPUTS_CHANGED, problem=_changes_in_words(examples, asked))
     elif reply.outcome == "late":
-        problem = STOPPED
+        problem = sentences.STOPPED
     elif problem.startswith(UNREADABLE):
-        problem = "the result cannot be read"
+        problem = sentences.UNREADABLE_RESULT
     elif _raised_as_wanted(asked):
-        problem = TOO_LITTLE.format(_builtin_error(reply))
+        problem = sentences.TOO_LITTLE.format(error=_builtin_error(reply))
     elif isinstance(asked.problem, QuotesValues) or _may_leak(reply, problem):
-        problem = "the result is not the wanted one"
-    return f"stage '{stage.name}' ({VIEWS[stage.view]}): {problem}"
+        problem = sentences.ANOTHER_RESULT
+    return sentences.OF_A_VIEW.format(stage=stage.name, view=VIEWS[stage.view], problem=problem)
 
 
 def _changes_in_words(examples: Examples, asked: Asked) -> str:
@@ -742,8 +662,9 @@ def _changes_in_words(examples: Examples, asked: Asked) -> str:
     names = examples.signature.partition("(")[2].rstrip(")").split(", ") if asked.case.ask.build is None else []
     found = []
     for number, kinds in re.findall(r"input (\d+): ([^;]+)", asked.reply.changed_inputs):
-        name = f"`{names[int(number) - 1]}`" if int(number) <= len(names) else f"input {number}"
-        found.append(f"{', '.join(CHANGES[kind] for kind in kinds.split(' and '))} of {name}")
+        name = f"`{names[int(number) - 1]}`" if int(number) <= len(names) else sentences.AN_INPUT.format(number=number)
+        changes = ", ".join(CHANGES[kind] for kind in kinds.split(" and "))
+        found.append(sentences.OF_AN_INPUT.format(changes=changes, input=name))
     return "; ".join(found)
 
 
@@ -751,7 +672,7 @@ def _builtin_error(reply: Reply) -> str:
     """Returns the first of an exception's classes that Python itself has; the student's own have any name."""
     if not reply.error_types:
         return ""
-    return next((name for name in reply.error_types if _is_builtin_error(name)), "an error")
+    return next((name for name in reply.error_types if _is_builtin_error(name)), sentences.AN_ERROR)
 
 
 def _is_builtin_error(name: str) -> bool:
