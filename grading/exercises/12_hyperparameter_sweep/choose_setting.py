@@ -153,7 +153,7 @@ MARGINS, DRAWN_MARGINS = _choices(
 NEARLY_ALIKE, DRAWN_NEARLY_ALIKE = _choices(NEAR, NEAR, GAP)
 
 
-exercise.stages += [
+exercise.add(
     Stage(
         "one setting is clearly the best",
         1,
@@ -161,7 +161,7 @@ exercise.stages += [
         *_choices(CLEAR, TEMPTING, TEMPTING),
         decisive=True,
     )
-]
+)
 
 
 def _of_one_size(rng: random.Random) -> list[Question]:
