@@ -23,7 +23,8 @@ from tutor.checking.interruptions import LEAVES, STOPS, STOPS_IT, can_stop, hold
 from tutor.checking.judging import Case, Raised, StageCases, share
 from tutor.checking.places import ON_ONE
 from tutor.checking.plain import Other
-from tutor.checking.probes import DIFFER, PROBES, TWO_NEW, is_differentiable
+from tutor.checking.probes import PROBES
+from tutor.checking.probes.several_notebooks import DIFFER, TWO_NEW, is_differentiable
 from tutor.checking.recipes import DATA, Model, models_in
 from tutor.checking.sentences import INPUTS_STAY as INPUTS_STAY
 from tutor.checking.sentences import NO_GRADIENT

@@ -29,7 +29,7 @@ from tutor.checking.fingerprints import trace
 from tutor.checking.forwarding import REFUSED
 from tutor.checking.measures import INPUTS_KEPT, MEASURES, SAYS_WHY, measured
 from tutor.checking.model_probes import CHANGES
-from tutor.checking.probes import OTHERS, OWN_WEIGHTS
+from tutor.checking.probes.several_notebooks import OTHERS, OWN_WEIGHTS
 from tutor.checking.seals import Sealed as Sealed
 from tutor.checking.seals import sealed_problem
 from tutor.checking.slips import NO_GPU, RAISED_ABOVE, WANTS_GPU, WITHOUT_GPU

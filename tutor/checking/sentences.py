@@ -5,7 +5,7 @@ What compares two values has its own (`compare`), and so has what stops a call.
 
 from __future__ import annotations
 
-from tutor.checking.probes import OWN_WEIGHTS, SAME_OBJECT
+from tutor.checking.probes.several_notebooks import OWN_WEIGHTS, SAME_OBJECT
 
 # --- what is wrong ----------------------------------------------------------------------------------------------------
 

@@ -1,16 +1,14 @@
-"""A question, and what it probes of a call: its result, what becomes of a model, how often a part of it ran, ..."""
+"""What is looked at of a call in more than one notebook, or in what every answer keeps."""
 
 from __future__ import annotations
 
 import copy
 import json
 import random
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Iterator, Sequence
 from contextlib import suppress
-from dataclasses import dataclass, field, fields, replace
-from fnmatch import fnmatch
-from functools import cached_property
-from typing import Any, NamedTuple, TypeVar
+from dataclasses import replace
+from typing import Any
 
 import numpy as np
 import torch
@@ -21,7 +19,7 @@ from tutor.checking.building import build, build_inputs, first_model
 from tutor.checking.globals_used import parts_used
 from tutor.checking.interruptions import STOPS, holds_batches, interrupted
 from tutor.checking.limits import seed_torch
-from tutor.checking.recipes import DATA
+from tutor.checking.probes.registry import Call, built, probed
 
 TWO_NEW, DIFFER = "two new modules", "begin with different numbers"  # of the probe "random numbers"
 OWN_WEIGHTS, OTHERS = "its own weights, after a call", "others"  # of the probe "again"
@@ -30,261 +28,6 @@ SAME_OBJECT, NEW_OBJECT = "the same object as at first, or in its memory", "new 
 OTHER = 1.5  # times its weights, a module has other ones
 ROW = 12  # calls in a row of the probe "seeds"
 DRAWS = 600  # enough to know shares to 5 %
-
-
-class Probe(NamedTuple):
-    """What may be asked of a call.
-
-    Args:
-        act: makes the call and returns what is seen.
-        is_result: the result itself comes back; what others say is found out in the process of the answer.
-        of_a_model: calls that are asked so show what becomes of a model.
-        makes_gradients: it calls `backward` itself, so that what the inputs have of gradients says nothing.
-    """
-
-    act: Callable[[Call], Any]
-    is_result: bool = False
-    of_a_model: bool = False
-    makes_gradients: bool = False
-
-
-PROBES: dict[str, Probe] = {}
-Act = TypeVar("Act", bound=Callable[..., Any])
-
-
-def probed(name: str, **kinds: bool) -> Callable[[Act], Act]:
-    """Decorates a probe with its name and what it is, see `Probe`; its docstring says what it gives."""
-
-    def add(act: Act) -> Act:
-        PROBES[name] = Probe(act, **kinds)
-        return act
-
-    return add
-
-
-# Under which names parts of a question are stored and sent, where these are not those of the fields.
-WIRE_NAMES = {"probe": "take", "extra": "beside", "follow_up": "then"}
-
-
-@dataclass(frozen=True)
-class Question:
-    """One question: the inputs of a call, and for an expression the values at which to look at it.
-
-    Args:
-        inputs, keywords: plain values for the call.
-        at: values of the symbols of a sympy answer, as `{"L": 5}`.
-        build: for a module answer, the arguments of its constructor; the call is then made on the module.
-        weights: for a module answer, tensors for its parameters by name, or a `Model` that has them (with `state`);
-            None keeps those of the seed. It is asked in evaluation mode, or with `training` of the `Model` in training.
-            For an answer that returns a model, of which `follow_up` asks an output, tensors that the model gets before.
-        probe: what to look at of the call, one of `PROBES`, which says of each what it gives.
-        entries: patterns such as `*.bias`; of a dict that the probe gives, only the entries they fit count.
-        follow_up: for an answer that returns a model, inputs with which that model is called; with the probe "again",
-            the inputs of the call in between.
-        part: the submodule of a returned model to look at or to call, such as "base".
-        changes: the inputs, counted from 0, that the call is meant to change; all others must stay as they were.
-        extra: plain values by name that a measure of the answer needs and the answer does not get.
-        apart: give each call copies of the inputs that must stay as they are, and put models back after it.
-        forbids: full names of ready-made parts; where the answer calls one, the reply says so (`forwarding`).
-
-    Raises:
-        ValueError: when nothing is known by the name in `probe`.
-    """
-
-    inputs: tuple[Any, ...] = ()
-    keywords: dict[str, Any] = field(default_factory=dict)
-    at: dict[str, Any] | None = None
-    build: dict[str, Any] | None = None
-    weights: dict[str, Any] | plain.Model | None = None
-    probe: str = "result"
-    entries: tuple[str, ...] = ()
-    follow_up: tuple[Any, ...] | None = None
-    part: str = ""
-    changes: tuple[int, ...] = ()
-    extra: dict[str, Any] = field(default_factory=dict)
-    apart: bool = False
-    forbids: tuple[str, ...] = ()
-
-    def __post_init__(self) -> None:
-        """Refuses a name that no probe has."""
-        if self.probe not in PROBES:
-            raise ValueError(f"there is no probe {self.probe!r}; expected one of: {', '.join(PROBES)}.")
-
-    def encode(self) -> dict[str, Any]:
-        """Returns JSON-ready data, without the parts left at their defaults; whoever gets it leaves it as it is."""
-        return self._encoded
-
-    @cached_property
-    def _encoded(self) -> dict[str, Any]:
-        return {WIRE_NAMES.get(name, name): plain.encode(value) for name, value in self._given().items()}
-
-    def _given(self) -> dict[str, Any]:
-        """Returns the parts that are not left at their defaults, by name."""
-        parts = {part.name: getattr(self, part.name) for part in fields(self)}
-        return {name: value for name, value in parts.items() if value not in ((), {}, None, "result", "", False)}
-
-    def fresh(self) -> Question:
-        """Returns the question made of fresh copies, as from `decode(encode())`."""
-        return Question(**{name: plain.fresh(value) for name, value in self._given().items()})
-
-    @classmethod
-    def decode(cls, data: dict[str, Any]) -> Question:
-        """Returns the `Question` that `encode` was given."""
-        fields_of = {old: new for new, old in WIRE_NAMES.items()}
-        return cls(**{fields_of.get(name, name): plain.decode(value) for name, value in data.items()})
-
-
-@dataclass(frozen=True)
-class Call:
-    """A call that is to be made: the question, what is called, and its inputs, built from their recipes.
-
-    Where it is asked where weights come from, `before` holds the weights of each input as they were, by name, and
-    `memory` the tensors of the inputs that must stay, so that their memory is not given to others. `module` is what the
-    answer, a class, was built to: then that is the function.
-    """
-
-    question: Question
-    answer: Callable[..., Any]
-    function: Callable[..., Any]
-    inputs: list[Any]
-    keywords: dict[str, Any]
-    before: list[dict[str, Tensor]]
-    memory: list[Tensor]
-    module: nn.Module | None
-
-    def act(self) -> Any:
-        """Makes the call; returns its result."""
-        return self.function(*self.inputs, **self.keywords)
-
-    def act_on(self, inputs: Sequence[Any], function: Callable[..., Any] | None = None) -> Any:
-        """Makes the call, or that of another function, with inputs that are built anew from these recipes."""
-        given = build_inputs(copy.deepcopy(inputs))
-        return (function or self.function)(*given, **{name: build(v) for name, v in self.question.keywords.items()})
-
-    def output(self, model: Any) -> Any:
-        """Returns what a model, or its submodule `part`, gives for the inputs `follow_up`."""
-        if self.module is None and self.question.weights is not None and isinstance(model, nn.Module):
-            _load(model, build(self.question.weights))
-        return model_probes.output(model, self.question.part, build(self.question.follow_up))
-
-    def seen(self, look: Callable[[nn.Module], Any]) -> Any:
-        """Makes the call; returns what `look` sees of the model that comes back, or of its submodule `part`."""
-        return model_probes.see(self.act(), self.question.part, look)
-
-
-def prepare(
-    question: Question,
-    answer: Callable[..., Any],
-    inputs: list[Any],
-    keywords: dict[str, Any],
-    restore: Callable[[], None] = lambda: None,
-) -> Call:
-    """Returns the call that a question asks for; builds the module where it says how.
-
-    What is not the result itself is looked at after `restore`.
-
-    Raises:
-        TypeError: when a module is to be built, and the answer is no class of `nn.Module`.
-    """
-    before, memory = list[dict[str, Tensor]](), list[Tensor]()
-    if question.probe == "origins":
-        weights = map(model_probes.weights_of, inputs)
-        before = [{name: tensor.detach().clone() for name, tensor in held.items()} for held in weights]
-    if question.probe == "shared":
-        stay = [value for number, value in enumerate(inputs) if number not in question.changes]
-        memory = [tensor for value in stay for tensor in model_probes.held_by(value)]
-    module = None if question.build is None else built(question, answer)
-    function = answer if module is None else module
-    function = _with_inputs_apart(function, question.changes) if question.apart else function
-    if not PROBES[question.probe].is_result:
-        function = _restored(function, restore)
-    return Call(question, answer, function, inputs, keywords, before, memory, module)
-
-
-def _restored(function: Callable[..., Any], restore: Callable[[], None]) -> Callable[..., Any]:
-    def call(*inputs: Any, **keywords: Any) -> Any:
-        try:
-            return function(*inputs, **keywords)
-        finally:
-            restore()
-
-    return call
-
-
-def _with_inputs_apart(function: Callable[..., Any], changes: Sequence[int]) -> Callable[..., Any]:
-    """Returns a function that calls another with copies of its inputs, through which gradients pass.
-
-    A model is given itself, so that gradients arrive there; its modes, weights and what trains are put back.
-    """
-
-    def call(*inputs: Any, **keywords: Any) -> Any:
-        stay = [n not in changes for n in range(len(inputs))]
-        before = [
-            _held(value) for value, stays in zip(inputs, stay, strict=True) if stays and isinstance(value, nn.Module)
-        ]
-        try:
-            given = [_apart(value) if stays else value for value, stays in zip(inputs, stay, strict=True)]
-            return function(*given, **keywords)
-        finally:
-            for put_back in before:
-                put_back()
-
-    return call
-
-
-def _apart(value: Any) -> Any:
-    if isinstance(value, Tensor):
-        return value.clone() if value.requires_grad else value.detach().clone()
-    return copy.deepcopy(value) if isinstance(value, list | dict | set) or type(value).__name__ in DATA else value
-
-
-def _held(model: nn.Module) -> Callable[[], None]:
-    """Returns what puts a model back as it is now, without a trace where nothing has changed."""
-    modes = [(part, part.training) for part in model.modules()]
-    weights = [(tensor, tensor.detach().clone(), tensor.requires_grad) for tensor in model_probes.held_by(model)]
-
-    def put_back() -> None:
-        for part, mode in modes:
-            part.training = mode
-        for tensor, numbers, asks in weights:
-            tensor.requires_grad_(asks)
-            if not torch.equal(tensor, numbers):
-                tensor.data.copy_(numbers)
-
-    return put_back
-
-
-def built(question: Question, answer: Callable[..., Any]) -> nn.Module:
-    module, weights = answer(**(question.build or {})), question.weights
-    if not isinstance(module, nn.Module):
-        raise TypeError(f"expected a class of nn.Module, got one that makes a {type(module).__name__}")
-    if question.probe in ("parameters", "state"):
-        return module  # it is only looked at
-    if weights is not None:
-        _load(module, build(weights))
-    module.train(isinstance(weights, plain.Model) and weights.training)
-    return module
-
-
-def _load(module: nn.Module, weights: dict[str, Tensor]) -> None:
-    """Gives a module the weights that it has a place for, so that one forgotten bias does not fail every question."""
-    places = module.state_dict()
-    with torch.no_grad():
-        for name, weight in weights.items():
-            if name in places and places[name].shape == weight.shape:
-                places[name].copy_(weight)
-
-
-def probe(call: Call) -> Any:
-    """Makes a call; returns what its question's probe gives, of a dict only the entries that count."""
-    found = PROBES[call.question.probe].act(call)
-    if not (call.question.entries and isinstance(found, dict)):
-        return found
-    return {
-        name: value
-        for name, value in found.items()
-        if any(fnmatch(str(name), pattern) for pattern in call.question.entries)
-    }
 
 
 @probed("result", is_result=True, of_a_model=True)
@@ -311,39 +54,6 @@ def _parts(call: Call) -> list[str]:
 def _parameters(call: Call) -> Any:
     """Returns shapes and what trains, of a returned model or, without a call, of one that is built."""
     return call.seen(model_probes.parameters) if call.module is None else model_probes.parameters(call.module)
-
-
-@probed("state")
-def _state(call: Call) -> dict[str, Any]:
-    """Returns name -> (shape, trainable) for all that a checkpoint keeps of a module: a tensor may have two names."""
-    kept = call.module.state_dict(keep_vars=True) if call.module is not None else {}
-    return {name: (tuple(tensor.shape), tensor.requires_grad) for name, tensor in kept.items()}
-
-
-@probed("first numbers")
-def _first_numbers(call: Call) -> dict[str, Any]:
-    """Returns of each parameter, and buffer, of a new module what is known of numbers drawn by chance.
-
-    Shares and standard deviations come with one decimal, so that the module must be large where they are compared; what
-    would be 0 with one, and is not, comes with one digit.
-    Within one standard deviation of the mean are 0.68 of normal numbers, and 0.58 of uniform ones.
-    """
-    first, second = (built(call.question, call.answer).state_dict() for _ in range(2))
-    found = dict[str, Any]()
-    for name, numbers in first.items():
-        values = numbers.double()
-        found[f"{name}: mean"] = round(float(values.mean()), 1) + 0.0  # no -0.0
-        spread = float(values.std(correction=0))
-        found[f"{name}: standard deviation"] = round(spread, 1) or float(f"{spread:.0e}")
-        near = (values - values.mean()).abs() <= values.std(correction=0)
-        found[f"{name}: share within one standard deviation"] = round(float(near.double().mean()), 1)
-        rows = values.flatten(1) if values.dim() > 1 else values[:, None] if values.dim() else values[None, None]
-        kinds = len(rows.unique(dim=0))
-        alike = "all alike" if kinds <= 1 else "some alike" if kinds < len(rows) else "different"
-        found[f"{name}: rows"] = alike
-        same = name in second and torch.equal(numbers, second[name])
-        found[f"{name}: of two new modules"] = "the same numbers" if same else "other numbers"
-    return found
 
 
 @probed("origins", of_a_model=True)
@@ -381,13 +91,6 @@ def _calls(call: Call) -> Any:
     """Returns how often the submodule `part` runs, of the module that is built or of the first input."""
     model = call.inputs[0] if call.module is None else call.module
     return model_probes.calls(model, call.question.part, call.act)
-
-
-@probed("recording")
-def _recording(call: Call) -> Any:
-    """Returns whether gradients are recorded where that submodule runs."""
-    model = call.inputs[0] if call.module is None else call.module
-    return model_probes.recording(model, call.question.part, call.act)
 
 
 @probed("part", is_result=True)
@@ -441,12 +144,6 @@ def _mode(call: Call) -> str:
     """Returns the mode of the first model among the inputs after the call."""
     call.act()
     return "training mode" if first_model(call.inputs).training else "evaluation mode"
-
-
-@probed("modes", of_a_model=True)
-def _modes(call: Call) -> Any:
-    """Returns the mode of a returned model, and the names of its parts that are in the other one."""
-    return call.seen(model_probes.modes)
 
 
 @probed("seeds")
@@ -718,47 +415,6 @@ def _gradients(call: Call) -> dict[str, Tensor]:
                 seen = part[part.isfinite()]
                 seen.mul(torch.cos(torch.arange(seen.numel(), dtype=seen.dtype))).sum().backward(retain_graph=True)
     return {f"a gradient of {name}": value.grad for name, value in named.items() if value.grad is not None}
-
-
-@probed("contexts", is_result=True)
-def _contexts(call: Call) -> dict[str, Any]:
-    """Encodes the source of the question and then that of `follow_up`, and decodes twice with what came first.
-
-    The second time the context is one that notes the weights of attention.
-    """
-    module: Any = call.module
-    source, lengths, target = call.inputs
-    context = module.encode(source, lengths)
-    module.encode(*build_inputs(copy.deepcopy(call.question.follow_up or ())))
-    first = module.decode(target[:, :-1], context)
-    context.maps = {}
-    found = {"the first words": first, "all words": module.decode(target, context)}
-    return found | {"attentions whose weights stand in the context": len(context.maps)}
-
-
-@probed("merged", is_result=True)
-def _merged(call: Call) -> dict[str, Any]:
-    """Returns the weights of the layer that `merged()` of a module gives, and what the module gives afterwards.
-
-    Also which of these weights lie in the module's memory, of which weights of the module it has changed whether they
-    learn, and which type they have when the module is in double.
-    """
-    module: Any = call.module
-    held, learned = list(module.state_dict().values()), _learning_weights(module)
-    merged = module.merged()
-    found = {
-        "the merged layer": model_probes.see(merged, "", model_probes.weights_of),
-        "the layer itself, afterwards": call.act(),
-        "shared with the layer itself": model_probes.see(merged, "", lambda layer: model_probes.shared(layer, held)),
-        "what learns otherwise afterwards": learned ^ _learning_weights(module),
-    }
-    module.double()
-    found["merged in double precision"] = model_probes.see(module.merged(), "", model_probes.types)
-    return found
-
-
-def _learning_weights(module: nn.Module) -> set[str]:
-    return {name for name, weight in module.named_parameters() if weight.requires_grad}
 
 
 @probed("in training", is_result=True)
