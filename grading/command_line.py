@@ -61,6 +61,16 @@ def _parser() -> argparse.ArgumentParser:
     new.add_argument("notebook", help="its notebook's full name: 01_causal_mask")
     new.add_argument("name", help="the name of the function or class that a student writes")
 
+    prove = add(
+        "prove",
+        "grading.authoring.prove:command",
+        "prove an exercise: right answers earn all, wrong ones lose marks and get their hint",
+        "causal_mask",
+        "causal_mask --students 20",
+    )
+    prove.add_argument("exercise", help="the name of its function or class")
+    prove.add_argument("--students", type=int, default=1, help="on the questions of so many students (default: 1)")
+
     release = add(
         "release",
         "grading.authoring.release:command",

@@ -55,6 +55,7 @@ def test_a_folder_without_a_course_is_named(tmp_path: Path, capsys: pytest.Captu
     ("build 99", "99"),
     ("build 99 --check", "99"),
     ("new 99_none token_count", "no notebook is called '99_none'"),
+    ("prove causal_maks", "no exercise is called 'causal_maks'; did you mean causal_mask?"),
     ("doctor .", ". is a folder; expected a notebook file"),
     ("doctor nope.ipynb", "there is no file nope.ipynb"),
 ])  # fmt: skip
@@ -96,10 +97,8 @@ def test_each_commands_help_has_an_example(command: str, capsys: pytest.CaptureF
 def test_every_command_is_known(capsys: pytest.CaptureFixture[str]) -> None:
     with pytest.raises(SystemExit, match="0"):
         main(["--help"])
-    known = (
-        "build,new,release,book,demo,due,extend,collect,autograde,regrade,essays,similar,feedback,hand-back,solutions"
-    )
-    assert f"{{{known},report,export,doctor}}" in capsys.readouterr().out
+    known = "build,new,prove,release,book,demo,due,extend,collect,autograde,regrade,essays,similar,feedback,hand-back"
+    assert f"{{{known},solutions,report,export,doctor}}" in capsys.readouterr().out
 
 
 class Undecided(CourseError):

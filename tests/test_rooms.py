@@ -47,8 +47,6 @@ BELOW = {
     "classroom": {"folder", "files", "notebooks", "autograder", "authoring"},
     "pages": {"folder", "files", "notebooks", "definitions", "autograder", "classroom"},
 }
-# Older notebooks, released when something lay elsewhere, import these; each passes on what it names.
-OLD_NAMES = {"helpers.__main__", "helpers.check", "helpers.data", "helpers.hints", "helpers.progress"}
 HEAVY = ["matplotlib", "nbgrader", "numpy", "pandas", "torch"]
 
 
@@ -58,7 +56,7 @@ def _modules() -> dict[str, Path]:
         for path in sorted((ROOT / top).rglob("*.py")):
             parts = path.relative_to(ROOT).with_suffix("").parts
             found[".".join(parts[:-1] if parts[-1] == "__init__" else parts)] = path
-    return {name: path for name, path in found.items() if name not in OLD_NAMES}
+    return found
 
 
 MODULES = _modules()

@@ -7,6 +7,7 @@ ids and metadata, no times.
 from __future__ import annotations
 
 import argparse
+import contextlib
 import copy
 import json
 import os
@@ -124,7 +125,7 @@ def execute(notebook: NotebookNode, folder: Path, *, experiments: bool = True) -
         resources={"metadata": {"path": str(folder)}},
     )
     try:
-        client.execute(env=os.environ | {"OMP_NUM_THREADS": "1"})
+        client.execute(env=os.environ | {"OMP_NUM_THREADS": "1", "PYTHONPATH": _this_clone_first()})
     except (CellExecutionError, CellTimeoutError, DeadKernelError) as problem:
         raise BuildError(f"{folder.name}: the solution notebook does not run: {problem}") from problem
     for cell in notebook.cells:
@@ -134,6 +135,11 @@ def execute(notebook: NotebookNode, folder: Path, *, experiments: bool = True) -
     notebook.metadata = {key: notebook.metadata[key] for key in ("kernelspec", "language_info")}
     notebook.metadata.language_info = {"name": "python"}
     return notebook
+
+
+def _this_clone_first() -> str:
+    """Returns where Python looks for modules: a kernel asks this clone's `tutor`, whichever is installed."""
+    return os.pathsep.join(filter(None, [str(ROOT), os.environ.get("PYTHONPATH", "")]))
 
 
 def _steady(output: NotebookNode) -> NotebookNode:
@@ -343,24 +349,46 @@ def build(selected: Iterable[str] = (), *, examples_only: bool = False, log: Cal
     With `examples_only` no notebook is run or written: what the checks ask is made, in seconds, and all that is common.
 
     Raises:
-        BuildError: when a source is not as it must be; files already made stay whole.
+        BuildError: when a source is not as it must be, or a notebook does not run; then no file is another one.
     """
     paths = sources(selected)
     _refuse_shared_names()
-    for file, content in common_products().items():  # before any notebook runs: its last cell reads them
-        if write_whole(file, content):
-            log(f"{file.relative_to(ROOT)}: made")
-    for path in paths:
-        made, solution = products(path), Course(ROOT).solution(path.stem)
-        for file in [file for file in made if file.suffix == ".json"]:  # the checks of the run below read them
-            content = made.pop(file)
-            if not agrees(file, content) and write_whole(file, content):
+    common, made_of = common_products(), {path: products(path) for path in paths}
+    with _all_or_nothing() as write:
+        for file, content in common.items():  # before any notebook runs: its last cell reads them
+            if write(file, content):
                 log(f"{file.relative_to(ROOT)}: made")
-        if examples_only:
-            continue
-        made[solution] = text(_solved(path.stem, nbformat.reads(made[solution], as_version=4), solution.parent))
-        for file, content in made.items():
-            log(f"{file.relative_to(ROOT)}: {'made' if write_whole(file, content) else 'unchanged'}")
+        for path, made in made_of.items():
+            solution = Course(ROOT).solution(path.stem)
+            for file in [file for file in made if file.suffix == ".json"]:  # the checks of the run below read them
+                content = made.pop(file)
+                if not agrees(file, content) and write(file, content):
+                    log(f"{file.relative_to(ROOT)}: made")
+            if examples_only:
+                continue
+            made[solution] = text(_solved(path.stem, nbformat.reads(made[solution], as_version=4), solution.parent))
+            for file, content in made.items():
+                log(f"{file.relative_to(ROOT)}: {'made' if write(file, content) else 'unchanged'}")
+
+
+@contextlib.contextmanager
+def _all_or_nothing() -> Iterator[Callable[[Path, str], bool]]:
+    """Gives a function that writes a file whole, and says whether it has; after an error each is as it was before."""
+    before = dict[Path, bytes | None]()
+
+    def write(file: Path, content: str) -> bool:
+        before.setdefault(file, file.read_bytes() if file.exists() else None)
+        return write_whole(file, content)
+
+    try:
+        yield write
+    except BaseException:
+        for file, content in before.items():
+            if content is None:
+                file.unlink(missing_ok=True)
+            else:
+                write_whole(file, content)
+        raise
 
 
 def _solved(name: str, draft: NotebookNode, folder: Path) -> NotebookNode:
@@ -408,7 +436,7 @@ def _stages(examples: dict[str, Any]) -> list[str]:
 
 def _shown_otherwise(solved: NotebookNode, stages: Mapping[str, Sequence[str]]) -> Iterator[str]:
     """Yields the exercises whose checks show other stages, as text or page, than they have today, in a run notebook."""
-    from tutor.checking.judging import KEEPS
+    from tutor.checking.sentences import KEEPS
     from tutor.checking.verdict import sentence_as_html, sign_as_html
 
     for cell in solved.cells:
@@ -438,7 +466,7 @@ def command(options: argparse.Namespace) -> int:
     """Runs `python -m grading build` and returns its exit status.
 
     Raises:
-        BuildError: when a source is not as it must be; files already made stay whole.
+        BuildError: when a source is not as it must be, or a notebook does not run; then no file is another one.
     """
     if not options.check:
         build(options.notebook, examples_only=options.examples)

@@ -15,117 +15,124 @@ from tutor.files import write_whole
 
 DEFINITION = '''"""Exercise NAME of notebook NN."""
 
+import torch
+from torch import Tensor
+
 from grading.definitions.definition import Definition
+from grading.exercises.draws import seed_from
 from tutor.checking.answers import Question
 
 exercise = Definition(minutes=5, difficulty=1)
 
 
 @exercise.reference
-def NAME(b: int, n: int) -> int:
-    return b * n
+def NAME(x: Tensor) -> Tensor:
+    return (x != 0).sum(dim=1)
+
+
+# A tensor is drawn from a seed, so that a question is the same each time that it is made.
+def _batch(b: int, n: int, seed: int) -> Question:
+    """Returns a question on b sentences of n places: words from 1 to 9, and padding, 0."""
+    return Question((torch.randint(10, (b, n), generator=torch.Generator().manual_seed(seed)),))
 
 
 # A stage has questions that every student's check asks, and others that are drawn for each student when grading.
-@exercise.stage("one sentence", points=0.5, public=[Question((1, 5)), Question((1, 8))])
+@exercise.stage("one sentence", points=0.5, public=[_batch(1, 6, 1), _batch(1, 8, 2)])
 def _(rng):
-    """One sentence of n tokens: how many tokens are in the batch?"""
-    yield Question((1, rng.randint(9, 30)))
+    """One sentence of n places: at how many of them is a word, and no padding?"""
+    yield _batch(1, rng.randint(20, 30), seed_from(rng))
 
 
-@exercise.stage("several sentences", points=0.5, public=[Question((2, 5)), Question((4, 3))], decisive=True)
+@exercise.stage("several sentences", points=0.5, public=[_batch(2, 5, 3), _batch(4, 3, 4)], decisive=True)
 def _(rng):
-    """Each of the b sentences has n tokens."""
+    """Each of the b sentences is counted by itself: b numbers come back."""
     for _ in range(3):
-        yield Question((rng.randint(3, 9), rng.randint(12, 30)))
+        yield _batch(rng.randint(3, 9), rng.randint(12, 30), seed_from(rng))
 
 
 # The domain of the arguments: every student is asked each value and each pair; a range stands for one of its numbers.
-@exercise.corners("several sentences", b=(1, 2, range(65, 80)), n=(0, 1, range(101, 110), range(1001, 1010)))
+@exercise.corners("several sentences", b=(1, 2, range(65, 80)), n=(1, 2, range(101, 110), range(1001, 1010)))
 def _(rng, b, n):
-    return Question((b, n))
+    return _batch(b, n, seed_from(rng))
 
 
 # A known mistake: a small wrong answer, recognised by its results, and the hint that it deserves.
-@exercise.mistake("the sum")
-def _(b, n):
-    """Two sentences of five tokens are ten tokens, not seven."""
-    return b + n
+@exercise.mistake("padding counts as well")
+def _(x):
+    """Where a token is 0, there is no word: `x != 0` says where one is."""
+    return torch.full((len(x),), x.shape[1])
 
 
-@exercise.mistake("the sentences are counted")
-def _(b, n):
-    """That is how many sentences there are. Each of them has n tokens."""
-    return b
+@exercise.mistake("the whole batch is counted")
+def _(x):
+    """Each sentence is a row: `sum(dim=1)` adds what is in each row."""
+    return (x != 0).sum()
 
 
-@exercise.mistake("the tokens of one sentence")
-def _(b, n):
-    """That is one sentence. There are b of them."""
-    return n
+@exercise.mistake("the padding is counted")
+def _(x):
+    """That is how many places are empty. A word is where `x` is not 0."""
+    return (x == 0).sum(dim=1)
 '''
 
 HINTS = """## Hint 1
 
-A question that leads there: how many tokens are in one sentence, and how many in two of the same length?
+A question that leads there: by which number do you see that there is no word at a place?
 
 ## Hint 2
 
-The idea, with a small example: with $b = 2$ and $n = 3$ there are three tokens in sentence 0, and three in sentence 1.
+The idea, with a small example: the sentence `[4, 7, 0, 0]` has two words, at the places where `x != 0` is True.
 
 ## Hint 3
 
-The shape of each step, never the answer: one line is enough, with `return` and one operation on the two numbers.
+The shape of each step, never the answer: True and False for each place, `(b, n)`, then one number for each row, `(b,)`.
 """
 
-BANK = """# %% right: a product
-def NAME(b, n):
-    return b * n
+BANK = """# %% right: compared and added up
+def NAME(x):
+    return (x != 0).sum(dim=1)
+
+
+# %% right: counted by PyTorch
+def NAME(x):
+    return torch.count_nonzero(x, dim=1)
 
 
 # %% right: counted sentence by sentence
-def NAME(b, n):
-    tokens = 0
-    for _ in range(b):
-        tokens += n
-    return tokens
+def NAME(x):
+    return torch.tensor([sum(token != 0 for token in sentence) for sentence in x.tolist()])
 
 
-# %% right: the length of a list
-def NAME(b, n):
-    return len([(sentence, token) for sentence in range(b) for token in range(n)])
+# %% wrong: the width -> padding counts as well
+def NAME(x):
+    return torch.full((x.shape[0],), x.shape[1])
 
 
-# %% wrong: added -> the sum
-def NAME(b, n):
-    return b + n
+# %% wrong: no dimension -> the whole batch is counted
+def NAME(x):
+    return torch.count_nonzero(x)
 
 
-# %% wrong: the first number -> the sentences are counted
-def NAME(b, n):
-    return b
+# %% wrong: the other comparison -> the padding is counted
+def NAME(x):
+    return (x == 0).sum(dim=1)
 
 
-# %% wrong: the second number -> the tokens of one sentence
-def NAME(b, n):
-    return n
+# %% wrong: the other dimension ->
+def NAME(x):
+    return (x != 0).sum(dim=0)
 
 
-# %% wrong: one too few ->
-def NAME(b, n):
-    return b * n - 1
-
-
-# %% wrong: a square ->
-def NAME(b, n):
-    return n * n
+# %% wrong: the tokens themselves are added ->
+def NAME(x):
+    return x.sum(dim=1)
 """
 
 CELLS = '''# %% exercise="NAME"
-def NAME(b: int, n: int) -> int:
-    """Returns how many tokens a batch of b sentences of n tokens has."""
+def NAME(x: torch.Tensor) -> torch.Tensor:
+    """Returns how many words each sentence of a batch has, `(b,)`; in x, `(b, n)`, padding is 0."""
     ### BEGIN SOLUTION
-    return b * n
+    return (x != 0).sum(dim=1)
     ### END SOLUTION
 '''
 
@@ -134,7 +141,7 @@ TODO = """{files}
 Now three changes in {source}:
 1. a row in the table at its head, and 1 more in the table's total:
 
-# | `{name}` | how many tokens | 1 |
+# | `{name}` | how many words | 1 |
 
 2. a cell, where students should meet the exercise (the check cell is added):
 
@@ -144,7 +151,7 @@ Now three changes in {source}:
 Then build and prove it:
 
 .venv/bin/python -m grading build {number}
-.venv/bin/python -m pytest tests/definitions/test_bank.py tests/tutor/test_hints.py --all -k {name}
+.venv/bin/python -m grading prove {name}
 """
 
 

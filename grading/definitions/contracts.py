@@ -10,7 +10,7 @@ from __future__ import annotations
 import inspect
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
-from typing import Any, Protocol
+from typing import Any, Protocol, TypeVar
 
 import torch
 from torch import Tensor, nn
@@ -20,12 +20,14 @@ from tutor.checking.answers import Question, Reply
 from tutor.checking.building import build
 from tutor.checking.compare import difference
 from tutor.checking.interruptions import LEAVES, STOPS, STOPS_IT, can_stop, holds_batches
-from tutor.checking.judging import INPUTS_STAY as INPUTS_STAY
-from tutor.checking.judging import NO_GRADIENT, Case, Raised, StageCases, share
+from tutor.checking.judging import Case, Raised, StageCases, share
 from tutor.checking.places import ON_ONE
 from tutor.checking.plain import Other
-from tutor.checking.probes import DIFFER, TWO_NEW, is_differentiable
+from tutor.checking.probes import PROBES
+from tutor.checking.probes.several_notebooks import DIFFER, TWO_NEW, is_differentiable
 from tutor.checking.recipes import DATA, Model, models_in
+from tutor.checking.sentences import INPUTS_STAY as INPUTS_STAY
+from tutor.checking.sentences import NO_GRADIENT
 
 
 class Exercise(Protocol):
@@ -57,123 +59,86 @@ class Exercise(Protocol):
 
 TRIED = 6  # calls among which the one is looked for through which most gradients pass
 LARGE = "a long input as well as a short one"
+Asks = TypeVar("Asks", bound=Callable[..., Iterator[Question]])
 
 
 @dataclass(frozen=True)
 class Circumstance:
-    """One thing that every answer keeps: its name, where to look, and how a question is made from others.
-
-    `asks` gets the exercise and the plain calls among its questions, and yields questions; with `of_any_call` it gets
-    calls of which something else than the result is taken, too.
-    """
+    """One thing that every answer keeps: its name, where to look, and how a question is made from others."""
 
     name: str
     look: str
     asks: Callable[[Exercise, Sequence[Question]], Iterator[Question]]
-    of_any_call: bool = False
+    of_any_call: bool
 
 
-def _is_class(exercise: Exercise) -> bool:
-    return isinstance(exercise.reference, type)
+CIRCUMSTANCES: list[Circumstance] = []  # in the order of causes
 
 
-def _richest(calls: Sequence[Question]) -> Question:
-    """Returns the last of the calls that give most."""
-    return max(enumerate(calls), key=lambda one: (sum(value is not None for value in one[1].inputs), one[0]))[1]
+def circumstance(name: str, look: str, *, of_any_call: bool = False) -> Callable[[Asks], Asks]:
+    """Decorates what makes the questions of a circumstance, from an exercise and the plain calls among its questions.
 
-
-def _gradients(exercise: Exercise, calls: Sequence[Question]) -> Iterator[Question]:
-    """Yields the call through which most gradients pass: where a softmax has one winner, none does.
-
-    One where all inputs are finite numbers, and one where an input is not, as a mask of minus infinity.
+    With `of_any_call` it gets calls with another probe than the result, too.
     """
-    if exercise.trains or _is_class(exercise):
-        most = max(sum(value is not None for value in ask.inputs) for ask in calls)
-        rich = [ask for ask in reversed(calls) if sum(value is not None for value in ask.inputs) == most]
-        alike = dict[tuple[bool, ...], list[Question]]()
-        for ask in [ask for ask in rich if not any(map(_is_odd, ask.inputs))] or rich:
-            alike.setdefault(tuple(map(is_differentiable, ask.inputs)), []).append(replace(ask, probe="gradients"))
-        for asks in alike.values():
-            tried = [(ask, exercise.reply(ask).value) for ask in asks[:TRIED]]
-            richest = sorted(tried, key=lambda pair: _passing(pair[1]), reverse=True)
-            yield next((ask for ask, found in richest if _is_smooth(exercise, ask, found)), richest[0][0])
+
+    def add(asks: Asks) -> Asks:
+        CIRCUMSTANCES.append(Circumstance(name, look, asks, of_any_call))
+        return asks
+
+    return add
 
 
-def _is_smooth(exercise: Exercise, ask: Question, here: Any) -> bool:
-    """Says whether gradients, `here`, change evenly when all numbers become a little larger and a little smaller.
+def stages(exercise: Exercise, main: Sequence[StageCases]) -> list[StageCases]:
+    """Returns the stages on what every answer keeps, one for each circumstance that has questions.
 
-    At the corner of a ReLU, where round numbers add up to 0, they do not, and right answers have different ones.
+    Args:
+        main: the stages of the exercise, with their public cases.
     """
-    above, below = (exercise.reply(_moved(ask, by)).value for by in (1e-5, -1e-5))
-    if not all(isinstance(found, dict) and found.keys() == above.keys() for found in (above, below, here)):
-        return False
-    return difference(here, {name: (above[name] + below[name]) / 2 for name in here}) is None
+    asked = [(stage, case) for stage in main for case in stage.cases]
+    any_calls = [case.ask for _, case in asked if case.ask.inputs and not isinstance(case.wanted, Raised)]
+    plain_calls = [case.ask for stage, case in asked if _is_plain_call(stage, case)]
+    found = []
+    for one in CIRCUMSTANCES:
+        calls = any_calls if one.of_any_call else plain_calls
+        if one.name in exercise.exceptions or not calls:
+            continue
+        made = [(ask, exercise.reply(ask).value) for ask in one.asks(exercise, calls)]
+        if cases := [Case(ask, wanted) for ask, wanted in made if _is_comparable(ask, wanted)]:
+            found.append(
+                StageCases(
+                    one.name,
+                    one.look,
+                    0,
+                    "values",
+                    max(stage.tolerance for stage in main),
+                    tuple(cases),
+                    cost=share(exercise.points),
+                )
+            )
+    return found
 
 
-def _moved(ask: Question, by: float) -> Question:
-    """Returns the question with each number of inputs and weights a little larger or smaller."""
-
-    def moved(value: Any) -> Any:
-        if not is_differentiable(value):
-            return value
-        return value * (1 + by * torch.cos(torch.arange(value.numel())).view_as(value)).to(value.dtype)
-
-    weights = {name: moved(value) for name, value in ask.weights.items()} if isinstance(ask.weights, dict) else None
-    return replace(ask, inputs=tuple(map(moved, ask.inputs)), weights=weights or ask.weights)
+def _is_plain_call(stage: StageCases, case: Case) -> bool:
+    """Says whether a question is a call whose result is compared as it is."""
+    ask = case.ask
+    as_it_is = ask.probe == "result" and ask.follow_up is None and not ask.at and not stage.measure
+    return as_it_is and bool(ask.inputs) and not isinstance(case.wanted, Raised)
 
 
-def _is_odd(value: Any) -> bool:
-    """Says whether a tensor holds NaN or infinity: through what may be left out, no gradient is promised."""
-    return isinstance(value, Tensor) and value.is_floating_point() and bool((value.isnan() | value.isposinf()).any())
+def _is_comparable(ask: Question, wanted: Any) -> bool:
+    """Says whether there is anything to compare in what the reference gives."""
+    if ask.probe == "in double":
+        return str(wanted).startswith("torch.float")
+    if ask.probe == "device":
+        return bool(wanted == ON_ONE)
+    return not (wanted is None or isinstance(wanted, Other) or (isinstance(wanted, dict) and not wanted))
 
 
-def _smallest(calls: Sequence[Question]) -> Question:
-    """Returns of the calls that give most the one with the fewest numbers."""
-    most = max(sum(value is not None for value in ask.inputs) for ask in calls)
-    rich = [ask for ask in calls if sum(value is not None for value in ask.inputs) == most]
-    return min(rich, key=lambda ask: sum(map(_numbers_in, ask.inputs)))
-
-
-def _numbers_in(value: Any) -> int:
-    return value.numel() if isinstance(value, Tensor) else value if type(value) is int else 0
-
-
-def _passing(gradients: Any) -> int:
-    """Returns how many numbers of the gradients are not 0; of what is none of gradients, 0."""
-    tensors = gradients.values() if isinstance(gradients, dict) else ()
-    return max((int((tensor.abs() > 1e-6).sum()) for tensor in tensors if isinstance(tensor, Tensor)), default=0)
-
-
-def _in_training(exercise: Exercise, calls: Sequence[Question]) -> Iterator[Question]:
-    for ask in _richest_of_each_way(exercise, calls):
-        yield replace(ask, probe="in training")
-
-
-def _richest_of_each_way(exercise: Exercise, calls: Sequence[Question]) -> list[Question]:
-    """Returns a call of a module built in each way: with and without an argument that may be left out."""
-    ways = dict[frozenset[str], list[Question]]()
-    for ask in calls if _is_class(exercise) else ():
-        ways.setdefault(frozenset(ask.build or {}), []).append(ask)
-    return [_richest(alike) for alike in ways.values()]
-
-
-def _in_double(exercise: Exercise, calls: Sequence[Question]) -> Iterator[Question]:
-    if exercise.trains or _is_class(exercise):
-        yield replace(_richest(calls), probe="in double")
-
-
-def _any_device(exercise: Exercise, calls: Sequence[Question]) -> Iterator[Question]:
-    """Yields a call for each choice of inputs that are left out, of what works on a GPU: of a module and of a function
-    through which training passes, or which is given a model.
-    """
-    found = dict[tuple[bool, ...], Question]()
-    for ask in calls:
-        works_there = exercise.trains or _is_class(exercise) or any(models_in(ask.inputs))
-        if works_there and ask.probe == "result" and ask.follow_up is None:
-            found[tuple(value is None for value in ask.inputs)] = replace(ask, probe="device", entries=())
-    yield from list(found.values())[:TRIED]
-
-
+@circumstance(
+    "asked again, after another question, it gives the same",
+    "It keeps something from one call to the next, which does not fit when inputs, weights or a model have changed "
+    "or a module was copied; or it hands out the same object twice.",
+)
 def _again(exercise: Exercise, calls: Sequence[Question]) -> Iterator[Question]:
     """Yields a call with another one in between, and the other way round; of a module ones with the same arguments.
 
@@ -225,30 +190,6 @@ def _with_a_changed_model(exercise: Exercise, ask: Question) -> Iterator[Questio
     goes = tuple(name for name, one in entries if not (_stops(one) or isinstance(one, Other)))
     if goes:
         yield replace(ask, entries=goes)
-
-
-def _after_an_interruption(exercise: Exercise, calls: Sequence[Question]) -> Iterator[Question]:
-    """Yields a call that what it is given may stop, a recorded function or a model that it does not change.
-
-    Of what the reference itself leaves changed nothing is compared, nor where it stops when it is called again.
-    """
-    stopping = [
-        replace(ask, probe="interrupted", entries=())
-        for ask in calls
-        if ask.build is None
-        and any(map(can_stop, ask.inputs))
-        and not any(isinstance(ask.inputs[place], Model) for place in ask.changes)
-    ]
-    for ask in sorted(stopping, key=lambda ask: sum(map(_numbers_in, ask.inputs)))[:TRIED]:
-        found = exercise.reply(ask).value
-        if isinstance(found, dict) and any(one is True for name, one in found.items() if name.endswith(STOPS_IT)):
-            yield replace(ask, entries=tuple(name for name, one in found.items() if _holds(name, one)))
-            return
-
-
-def _holds(name: str, found: Any) -> bool:
-    """Says whether an entry of the take "interrupted" of the reference must hold for all answers."""
-    return not (name.endswith((STOPS_IT, LEAVES)) and found) and not (_stops(found) or isinstance(found, Other))
 
 
 def _is_other_way(one: Question, other: Question) -> bool:
@@ -309,11 +250,12 @@ def _in_common(inputs: Sequence[Any], others: Sequence[Any]) -> int:
     return sum(_same(one, other) for one, other in zip(inputs, others, strict=False))
 
 
-def _same(one: Any, other: Any) -> bool:
-    """Says whether two plain values are the same, to the last digit."""
-    return one is other or bool(plain.encode(one) == plain.encode(other))
-
-
+@circumstance(
+    "a model keeps the mode in which it came",
+    "It calls `model.eval()` or `model.train()` and leaves it at that. Whoever trains the model goes on in the "
+    "wrong mode: put it back, or do without.",
+    of_any_call=True,
+)
 def _modes(exercise: Exercise, calls: Sequence[Question]) -> Iterator[Question]:
     """Yields a call with a model in training mode; that it changes nothing else in the model is asked elsewhere."""
     for ask in reversed(calls):
@@ -326,6 +268,185 @@ def _modes(exercise: Exercise, calls: Sequence[Question]) -> Iterator[Question]:
                 return
 
 
+@circumstance(
+    "what becomes of a model is what the text says, and no more",
+    "A model that is given again may have changed: trained, frozen, or of another number type. Keep nothing of it "
+    "from call to call, and leave what the text does not speak of: modes, dropout, and which weights train.",
+    of_any_call=True,
+)
+def _states(exercise: Exercise, calls: Sequence[Question]) -> Iterator[Question]:
+    """Yields a call that returns a model twice, for one that has changed in between.
+
+    And of a model that the call changes or returns, what becomes of its parts; it comes in training mode.
+    """
+    for ask in calls:
+        if PROBES[ask.probe].of_a_model and _is_alive(ask.inputs[0]) and not ask.build:
+            base = replace(ask, probe="returned twice", follow_up=None, entries=(), part="")
+            if not ask.changes and isinstance(exercise.reply(base).value, dict):
+                yield base
+            if 0 in ask.changes or ask.follow_up is not None or ask.probe != "result":
+                yield _left(exercise, replace(base, probe="left"))
+            return
+
+
+def _left(exercise: Exercise, ask: Question) -> Question:
+    """Returns the call with a model of which some weights are frozen, if the reference leaves that as it is."""
+    model: Model = replace(ask.inputs[0], training=True)
+    names = [name for name, _ in build(model).named_parameters()]
+    for frozen in () if model.freeze else ({names[0], names[-1]}, {names[0]}):
+        asked = replace(ask, inputs=(replace(model, freeze=tuple(sorted(frozen))), *ask.inputs[1:]))
+        found = exercise.reply(asked).value
+        kinds = {name: "frozen" if name in frozen else "trains" for name in names}
+        if isinstance(found, dict) and all(found.get(name) == kind for name, kind in kinds.items()):
+            return asked
+    return replace(ask, inputs=(model, *ask.inputs[1:]))
+
+
+@circumstance(
+    "after an interruption, what it was given is good for the same call once more",
+    "What it calls may end with an error, or be interrupted by Ctrl-C, at any time. Make what it adds to something "
+    "that was given, or that is kept, in a variable of its own, and add it when it is whole.",
+)
+def _after_an_interruption(exercise: Exercise, calls: Sequence[Question]) -> Iterator[Question]:
+    """Yields a call that what it is given may stop, a recorded function or a model that it does not change.
+
+    Of what the reference itself leaves changed nothing is compared, nor where it stops when it is called again.
+    """
+    stopping = [
+        replace(ask, probe="interrupted", entries=())
+        for ask in calls
+        if ask.build is None
+        and any(map(can_stop, ask.inputs))
+        and not any(isinstance(ask.inputs[place], Model) for place in ask.changes)
+    ]
+    for ask in sorted(stopping, key=lambda ask: sum(map(_numbers_in, ask.inputs)))[:TRIED]:
+        found = exercise.reply(ask).value
+        if isinstance(found, dict) and any(one is True for name, one in found.items() if name.endswith(STOPS_IT)):
+            yield replace(ask, entries=tuple(name for name, one in found.items() if _holds(name, one)))
+            return
+
+
+def _holds(name: str, found: Any) -> bool:
+    """Says whether an entry of the probe "interrupted" of the reference must hold for all answers."""
+    return not (name.endswith((STOPS_IT, LEAVES)) and found) and not (_stops(found) or isinstance(found, Other))
+
+
+@circumstance(
+    "each method gives what its description says",
+    "A method of the class is called by itself.",
+)
+def _methods(exercise: Exercise, calls: Sequence[Question]) -> Iterator[Question]:
+    """Yields a call of the methods of a module that have a docstring and take what `forward` takes."""
+    forward = getattr(exercise.reference, "forward", None)
+    if not _is_class(exercise) or forward is None:
+        return
+    named = (name for name, one in inspect.getmembers(exercise.reference, inspect.isfunction) if one.__doc__)
+    takes = list(inspect.signature(forward).parameters)
+    mine = [name for name in named if name not in vars(nn.Module) and not name.startswith("_")]
+    entries = [n for n in mine if list(inspect.signature(getattr(exercise.reference, n)).parameters) == takes]
+    if entries and "forward" not in entries:
+        ask = _richest(calls)
+        alike = (one.inputs for one in reversed(calls) if one.build == ask.build and not _same(one.inputs, ask.inputs))
+        yield replace(ask, probe="methods", entries=tuple(entries), follow_up=next(alike, ask.inputs))
+
+
+@circumstance(
+    "a gradient passes through, wherever the result depends on a number",
+    NO_GRADIENT,
+)
+def _gradients(exercise: Exercise, calls: Sequence[Question]) -> Iterator[Question]:
+    """Yields the call through which most gradients pass: where a softmax has one winner, none does.
+
+    One where all inputs are finite numbers, and one where an input is not, as a mask of minus infinity.
+    """
+    if exercise.trains or _is_class(exercise):
+        most = max(sum(value is not None for value in ask.inputs) for ask in calls)
+        rich = [ask for ask in reversed(calls) if sum(value is not None for value in ask.inputs) == most]
+        alike = dict[tuple[bool, ...], list[Question]]()
+        for ask in [ask for ask in rich if not any(map(_is_odd, ask.inputs))] or rich:
+            alike.setdefault(tuple(map(is_differentiable, ask.inputs)), []).append(replace(ask, probe="gradients"))
+        for asks in alike.values():
+            tried = [(ask, exercise.reply(ask).value) for ask in asks[:TRIED]]
+            richest = sorted(tried, key=lambda pair: _passing(pair[1]), reverse=True)
+            yield next((ask for ask, found in richest if _is_smooth(exercise, ask, found)), richest[0][0])
+
+
+def _is_smooth(exercise: Exercise, ask: Question, here: Any) -> bool:
+    """Says whether gradients, `here`, change evenly when all numbers become a little larger and a little smaller.
+
+    At the corner of a ReLU, where round numbers add up to 0, they do not, and right answers have different ones.
+    """
+    above, below = (exercise.reply(_moved(ask, by)).value for by in (1e-5, -1e-5))
+    if not all(isinstance(found, dict) and found.keys() == above.keys() for found in (above, below, here)):
+        return False
+    return difference(here, {name: (above[name] + below[name]) / 2 for name in here}) is None
+
+
+def _moved(ask: Question, by: float) -> Question:
+    """Returns the question with each number of inputs and weights a little larger or smaller."""
+
+    def moved(value: Any) -> Any:
+        if not is_differentiable(value):
+            return value
+        return value * (1 + by * torch.cos(torch.arange(value.numel())).view_as(value)).to(value.dtype)
+
+    weights = {name: moved(value) for name, value in ask.weights.items()} if isinstance(ask.weights, dict) else None
+    return replace(ask, inputs=tuple(map(moved, ask.inputs)), weights=weights or ask.weights)
+
+
+def _is_odd(value: Any) -> bool:
+    """Says whether a tensor holds NaN or infinity: through what may be left out, no gradient is promised."""
+    return isinstance(value, Tensor) and value.is_floating_point() and bool((value.isnan() | value.isposinf()).any())
+
+
+def _passing(gradients: Any) -> int:
+    """Returns how many numbers of the gradients are not 0; of what is none of gradients, 0."""
+    tensors = gradients.values() if isinstance(gradients, dict) else ()
+    return max((int((tensor.abs() > 1e-6).sum()) for tensor in tensors if isinstance(tensor, Tensor)), default=0)
+
+
+@circumstance(
+    "in training mode as in evaluation mode",
+    "The exercise asks for nothing that differs between `train()` and `eval()`: no dropout and no noise.",
+)
+def _in_training(exercise: Exercise, calls: Sequence[Question]) -> Iterator[Question]:
+    for ask in _richest_of_each_way(exercise, calls):
+        yield replace(ask, probe="in training")
+
+
+@circumstance(
+    "double precision stays double precision",
+    "Make new tensors of the type of what is given: `torch.zeros(..., dtype=x.dtype)`, or `x.new_zeros(...)`; do "
+    "not call `.float()` on it.",
+)
+def _in_double(exercise: Exercise, calls: Sequence[Question]) -> Iterator[Question]:
+    if exercise.trains or _is_class(exercise):
+        yield replace(_richest(calls), probe="in double")
+
+
+@circumstance(
+    "it stays on the device of its inputs",
+    "On a GPU it stops, or its result lies elsewhere. Make new tensors where the inputs are: "
+    "`torch.zeros(..., device=x.device)`, or `x.new_zeros(...)`; `register_buffer` takes a table along with its "
+    "module.",
+    of_any_call=True,
+)
+def _any_device(exercise: Exercise, calls: Sequence[Question]) -> Iterator[Question]:
+    """Yields a call for each choice of inputs that are left out, of what works on a GPU: of a module and of a function
+    through which training passes, or which is given a model.
+    """
+    found = dict[tuple[bool, ...], Question]()
+    for ask in calls:
+        works_there = exercise.trains or _is_class(exercise) or any(models_in(ask.inputs))
+        if works_there and ask.probe == "result" and ask.follow_up is None:
+            found[tuple(value is None for value in ask.inputs)] = replace(ask, probe="device", entries=())
+    yield from list(found.values())[:TRIED]
+
+
+@circumstance(
+    "what may be left out has the default of the signature",
+    "An argument was left out that the first line of the exercise gives a default.",
+)
 def _defaults(exercise: Exercise, calls: Sequence[Question]) -> Iterator[Question]:
     """Yields a call without each argument that has a default: one in which it matters that it is left out.
 
@@ -371,6 +492,11 @@ def _revealing(
         yield left[-1]
 
 
+@circumstance(
+    LARGE,
+    "It is right for what is small only. Is there a table, a limit or a number type that a longer input exceeds?",
+    of_any_call=True,
+)
 def _large(exercise: Exercise, calls: Sequence[Question]) -> Iterator[Question]:
     """Yields the large questions, and what gradients pass through the first."""
     yield from exercise.large
@@ -378,35 +504,56 @@ def _large(exercise: Exercise, calls: Sequence[Question]) -> Iterator[Question]:
         yield from (replace(ask, probe="gradients") for ask in exercise.large[:1] if ask.probe == "result")
 
 
-CHANGES_MODEL = ("origins", "shared", "modes", "parameters", "learns", "after", "result")  # takes of such calls
+@circumstance(
+    "random numbers, and PyTorch's settings, stay the caller's",
+    "It calls `torch.manual_seed` or `random.seed`, or makes a generator with a seed of its own: then all who draw "
+    "after it draw the same numbers, and two new modules begin with the same weights. Or it switches gradients off "
+    "for the whole program: `with torch.no_grad():` does it for some lines.",
+    of_any_call=True,
+)
+def _random_numbers(exercise: Exercise, calls: Sequence[Question]) -> Iterator[Question]:
+    """Yields a small call; of a class the richest, or one of a module that draws its first weights, if there is any."""
+    chosen = [_richest(calls) if _is_class(exercise) else _smallest(calls)]
+    if _is_class(exercise):
+        chosen += [ask for ask in calls[:TRIED] if ask.probe == "result"]
+    asks = [replace(ask, probe="random numbers", follow_up=None, entries=()) for ask in chosen]
+    yield next((ask for ask in asks if _draws_weights(exercise.reply(ask).value)), asks[0])
 
 
-def _states(exercise: Exercise, calls: Sequence[Question]) -> Iterator[Question]:
-    """Yields a call that returns a model twice, for one that has changed in between.
-
-    And of a model that the call changes or returns, what becomes of its parts; it comes in training mode.
-    """
-    for ask in calls:
-        if ask.probe in CHANGES_MODEL and _is_alive(ask.inputs[0]) and not ask.build:
-            base = replace(ask, probe="returned twice", follow_up=None, entries=(), part="")
-            if not ask.changes and isinstance(exercise.reply(base).value, dict):
-                yield base
-            if 0 in ask.changes or ask.follow_up is not None or ask.probe != "result":
-                yield _left(exercise, replace(base, probe="left"))
-            return
+def _smallest(calls: Sequence[Question]) -> Question:
+    """Returns of the calls that give most the one with the fewest numbers."""
+    most = max(sum(value is not None for value in ask.inputs) for ask in calls)
+    rich = [ask for ask in calls if sum(value is not None for value in ask.inputs) == most]
+    return min(rich, key=lambda ask: sum(map(_numbers_in, ask.inputs)))
 
 
-def _left(exercise: Exercise, ask: Question) -> Question:
-    """Returns the call with a model of which some weights are frozen, if the reference leaves that as it is."""
-    model: Model = replace(ask.inputs[0], training=True)
-    names = [name for name, _ in build(model).named_parameters()]
-    for frozen in () if model.freeze else ({names[0], names[-1]}, {names[0]}):
-        asked = replace(ask, inputs=(replace(model, freeze=tuple(sorted(frozen))), *ask.inputs[1:]))
-        found = exercise.reply(asked).value
-        kinds = {name: "frozen" if name in frozen else "trains" for name in names}
-        if isinstance(found, dict) and all(found.get(name) == kind for name, kind in kinds.items()):
-            return asked
-    return replace(ask, inputs=(model, *ask.inputs[1:]))
+# --- what several circumstances need ----------------------------------------------------------------------------------
+
+
+def _is_class(exercise: Exercise) -> bool:
+    return isinstance(exercise.reference, type)
+
+
+def _richest(calls: Sequence[Question]) -> Question:
+    """Returns the last of the calls that give most."""
+    return max(enumerate(calls), key=lambda one: (sum(value is not None for value in one[1].inputs), one[0]))[1]
+
+
+def _numbers_in(value: Any) -> int:
+    return value.numel() if isinstance(value, Tensor) else value if type(value) is int else 0
+
+
+def _richest_of_each_way(exercise: Exercise, calls: Sequence[Question]) -> list[Question]:
+    """Returns a call of a module built in each way: with and without an argument that may be left out."""
+    ways = dict[frozenset[str], list[Question]]()
+    for ask in calls if _is_class(exercise) else ():
+        ways.setdefault(frozenset(ask.build or {}), []).append(ask)
+    return [_richest(alike) for alike in ways.values()]
+
+
+def _same(one: Any, other: Any) -> bool:
+    """Says whether two plain values are the same, to the last digit."""
+    return one is other or bool(plain.encode(one) == plain.encode(other))
 
 
 def _stops(value: Any) -> bool:
@@ -417,154 +564,8 @@ def _is_alive(value: Any) -> bool:
     return isinstance(value, Model) and value.name not in DATA and not (value.state or value.meta)
 
 
-def _methods(exercise: Exercise, calls: Sequence[Question]) -> Iterator[Question]:
-    """Yields a call of the methods of a module that have a docstring and take what `forward` takes."""
-    forward = getattr(exercise.reference, "forward", None)
-    if not _is_class(exercise) or forward is None:
-        return
-    named = (name for name, one in inspect.getmembers(exercise.reference, inspect.isfunction) if one.__doc__)
-    takes = list(inspect.signature(forward).parameters)
-    mine = [name for name in named if name not in vars(nn.Module) and not name.startswith("_")]
-    entries = [n for n in mine if list(inspect.signature(getattr(exercise.reference, n)).parameters) == takes]
-    if entries and "forward" not in entries:
-        ask = _richest(calls)
-        alike = (one.inputs for one in reversed(calls) if one.build == ask.build and not _same(one.inputs, ask.inputs))
-        yield replace(ask, probe="methods", entries=tuple(entries), follow_up=next(alike, ask.inputs))
-
-
-def _random_numbers(exercise: Exercise, calls: Sequence[Question]) -> Iterator[Question]:
-    """Yields a small call; of a class the richest, or one of a module that draws its first weights, if there is any."""
-    chosen = [_richest(calls) if _is_class(exercise) else _smallest(calls)]
-    if _is_class(exercise):
-        chosen += [ask for ask in calls[:TRIED] if ask.probe == "result"]
-    asks = [replace(ask, probe="random numbers", follow_up=None, entries=()) for ask in chosen]
-    yield next((ask for ask in asks if _draws_weights(exercise.reply(ask).value)), asks[0])
-
-
 def _draws_weights(found: Any) -> bool:
     return isinstance(found, dict) and found.get(TWO_NEW) == DIFFER
 
 
-CIRCUMSTANCES = (  # in the order of causes
-    Circumstance(
-        "asked again, after another question, it gives the same",
-        "It keeps something from one call to the next, which does not fit when inputs, weights or a model have changed "
-        "or a module was copied; or it hands out the same object twice.",
-        _again,
-    ),
-    Circumstance(
-        "a model keeps the mode in which it came",
-        "It calls `model.eval()` or `model.train()` and leaves it at that. Whoever trains the model goes on in the "
-        "wrong mode: put it back, or do without.",
-        _modes,
-        of_any_call=True,
-    ),
-    Circumstance(
-        "what becomes of a model is what the text says, and no more",
-        "A model that is given again may have changed: trained, frozen, or of another number type. Keep nothing of it "
-        "from call to call, and leave what the text does not speak of: modes, dropout, and which weights train.",
-        _states,
-        of_any_call=True,
-    ),
-    Circumstance(
-        "after an interruption, what it was given is good for the same call once more",
-        "What it calls may end with an error, or be interrupted by Ctrl-C, at any time. Make what it adds to something "
-        "that was given, or that is kept, in a variable of its own, and add it when it is whole.",
-        _after_an_interruption,
-    ),
-    Circumstance(
-        "each method gives what its description says",
-        "A method of the class is called by itself.",
-        _methods,
-    ),
-    Circumstance(
-        "a gradient passes through, wherever the result depends on a number",
-        NO_GRADIENT,
-        _gradients,
-    ),
-    Circumstance(
-        "in training mode as in evaluation mode",
-        "The exercise asks for nothing that differs between `train()` and `eval()`: no dropout and no noise.",
-        _in_training,
-    ),
-    Circumstance(
-        "double precision stays double precision",
-        "Make new tensors of the type of what is given: `torch.zeros(..., dtype=x.dtype)`, or `x.new_zeros(...)`; do "
-        "not call `.float()` on it.",
-        _in_double,
-    ),
-    Circumstance(
-        "it stays on the device of its inputs",
-        "On a GPU it stops, or its result lies elsewhere. Make new tensors where the inputs are: "
-        "`torch.zeros(..., device=x.device)`, or `x.new_zeros(...)`; `register_buffer` takes a table along with its "
-        "module.",
-        _any_device,
-        of_any_call=True,
-    ),
-    Circumstance(
-        "what may be left out has the default of the signature",
-        "An argument was left out that the first line of the exercise gives a default.",
-        _defaults,
-    ),
-    Circumstance(
-        LARGE,
-        "It is right for what is small only. Is there a table, a limit or a number type that a longer input exceeds?",
-        _large,
-        of_any_call=True,
-    ),
-    Circumstance(
-        "random numbers, and PyTorch's settings, stay the caller's",
-        "It calls `torch.manual_seed` or `random.seed`, or makes a generator with a seed of its own: then all who draw "
-        "after it draw the same numbers, and two new modules begin with the same weights. Or it switches gradients off "
-        "for the whole program: `with torch.no_grad():` does it for some lines.",
-        _random_numbers,
-        of_any_call=True,
-    ),
-)
 NAMES = (INPUTS_STAY, *(one.name for one in CIRCUMSTANCES))
-
-
-def stages(exercise: Exercise, main: Sequence[StageCases]) -> list[StageCases]:
-    """Returns the stages on what every answer keeps, one for each circumstance that has questions.
-
-    Args:
-        main: the stages of the exercise, with their public cases.
-    """
-    asked = [(stage, case) for stage in main for case in stage.cases]
-    any_calls = [case.ask for _, case in asked if case.ask.inputs and not isinstance(case.wanted, Raised)]
-    plain_calls = [case.ask for stage, case in asked if _is_plain_call(stage, case)]
-    found = []
-    for circumstance in CIRCUMSTANCES:
-        calls = any_calls if circumstance.of_any_call else plain_calls
-        if circumstance.name in exercise.exceptions or not calls:
-            continue
-        made = [(ask, exercise.reply(ask).value) for ask in circumstance.asks(exercise, calls)]
-        if cases := [Case(ask, wanted) for ask, wanted in made if _is_comparable(ask, wanted)]:
-            found.append(
-                StageCases(
-                    circumstance.name,
-                    circumstance.look,
-                    0,
-                    "values",
-                    max(stage.tolerance for stage in main),
-                    tuple(cases),
-                    cost=share(exercise.points),
-                )
-            )
-    return found
-
-
-def _is_plain_call(stage: StageCases, case: Case) -> bool:
-    """Says whether a question is a call whose result is compared as it is."""
-    ask = case.ask
-    as_it_is = ask.probe == "result" and ask.follow_up is None and not ask.at and not stage.measure
-    return as_it_is and bool(ask.inputs) and not isinstance(case.wanted, Raised)
-
-
-def _is_comparable(ask: Question, wanted: Any) -> bool:
-    """Says whether there is anything to compare in what the reference gives."""
-    if ask.probe == "in double":
-        return str(wanted).startswith("torch.float")
-    if ask.probe == "device":
-        return bool(wanted == ON_ONE)
-    return not (wanted is None or isinstance(wanted, Other) or (isinstance(wanted, dict) and not wanted))

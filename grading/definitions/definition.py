@@ -29,6 +29,7 @@ import random
 import re
 from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass
+from types import FunctionType
 from typing import Any, TypeVar, overload
 
 from grading.definitions.corners import Corners
@@ -38,6 +39,7 @@ from tutor.checking.answers import Question
 Draw = Callable[[random.Random], Iterable[Question]]
 Answer = TypeVar("Answer", bound=Callable[..., Any])
 Drawing = TypeVar("Drawing", bound=Draw)
+Part = TypeVar("Part", bound=Callable[..., Any])
 
 
 class ExerciseError(CourseError):
@@ -99,8 +101,8 @@ class Definition:
 
     Attributes:
         references: the right answer; there must be one.
-        stages: those so far; others, made by a function, may be added to them.
-        mistakes: in the same way.
+        stages: those so far.
+        mistakes: those so far.
         large: see `Exercise`.
         domain: see `Exercise`.
     """
@@ -162,12 +164,21 @@ class Definition:
         def add(draw: Drawing) -> Drawing:
             look = _text(draw, f"stage {name!r}: expected where to look")
             questions = list(draw(random.Random(seed))) if public is None else public
-            self.stages.append(
-                Stage(name, points, look, questions, draw, view, tolerance, sealed, raises, measure, decisive)
-            )
-            return draw
+            self.add(Stage(name, points, look, questions, draw, view, tolerance, sealed, raises, measure, decisive))
+            return _named(draw, name)
 
         return add
+
+    def add(self, *stages: Stage) -> None:
+        """Takes stages that a function has made, where several differ in little.
+
+        Raises:
+            ExerciseError: when there is one of this name already.
+        """
+        for stage in stages:
+            if stage.name in [one.name for one in self.stages]:
+                raise ExerciseError(f"two stages are called {stage.name!r}; expected a name of its own.")
+            self.stages.append(stage)
 
     def corners(
         self, stage: str, **dimensions: Sequence[Any]
@@ -179,7 +190,7 @@ class Definition:
 
         def add(question: Callable[..., Question | None]) -> Callable[..., Question | None]:
             self.domain.append(Corners(stage, dimensions, question))
-            return question
+            return _named(question, stage)
 
         return add
 
@@ -203,9 +214,16 @@ class Definition:
 
         def add(wrong: Answer) -> Answer:
             self.mistakes.append(Mistake(name, _text(wrong, f"mistake {name!r}: expected the hint"), wrong))
-            return wrong
+            return _named(wrong, name)
 
         return add
+
+
+def _named(part: Part, name: str) -> Part:
+    """Gives a function that is called `_` the name of its part, by which a traceback and a profile call it."""
+    if isinstance(part, FunctionType) and part.__code__.co_name == "_":
+        part.__code__ = part.__code__.replace(co_name=name)
+    return part
 
 
 def _text(documented: Callable[..., Any], expected: str) -> str:

@@ -23,7 +23,7 @@ from grading.definitions.definition import Definition, ExerciseError, Mistake, S
 from tutor.checking.answers import InProcess, Question, Reply
 from tutor.checking.judging import Case, Examples, Raised, StageCases, is_right, share, trace_of, words
 from tutor.checking.measures import INPUTS_KEPT, measured
-from tutor.checking.probes import RESULTS
+from tutor.checking.probes import PROBES
 
 MISTAKE_SECONDS = 5.0  # of CPU time, for one reply of a known mistake; thousands of times what any of them needs
 CHECK = "check"  # the seed of what is drawn for everybody
@@ -229,7 +229,7 @@ class Exercise:
 
     def _is_weak(self, stage: Stage) -> bool:
         drawn = self._of_check[stage.name]
-        if not any(case.ask.probe in RESULTS for case in drawn):
+        if not any(PROBES[case.ask.probe].is_result for case in drawn):
             return True
         further = (self._drawn(stage, f"{CHECK}|{number}") for number in range(1, TRIES))
         tries = chain([drawn], (self.cases(stage, asks) for asks in further))
@@ -246,7 +246,7 @@ class Exercise:
 
     def _known_replies(self, asked: Mapping[str, Sequence[Case]]) -> Sequence[tuple[Question, Reply]]:
         cases = [(stage, case) for stage in self.stages if not stage.sealed for case in asked[stage.name]]
-        return [(case.ask, self._reply(stage, case)) for stage, case in cases if case.ask.probe in RESULTS]
+        return [(case.ask, self._reply(stage, case)) for stage, case in cases if PROBES[case.ask.probe].is_result]
 
     def _reply(self, stage: Stage, case: Case) -> Reply:
         """Returns what the reference replies in a case, without asking it again where the case holds all of it."""
@@ -258,7 +258,7 @@ class Exercise:
 
         Where only the shape counts, it is enough that no known one has it.
         """
-        if case.ask.probe not in RESULTS:
+        if not PROBES[case.ask.probe].is_result:
             return False
         rule = StageCases(stage.name, "", 0, stage.view, stage.tolerance, (), stage.measure)
         value = self._reply(stage, case).value

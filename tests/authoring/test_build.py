@@ -308,6 +308,38 @@ def test_a_notebook_runs_beside_what_is_made_of_all_sources(copy: Path, monkeypa
     assert found == [wanted, wanted]
 
 
+@pytest.mark.parametrize("problem", [BuildError("the solution notebook does not run"), KeyboardInterrupt()])
+def test_a_build_that_fails_changes_no_file(
+    problem: BaseException, copy: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    new = copy / "tutor/check_examples/01_causal_mask/padding_mask.json"
+    new.unlink()
+    for name in ("tutor/check_examples/notebooks.json", "tutor/check_examples/01_causal_mask/causal_mask.json"):
+        (copy / name).write_text("{}", encoding="utf-8")
+    before = {path: path.read_bytes() for path in copy.rglob("*.*")}
+    found = list[bool]()
+
+    def execute(draft: nbformat.NotebookNode, folder: Path, experiments: bool = True) -> nbformat.NotebookNode:
+        found.append(new.exists())
+        raise problem
+
+    monkeypatch.setattr(build, "execute", execute)
+    with pytest.raises(type(problem)):
+        build.build(["01"], log=lambda line: None)
+    assert found == [True]  # the run has it, as its checks read it
+    assert {path: path.read_bytes() for path in copy.rglob("*.*")} == before
+
+
+def test_what_is_wrong_in_a_later_source_is_found_before_a_notebook_runs(
+    copy: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(build, "execute", lambda *_, **__: pytest.fail("a notebook is run"))
+    source = copy / "solutions/02_positional_encoding.py"
+    source.write_text(source.read_text("utf-8").replace("# | `order_blindness` |", "# | `order_blind` |"), "utf-8")
+    with pytest.raises(BuildError, match="order_blind"):
+        build.build(["00", "02"], log=lambda line: None)
+
+
 def test_examples_are_made_without_running_a_notebook(
     copy: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
 ) -> None:
@@ -453,13 +485,25 @@ def test_the_public_examples_do_not_reveal_a_sealed_answer() -> None:
                 assert all(ask["take"] == "random numbers" for ask in kept), name
 
 
-def test_a_cell_that_fails_is_named(tmp_path: Path) -> None:
-    notebook = nbformat.v4.new_notebook(
-        cells=[nbformat.v4.new_code_cell("1 / 0")],
+def of_one_cell(source: str) -> nbformat.NotebookNode:
+    return nbformat.v4.new_notebook(
+        cells=[nbformat.v4.new_code_cell(source)],
         metadata={"kernelspec": {"name": "python3", "display_name": "p"}, "language_info": {"name": "python"}},
     )
+
+
+def test_a_cell_that_fails_is_named(tmp_path: Path) -> None:
     with pytest.raises(BuildError, match="ZeroDivisionError"):
-        build.execute(notebook, tmp_path)
+        build.execute(of_one_cell("1 / 0"), tmp_path)
+
+
+def test_a_notebook_asks_the_modules_of_its_own_clone(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    installed = tmp_path / "tutor" / "__init__.py"
+    installed.parent.mkdir()
+    installed.write_text("raise ImportError('the tutor of another clone')", encoding="utf-8")
+    monkeypatch.setenv("PYTHONPATH", str(tmp_path))
+    executed = build.execute(of_one_cell("import tutor\nprint(tutor.__file__)"), tmp_path)
+    assert executed.cells[0].outputs[0].text.strip() == str(build.ROOT / "tutor" / "__init__.py")
 
 
 def test_an_unknown_notebook_is_refused_in_one_sentence(capsys: pytest.CaptureFixture[str]) -> None:

@@ -60,6 +60,8 @@ def test_the_wheel_is_helpers_with_corpora_and_tutor(made: tuple[Path, Path]) ->
     assert {name.suffix for name in names if name.parts[0] in ("helpers", "tutor")} <= PARTS
     brought = [*release.corpora(), *release.tiny_models()]
     assert {name.name for name in names} >= {path.name for path in brought}
+    modules = {path.relative_to(ROOT) for folder in ("helpers", "tutor") for path in (ROOT / folder).rglob("*.py")}
+    assert {Path(name) for name in names} >= modules  # those whose names begin with a digit, too
     assert [name.parts[1:] for name in names if ".data" in name.parts[0]] == [
         ("data", "etc", "ipython", "ipython_kernel_config.json"),  # where every kernel of the environment reads it
         ("data", "etc", "jupyter", "nbgrader_config.py"),  # and nbgrader, in whatever folder

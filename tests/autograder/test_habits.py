@@ -344,6 +344,21 @@ TOLD = {
 }
 
 
+def older_notebook(notebook: NotebookNode) -> None:
+    """One of an older release: its first cell, and an answer, import what has moved since."""
+    older = "from helpers.check import check\nfrom helpers.data import PAD, load\nfrom helpers.hints import hint"
+    cell(notebook, "setup").source = cell(notebook, "setup").source.replace("from tutor import check, hint", older)
+    assert older in cell(notebook, "setup").source
+    notebook.cells.append(code("from helpers.progress import progress"))
+    cell(notebook, "causal_mask").source = f"from helpers import data\n{MASK.replace('1)', 'data.PAD + 1)')}"
+
+
+def test_an_older_notebook_loses_no_mark(students: ForkServerClient, tmp_path: Path) -> None:
+    result = graded(students, changed(tmp_path / "ada" / ASSIGNMENT, older_notebook))
+    assert [result.verdicts[name].outcome for name in RIGHT] == ["right"] * len(RIGHT), result.errors
+    assert not result.errors
+
+
 @pytest.mark.parametrize("name", TOLD)
 def test_what_grading_cannot_do_is_reported(students: ForkServerClient, tmp_path: Path, name: str) -> None:
     change, sentence = TOLD[name]

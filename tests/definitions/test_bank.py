@@ -1,6 +1,6 @@
 """The proof of every exercise: right answers get full marks, wrong ones lose marks and get the right hint.
 
-`pytest --all tests/definitions/test_bank.py -k causal_mask` proves one exercise, `--students 20` on as many draws.
+`python -m grading prove causal_mask` proves one exercise, with `--students 20` on as many draws.
 Without `--all` answers are asked what is public: three right ones, one for each known mistake, and a wrong one that
 makes none; the first right one is graded, too. What belongs to one exercise runs in one process. `test_both_ways.py`
 asks every answer once more, what another student is.
@@ -17,6 +17,7 @@ import sacrebleu
 
 from grading.authoring import bank
 from grading.authoring.bank import BankAnswer
+from grading.authoring.prove import is_asked
 from grading.definitions import catalogue, exercise
 from grading.definitions.examiner import examine
 from tests.definitions import kept
@@ -24,7 +25,8 @@ from tutor.checking.answers import InProcess
 from tutor.checking.judging import Examples, judge
 from tutor.checks import public_examples
 
-ANSWERS = [answer for notebook in catalogue.notebooks() for answer in bank.answers(notebook)]
+NOTEBOOKS = [notebook for notebook in catalogue.notebooks() if any(map(is_asked, catalogue.names(notebook)))]
+ANSWERS = [answer for notebook in NOTEBOOKS for answer in bank.answers(notebook) if is_asked(answer.exercise)]
 EXERCISES = list(dict.fromkeys((answer.notebook, answer.exercise) for answer in ANSWERS))
 
 

@@ -15,8 +15,9 @@ from grading.definitions import catalogue, contracts, exercise
 from grading.definitions.exercise import Exercise, Stage
 from tutor.checking.answers import InProcess, Question
 from tutor.checking.building import build
-from tutor.checking.judging import INPUTS_STAY, KEEPS, judge
+from tutor.checking.judging import judge
 from tutor.checking.plain import Model, Recorded
+from tutor.checking.sentences import INPUTS_STAY, KEEPS
 from tutor.checking.verdict import Verdict
 
 AGAIN, MODE, MODEL, INTERRUPTED, METHODS, GRADIENT, TRAINING, DOUBLE, DEVICE, DEFAULT, LARGE, RANDOM = (

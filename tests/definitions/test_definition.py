@@ -109,6 +109,33 @@ def test_public_questions_are_stated_once(questions: dict[str, object]) -> None:
         defined().stage("small", points=1, **questions)  # type: ignore[call-overload]
 
 
+def test_stages_that_a_function_makes_are_added_each_with_a_name_of_its_own() -> None:
+    definition, made = Definition(), [Stage(name, 1, "look", [], lambda rng: []) for name in ("small", "large")]
+    definition.add(*made)
+    assert definition.stages == made
+    with pytest.raises(ExerciseError, match="two stages are called 'large'; expected a name of its own"):
+        definition.add(made[1])
+
+
+def test_a_traceback_says_in_which_part_an_error_was() -> None:
+    definition = Definition()
+
+    @definition.stage("small numbers", points=1, public=[])
+    def _(rng):  # type: ignore[no-untyped-def]
+        """Look here."""
+        return 1 / 0
+
+    @definition.mistake("by zero")
+    def _(number):  # type: ignore[no-untyped-def]
+        """Do not."""
+        raise ZeroDivisionError(number)
+
+    for part in (definition.stages[0].draw, definition.mistakes[0].answer):
+        with pytest.raises(ZeroDivisionError) as problem:
+            part(random.Random(1))  # type: ignore[arg-type]
+        assert problem.traceback[-1].name in ("small numbers", "by zero")
+
+
 def test_a_definition_without_a_reference_is_refused() -> None:
     with pytest.raises(ExerciseError, match="expected one reference, found none"):
         Exercise.of(Definition())

@@ -3,6 +3,8 @@
 import json
 import re
 from collections.abc import Callable
+from importlib import import_module
+from pathlib import Path
 from typing import Any
 
 import pytest
@@ -14,11 +16,16 @@ from grading.authoring.examples import encode
 from grading.definitions.exercise import Exercise, Mistake, Stage
 from tests.tutor.checking import LANGUAGE_MODEL, classifier_of, number_exercise
 from tutor import checks
-from tutor.checking import measures, plain
+from tutor.checking import plain
 from tutor.checking.answers import InProcess, Question, Reply
 from tutor.checking.judging import judge
-from tutor.checking.measures import ONE_BY_ONE, measured
+from tutor.checking.measures import INPUTS_KEPT, MEASURES, SAYS_WHY, measured
+from tutor.checking.measures.registry import measure
 from tutor.checking.plain import Generator
+
+hiding = import_module("tutor.checking.measures.07_bert_contrast")
+ONE_BY_ONE = hiding.ONE_BY_ONE
+moving = import_module("tutor.checking.measures.10_pretrained_knowledge")
 
 
 def test_rows_may_be_asked_to_be_alike() -> None:
@@ -131,32 +138,32 @@ def test_a_measure_survives_the_file_of_examples() -> None:
 @pytest.mark.parametrize("value", [torch.zeros(2, 4), (torch.zeros(4), torch.zeros(4)), [torch.zeros(4)] * 2])
 def test_two_heads_may_come_as_one_tensor_or_one_by_one(value: Any) -> None:
     ask = Question((torch.eye(3, 4), 0, 1, 20.0))
-    weights = measures.measured("two heads", ask, Reply("value", value)).value
+    weights = measured("two heads", ask, Reply("value", value)).value
     assert torch.allclose(weights, torch.full((3,), 1 / 3, dtype=torch.float64))
 
 
 def test_a_wrong_number_of_matrices_gets_one_sentence() -> None:
     ask = Question(tuple(4 * row for row in torch.eye(4)))
-    reply = measures.measured("self-attention", ask, Reply("value", (torch.eye(4), torch.eye(4))))
+    reply = measured("self-attention", ask, Reply("value", (torch.eye(4), torch.eye(4))))
     assert (reply.outcome, reply.error) == ("unreadable", "expected 3 tensors of shape (4, 4), got a tuple")
-    reply = measures.measured("self-attention", ask, Reply("value", (torch.eye(4), torch.eye(4), torch.eye(3))))
+    reply = measured("self-attention", ask, Reply("value", (torch.eye(4), torch.eye(4), torch.eye(3))))
     assert reply.error == "expected a tensor of shape (4, 4), got (3, 3)"
 
 
 def test_a_matrix_is_measured_by_what_it_makes_of_rows() -> None:
     ask = Question((1, 2), extra={"rows": torch.tensor([[1.0, 0.0], [0.0, 2.0], [1.0, 1.0]])})
-    shifted = measures.measured("shifted rows", ask, Reply("value", torch.tensor([[1.0, 2.0], [3.0, 4.0]]))).value
+    shifted = measured("shifted rows", ask, Reply("value", torch.tensor([[1.0, 2.0], [3.0, 4.0]]))).value
     assert shifted.tolist() == [[1.0, 3.0], [4.0, 8.0], [3.0, 7.0]]
-    reply = measures.measured("shifted rows", ask, Reply("value", torch.zeros(2)))
+    reply = measured("shifted rows", ask, Reply("value", torch.zeros(2)))
     assert (reply.outcome, reply.error) == ("unreadable", "expected a tensor of shape (2, 2), got (2,)")
 
 
 def test_queries_and_keys_are_measured_by_their_scores() -> None:
     ask = Question((torch.zeros(3, 1, 1, 2, 2),))
     value = torch.tensor([[[1.0, 0.0], [0.0, 1.0]], [[1.0, 2.0], [3.0, 4.0]], [[9.0, 9.0], [9.0, 9.0]]])
-    scores = measures.measured("scores", ask, Reply("value", value.view(3, 1, 1, 2, 2))).value
+    scores = measured("scores", ask, Reply("value", value.view(3, 1, 1, 2, 2))).value
     assert scores.tolist() == [[[[1.0, 3.0], [2.0, 4.0]]]]
-    reply = measures.measured("scores", ask, Reply("value", value[:2].view(2, 1, 1, 2, 2)))
+    reply = measured("scores", ask, Reply("value", value[:2].view(2, 1, 1, 2, 2)))
     assert reply.error == "expected a tensor of shape (3, 1, 1, 2, 2), got (2, 1, 1, 2, 2)"
 
 
@@ -169,7 +176,12 @@ TEXT = torch.tensor([[1, *range(5, 45), 2, 0]])  # <sos>, forty words, <eos>, <p
         (
             "what is chosen",
             {"share": 0.5},
-            {"words": "about 50 %", "padding": "none", "other special tokens": "some", "place by place": ONE_BY_ONE},
+            {
+                "words": "about 50 %",
+                "padding": "none",
+                "other special tokens": "some",
+                "place by place": ONE_BY_ONE,
+            },
         ),
         (
             "what is chosen",
@@ -221,7 +233,7 @@ def test_the_masking_of_words_is_measured(of: str, keywords: dict[str, Any], wan
     read[0, 12:18] = torch.tensor([9, 50, 3, 7, 8, 10])  # of which 50 and 3 are no words
     read[0, 30] = 6
     ask = Question((TEXT, 45), keywords, extra={"of": of, "specials": 5})
-    assert measures.measured("masking", ask, Reply("value", (read, target))).value == wanted
+    assert measured("masking", ask, Reply("value", (read, target))).value == wanted
 
 
 @pytest.mark.parametrize(
@@ -362,7 +374,7 @@ def test_only_input_and_target_can_be_measured_as_masking() -> None:
         ((TEXT, TEXT[0]), "expected two tensors of shape (1, 43)"),
         ((TEXT, TEXT.float()), "expected whole numbers, got"),
     ]:
-        reply = measures.measured("masking", ask, Reply("value", value))
+        reply = measured("masking", ask, Reply("value", value))
         assert reply.outcome == "unreadable"
         assert reply.error.startswith(sentence)
 
@@ -378,12 +390,12 @@ def test_only_input_and_target_can_be_measured_as_masking() -> None:
     ],
 )
 def test_variety_is_measured(value: Any, varied: bool) -> None:
-    assert measures.measured("variety", Question(), Reply("value", value)).value is varied
+    assert measured("variety", Question(), Reply("value", value)).value is varied
 
 
 @pytest.mark.parametrize("value", ["le roman", [4, "roman"], torch.ones(2)])
 def test_only_whole_numbers_have_variety(value: Any) -> None:
-    reply = measures.measured("variety", Question(), Reply("value", value))
+    reply = measured("variety", Question(), Reply("value", value))
     assert reply.outcome == "unreadable"
     assert reply.error.startswith("expected a list of whole numbers, got")
 
@@ -400,7 +412,7 @@ def test_only_whole_numbers_have_variety(value: Any) -> None:
 def test_the_shift_of_a_target_is_reported(y: list[int], expected: str) -> None:
     x = torch.tensor([5, 6, 4, 9, 4, 0])
     ask = Question((torch.arange(5, 11), plain.Generator(0), 6), extra={"of": "shift", "mask": 4, "padding": 0})
-    assert measures.measured("spans", ask, Reply("value", (x, torch.tensor(y)))).value == {"y": expected}
+    assert measured("spans", ask, Reply("value", (x, torch.tensor(y)))).value == {"y": expected}
 
 
 MASK, PAD = 4, 0
@@ -774,16 +786,31 @@ def test_tokens_that_are_no_whole_numbers_get_one_sentence(wrong: Tensor, name: 
 
 def test_places_that_are_drawn_evenly_are_even_also_where_there_are_few() -> None:
     even = [[[0] * start, [0] * (last - start), [1]] for last in (1, 2, 4, 5, 6, 8) for start in range(last + 1)]
-    assert measures._place(even) == "evenly"
+    assert moving._place(even) == "evenly"
     middle = [[[0] * 3, [0] * 3, [1]], [[0] * 2, [0] * 4, [1]], [[0] * 4, [0] * 2, [1]]]
-    assert measures._place(middle) == "more often in the middle"
+    assert moving._place(middle) == "more often in the middle"
     ends = [[[0] * start, [0] * (6 - start), [1]] for start in (0, 1, 5, 6)]
-    assert measures._place(ends) == "more often near both ends"
+    assert moving._place(ends) == "more often near both ends"
 
 
 def test_few_words_may_be_spread_less_evenly_than_many() -> None:
     words = torch.arange(600) % 100
-    assert measures._spread(words, 0, 100)
-    assert not measures._spread(words.clamp(max=89), 0, 100)
+    assert hiding._spread(words, 0, 100)
+    assert not hiding._spread(words.clamp(max=89), 0, 100)
     few = torch.cat([torch.arange(117) % 90, torch.tensor([90, 91, 92])])  # 2.5 % are of the last tenth
-    assert measures._spread(few, 0, 100)
+    assert hiding._spread(few, 0, 100)
+
+
+def test_a_measure_is_in_the_file_of_the_notebook_that_asks_for_it(repository: Path) -> None:
+    asked = dict[str, set[str]]()
+    for path in (repository / "tutor" / "check_examples").glob("*/*.json"):
+        for stage in json.loads(path.read_text("utf-8"))["stages"]:
+            asked.setdefault(stage.get("measure", ""), set()).add(path.parent.name)
+    where = {name: function.__module__.rpartition(".")[2] for name, (_, function) in MEASURES.items()}
+    home = {name: notebooks.pop() if len(notebooks) == 1 else "several_notebooks" for name, notebooks in asked.items()}
+    assert where == {name: place for name, place in home.items() if name not in ("", SAYS_WHY, INPUTS_KEPT)}
+
+
+def test_two_measures_of_one_name_are_refused() -> None:
+    with pytest.raises(ValueError, match="two measures are called 'pairs'"):
+        measure("pairs", "the pairs")(lambda ask, value: value)

@@ -1,7 +1,12 @@
-"""What a question takes of a call: modules that are built, models that come back, many draws."""
+"""What a question probes of a call: modules that are built, models that come back, many draws."""
 
+import inspect
+import json
+import re
+from collections import defaultdict
 from collections.abc import Callable
-from dataclasses import replace
+from dataclasses import fields, replace
+from pathlib import Path
 from typing import Any
 
 import pytest
@@ -16,7 +21,8 @@ from tutor.checking import plain
 from tutor.checking.answers import InProcess, Question
 from tutor.checking.judging import judge
 from tutor.checking.plain import Generator, Model
-from tutor.checking.probes import DRAWS
+from tutor.checking.probes import PROBES
+from tutor.checking.probes.several_notebooks import DRAWS
 
 
 class Scale(nn.Module):
@@ -77,10 +83,16 @@ def test_a_module_is_built_given_weights_and_called() -> None:
     assert verdict.sentence == "it stopped with TypeError: expected a class of nn.Module, got one that makes a int"
 
 
-def test_an_unknown_take_is_refused() -> None:
-    with pytest.raises(ValueError, match="there is no take 'resutl'; expected one of: result, names, "):
+def test_every_part_of_a_question_is_explained_in_its_order() -> None:
+    arguments = inspect.cleandoc(Question.__doc__ or "").partition("Args:\n")[2].partition("\n\n")[0]
+    explained = re.findall(r"^    (\w[\w, ]*):", arguments, re.M)
+    assert [name for names in explained for name in names.split(", ")] == [part.name for part in fields(Question)]
+
+
+def test_an_unknown_probe_is_refused() -> None:
+    with pytest.raises(ValueError, match="there is no probe 'resutl'; expected one of: after, again, "):
         Question((1,), probe="resutl")
-    with pytest.raises(ValueError, match="there is no take 'all'"):
+    with pytest.raises(ValueError, match="there is no probe 'all'"):
         Question.decode({"take": "all"})
 
 
@@ -405,3 +417,14 @@ def test_a_part_of_a_module_is_asked_by_itself() -> None:
     weights = {"first.weight": 2 * torch.eye(2)}
     ask = Question((torch.ones(1, 2),), build={"width": 2}, weights=weights, probe="part", part="first")
     assert torch.equal(InProcess(Steps).ask(ask).value, 2 * torch.ones(1, 2))
+
+
+def test_a_probe_is_in_the_file_of_the_notebook_that_asks_for_it(repository: Path) -> None:
+    asked = defaultdict[str, set[str]](set)
+    for path in (repository / "tutor" / "check_examples").glob("*/*.json"):
+        stages = json.loads(path.read_text("utf-8"))["stages"]
+        for case in (case for stage in stages if not stage.get("cost") for case in stage["cases"]):
+            asked[case["ask"].get("take", "result")].add(path.parent.name)
+    for name, probe in PROBES.items():
+        place = probe.act.__module__.rpartition(".")[2]
+        assert place == "several_notebooks" or asked[name] == {place}, name

@@ -11,8 +11,9 @@ from grading.definitions.exercise import Exercise, Stage
 from tests.tutor.test_parts_used import USING, made
 from tutor.checking.answers import InProcess, Question, Reply
 from tutor.checking.forwarding import REFUSED
-from tutor.checking.judging import NO_ANSWER, judge
+from tutor.checking.judging import judge
 from tutor.checking.recipes import Model
+from tutor.checking.sentences import NO_ANSWER
 
 SINUSOIDS = "helpers.models.sinusoids"
 DOORS = {
@@ -177,6 +178,6 @@ def test_whoever_calls_a_part_is_told_as_where_its_name_is_read_and_earns_nothin
     for source, examples, hidden in kinds:
         verdict = judge(examples, InProcess(made(source)), hidden=hidden)
         assert (verdict.outcome, verdict.earned) == ("wrong", 0)
-        assert verdict.sentence == NO_ANSWER.format(f"`{SINUSOIDS}`")
+        assert verdict.sentence == NO_ANSWER.format(parts=f"`{SINUSOIDS}`")
     own = made("import torch\ndef f(n, d): return torch.zeros(n, d)")
     assert judge(defined.drawn_examples("ada"), InProcess(own), hidden=True).outcome == "right"

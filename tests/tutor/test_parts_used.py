@@ -10,7 +10,8 @@ from grading.definitions.exercise import Exercise, Stage
 from tutor.checking import globals_used
 from tutor.checking.answers import InProcess, Question
 from tutor.checking.globals_used import parts_used
-from tutor.checking.judging import OWN_PART, judge
+from tutor.checking.judging import judge
+from tutor.checking.sentences import OWN_PART
 
 SINUSOIDS = ("helpers.models.sinusoids",)
 USING = {

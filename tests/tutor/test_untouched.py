@@ -6,8 +6,9 @@ import pytest
 import torch
 from torch import Tensor, nn
 
-from tutor.checking import answers, model_probes, plain, probes
+from tutor.checking import answers, model_probes, plain
 from tutor.checking.answers import InProcess, Question
+from tutor.checking.probes import PROBES, several_notebooks
 from tutor.checking.untouched import Untouched
 
 X = torch.arange(6.0)
@@ -80,13 +81,13 @@ def test_seeded_random_numbers_and_a_mode_cannot_be_denied(untouched: Untouched)
     def seeded(x: Tensor) -> Tensor:
         torch.manual_seed(1)
         states = iter(range(9))
-        probes._random_states = lambda: {"torch": next(states), "random": 0, "numpy": 0}  # type: ignore[assignment]
+        several_notebooks._random_states = lambda: {"torch": next(states), "random": 0, "numpy": 0}  # type: ignore[assignment]
         return x
 
     def in_evaluation(model: nn.Module) -> int:
         model.eval()
-        probes._mode = lambda call: "training mode"  # type: ignore[assignment]
-        probes.first_model = lambda inputs: nn.Linear(1, 1)  # type: ignore[assignment]
+        several_notebooks._mode = lambda call: "training mode"  # type: ignore[assignment]
+        several_notebooks.first_model = lambda inputs: nn.Linear(1, 1)  # type: ignore[assignment]
         return 1
 
     asked = InProcess(seeded, "cpu", alone=True, restore=untouched.restore)
@@ -106,3 +107,11 @@ def test_what_an_answer_adds_stays(untouched: Untouched) -> None:
         assert nn.Linear(1, 1).count() == 3  # type: ignore[operator]
     finally:
         del nn.Module.count
+
+
+def test_what_looks_at_a_call_is_put_back_in_whichever_file_it_is(untouched: Untouched) -> None:
+    codes = {name: probe.act.__code__ for name, probe in PROBES.items()}
+    for probe in PROBES.values():
+        probe.act.__code__ = (lambda call: None).__code__
+    untouched.restore()
+    assert {name: probe.act.__code__ for name, probe in PROBES.items()} == codes

@@ -23,11 +23,10 @@ from typing import Any, Protocol
 import torch
 from torch import nn
 
-from tutor.checking import forwarding, model_probes, plain
+from tutor.checking import forwarding, model_probes, plain, probes
 from tutor.checking.building import build, build_inputs
 from tutor.checking.clock import BUSY, PATIENCE, KeptWaiting, Timer, TooSlow, time_limit
 from tutor.checking.limits import output_kept, state_kept
-from tutor.checking.probes import MAKES_GRADIENTS, prepare, probe
 from tutor.checking.probes import Question as Question
 from tutor.checking.slips import RAISED_ABOVE, is_in_cell, is_raised_above
 from tutor.checking.slips import STUB as STUB
@@ -156,7 +155,7 @@ class InProcess:
                 stack.callback(self._count_waiting, timer)
                 try:
                     with watch.watching(inputs):
-                        taken = probe(prepare(question, self.answer, inputs, keywords, restore))
+                        taken = probes.probe(probes.prepare(question, self.answer, inputs, keywords, restore))
                 finally:
                     restore()
                 value = plain.fresh(taken, question.at or {})  # its formulas too take the answer's own time
@@ -186,7 +185,7 @@ class InProcess:
                 continue
             try:
                 now = model_probes.state_of(value)
-                if question.probe in MAKES_GRADIENTS:
+                if probes.PROBES[question.probe].makes_gradients:
                     was, now = model_probes.without_gradients(was), model_probes.without_gradients(now)
                 kinds = model_probes.changes(was, now)
                 if kinds and not sentence:

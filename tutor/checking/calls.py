@@ -17,7 +17,7 @@ LONGEST = 160  # characters of an argument that is written out
 FEW = 3  # entries at the beginning and at the end of a long list that are shown
 NUMBERS = {torch.float32: np.float32, torch.float64: np.float64}
 USUAL = (torch.float32, torch.int64, torch.bool)  # types that `torch.tensor` gives by itself
-WITHOUT_A_CALL = ("parameters", "state", "first numbers")  # takes of a module that is only built
+WITHOUT_A_CALL = ("parameters", "state", "first numbers")  # probes of a module that is only built
 
 
 def as_code(name: str, ask: Question, *, at: bool = False) -> str:

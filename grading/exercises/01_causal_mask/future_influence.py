@@ -6,13 +6,14 @@ import random
 from collections.abc import Callable
 from dataclasses import replace
 from functools import partial
+from itertools import count, repeat
 from typing import Any
 
 import torch
 from torch import Tensor
 
 from grading.definitions.definition import Definition
-from grading.exercises.draws import Draw, seed_from
+from grading.exercises.draws import Draw, seed_from, until
 from tutor.checking.answers import Question
 from tutor.checking.building import build
 from tutor.checking.plain import Model
@@ -126,11 +127,11 @@ def _asked(
     **options: Any,
 ) -> Question:
     """Returns the first question, from this seed on, whose changes are of this kind: luck decides on no mark."""
-    while True:
-        ask = Question((_model(causal, vocab_size, seed, **options), _tokens(size, vocab_size, seed), vocab_size))
-        if kind(*_changes(ask)):
-            return ask
-        seed += 1
+
+    def make(seed: int) -> Question:
+        return Question((_model(causal, vocab_size, seed, **options), _tokens(size, vocab_size, seed), vocab_size))
+
+    return until(count(seed), make, lambda ask: kind(*_changes(ask)))
 
 
 def _told(
@@ -149,7 +150,8 @@ def _told(
     vocabulary the second says more than the first, by `step` `(k,)`. With `weakest` one influence is so weak. With
     `hushed` a word that follows the first one says nothing: what a token does hangs on the one before it.
     """
-    while True:
+
+    def make(rng: random.Random) -> Question:
         seed, size = rng.randrange(2**31), len(sees)
         generator = torch.Generator().manual_seed(seed)
         strengths = 1 + torch.rand(size, size, generator=generator)
@@ -160,20 +162,22 @@ def _told(
         first = torch.randn(len(step), generator=generator)
         says = torch.stack([first, first + step])
         arguments = {"strengths": strengths * sees, "says": says, "hushed": hushed}
-        ask = Question((Model("SumOfSomeWords", arguments, noise=noise), _tokens(size, 2, seed), 2))
-        if kind(*_changes(ask)):
-            return ask
+        return Question((Model("SumOfSomeWords", arguments, noise=noise), _tokens(size, 2, seed), 2))
+
+    return until(repeat(rng), make, lambda ask: kind(*_changes(ask)))
 
 
 def _irregular_sight(rng: random.Random, size: int) -> Tensor:
     """Returns who sees whom, `(n, n)`, by no rule of places: all but one see themselves."""
-    while True:
+
+    def make(rng: random.Random) -> Tensor:
         generator = torch.Generator().manual_seed(rng.randrange(2**31))
         sees = (torch.rand(size, size, generator=generator) < 0.4) | torch.eye(size, dtype=torch.bool)
         blind = int(torch.randint(size, (), generator=generator))
         sees[blind, blind] = False
-        if _without_rule(sees) and bool(sees.any(dim=1).all()):
-            return sees
+        return sees
+
+    return until(repeat(rng), make, lambda sees: _without_rule(sees) and bool(sees.any(dim=1).all()))
 
 
 def _some_words(size: int, rng: random.Random, noise: float = 0.0) -> Question:
@@ -267,11 +271,15 @@ def _hushed_words(size: int, rng: random.Random) -> Question:
 
     It is seen there that each changed sentence is compared with the original one, and not with the one before.
     """
-    while True:
-        ask = _told(rng, _irregular_sight(rng, size), torch.tensor([0.75, 0.5]), kind=_sure, hushed=True)
-        model, tokens, vocab_size = build(ask.inputs[0]), *ask.inputs[1:]
-        if not torch.equal(_one_upon_the_other(model, tokens, vocab_size), future_influence(model, tokens, vocab_size)):
-            return ask
+
+    def make(rng: random.Random) -> Question:
+        return _told(rng, _irregular_sight(rng, size), torch.tensor([0.75, 0.5]), kind=_sure, hushed=True)
+
+    def fits(ask: Question) -> bool:
+        given = build(ask.inputs[0]), *ask.inputs[1:]
+        return not torch.equal(_one_upon_the_other(*given), future_influence(*given))
+
+    return until(repeat(rng), make, fits)
 
 
 def _one_number(size: int, rng: random.Random) -> Question:
@@ -357,15 +365,19 @@ def _any_word(rng: random.Random, sees: Tensor, tokens: Tensor, vocab_size: int)
     Whichever stands in place of a token, it is seen in the outputs that see the token: any two words say something
     that differs by 0.5 at least.
     """
-    while True:
+
+    def make(rng: random.Random) -> Question:
         generator = torch.Generator().manual_seed(rng.randrange(2**31))
         strengths = (1 + torch.rand(sees.shape, generator=generator)) * sees
         first = torch.randperm(vocab_size, generator=generator) / 2
         says = torch.stack([first, torch.randn(vocab_size, generator=generator)], dim=1)
-        ask = Question((Model("SumOfSomeWords", {"strengths": strengths, "says": says}), tokens, vocab_size))
+        return Question((Model("SumOfSomeWords", {"strengths": strengths, "says": says}), tokens, vocab_size))
+
+    def fits(ask: Question) -> bool:
         found = [_changes(ask, step) for step in range(1, vocab_size)]
-        if all(_plain(changes, seen) and torch.equal(seen, sees.T) for changes, seen in found):
-            return ask
+        return all(_plain(changes, seen) and torch.equal(seen, sees.T) for changes, seen in found)
+
+    return until(repeat(rng), make, fits)
 
 
 def _all_words(rng: random.Random) -> Question:

@@ -2,13 +2,14 @@
 
 from __future__ import annotations
 
+from itertools import count
 from typing import Any
 
 import torch
 from torch import Tensor
 
 from grading.definitions.definition import Definition
-from grading.exercises.draws import Draw, both, seed_from
+from grading.exercises.draws import Draw, both, seed_from, until
 from tutor.checking.answers import Question
 from tutor.checking.building import build
 from tutor.checking.plain import Model
@@ -42,11 +43,11 @@ def _sentences(b: int, n: int, seed: int) -> Tensor:
 
 def _turning(n: int, seed: int) -> Tensor:
     """Returns a permutation that is not its own inverse."""
-    while True:
-        permutation = torch.randperm(n, generator=torch.Generator().manual_seed(seed))
-        if not torch.equal(permutation[permutation], torch.arange(n)):
-            return permutation
-        seed += 1
+    return until(
+        count(seed),
+        lambda seed: torch.randperm(n, generator=torch.Generator().manual_seed(seed)),
+        lambda permutation: not torch.equal(permutation[permutation], torch.arange(n)),
+    )
 
 
 def _blind(b: int, n: int, seed: int, positions: str = "none", causal: bool = False) -> Question:
@@ -71,17 +72,17 @@ def _seeing(
     Args:
         inside: it also stands neither in the first or last sentence, nor at the first or last word or number.
     """
-    while True:
-        ask = _blind(b, n, seed, positions, causal)
+
+    def fits(ask: Question) -> bool:
         change = _differences(ask)
         sizes = change.abs()
         stays = ask.inputs[2] == torch.arange(n)
         others = [change.max(), *sizes[:, stays].flatten()]
         if inside:
             others += [part.max() for axis in range(3) for part in (sizes.select(axis, 0), sizes.select(axis, -1))]
-        if float(sizes.max() - torch.stack(others).max()) > 0.05:
-            return ask
-        seed += 1
+        return float(sizes.max() - torch.stack(others).max()) > 0.05
+
+    return until(count(seed), lambda seed: _blind(b, n, seed, positions, causal), fits)
 
 
 def _draw_blind(*sizes: tuple[int, int], see: bool = False, **options: Any) -> Draw:
@@ -132,13 +133,15 @@ def _staying(n: int, seed: int) -> Tensor:
 
 def _still(b: int, n: int, seed: int) -> Question:
     """Returns a question under a causal mask whose largest difference is that of a word which keeps its place."""
-    while True:
-        permutation = _staying(n, seed)
-        ask = Question((_encoder(seed, causal=True), _sentences(b, n, seed), permutation))
-        sizes, stays = _differences(ask).abs(), permutation == torch.arange(n)
-        if float(sizes[:, stays].max() - sizes[:, ~stays].max()) > 0.05:
-            return ask
-        seed += n  # the same word stays
+
+    def make(seed: int) -> Question:
+        return Question((_encoder(seed, causal=True), _sentences(b, n, seed), _staying(n, seed)))
+
+    def fits(ask: Question) -> bool:
+        sizes, stays = _differences(ask).abs(), ask.inputs[2] == torch.arange(n)
+        return float(sizes[:, stays].max() - sizes[:, ~stays].max()) > 0.05
+
+    return until(count(seed, n), make, fits)  # the same word stays
 
 
 @exercise.stage(

@@ -5,13 +5,14 @@ from __future__ import annotations
 import math
 import random
 from collections.abc import Callable
+from itertools import repeat
 from typing import Any
 
 import torch
 from torch import Tensor
 
 from grading.definitions.definition import Definition
-from grading.exercises.draws import Draw, seed_from
+from grading.exercises.draws import Draw, seed_from, until
 from tutor.checking.answers import Question
 
 from ._common import _numbers, _speeds
@@ -58,10 +59,8 @@ def _qkv(b: int, h: int, n: int, d: int, seed: int) -> Tensor:
 
 def _places(n: int, rng: random.Random) -> Tensor:
     """Returns different places, not in order."""
-    while True:
-        places = rng.sample(range(1, 1 + 3 * n), n)
-        if places != sorted(places):
-            return torch.tensor(places)
+    sampled = until(repeat(rng), lambda rng: rng.sample(range(1, 1 + 3 * n), n), lambda found: found != sorted(found))
+    return torch.tensor(sampled)
 
 
 def _draw_rotary(*sizes: tuple[int, int, int, int]) -> Draw:

@@ -122,7 +122,7 @@ def _draw_decoder(kind: str) -> Draw:
     return draw
 
 
-exercise.stages += [
+exercise.add(
     _parameter_stage(
         0.25,
         f"The parts of an EncoderLayer, {NAMES_OF_A_LAYER[:-1]}, and two more: cross_attention and "
@@ -130,7 +130,7 @@ exercise.stages += [
         POST,
         draw=_draw_layer_build,
     )
-]
+)
 
 
 @exercise.stage("the shape of the result: that of x", points=0.25, public=[_decoder(1, 1, 2, 3, POST)], view="shape")
@@ -139,7 +139,7 @@ def _(rng):
     return [_decoder(rng.randrange(10**6), 2, rng.randint(3, 5), rng.randint(6, 8), POST)]
 
 
-exercise.stages += [
+exercise.add(
     Stage(
         "silent parts: what the residuals carry",
         0.5,
@@ -148,7 +148,7 @@ exercise.stages += [
         _draw_decoder("silent"),
         tolerance=OF_A_NORM,
     )
-]
+)
 
 
 @exercise.stage(

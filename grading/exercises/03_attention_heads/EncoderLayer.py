@@ -75,7 +75,7 @@ LARGE_EPS = {
     "pre": _layer(113, 2, 3, PRE),
     "mask": _layer(27, 2, 3, PRE, _causal(3)),
 }
-exercise.stages += [
+exercise.add(
     _parameter_stage(0.25, f"Four parts with these names: {NAMES_OF_A_LAYER}", POST, draw=_draw_layer_build),
     Stage(
         "silent parts: what the residuals carry",
@@ -86,7 +86,7 @@ exercise.stages += [
         decisive=True,
         tolerance=OF_A_NORM,
     ),
-]
+)
 
 
 @exercise.stage(

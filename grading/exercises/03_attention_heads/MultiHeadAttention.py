@@ -98,14 +98,14 @@ def _draw_head_build(rng: random.Random) -> dict[str, Any]:
     return {"d_model": d, "n_heads": h}
 
 
-exercise.stages += [
+exercise.add(
     _parameter_stage(
         0.25,
         "Four nn.Linear(d_model, d_model) called query, key, value and output, whatever n_heads is.",
         HEADS_BUILD,
         draw=_draw_head_build,
     )
-]
+)
 
 
 @exercise.stage(

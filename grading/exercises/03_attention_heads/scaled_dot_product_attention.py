@@ -5,12 +5,13 @@ from __future__ import annotations
 import math
 import random
 from collections.abc import Callable
+from itertools import repeat
 
 import torch
 from torch import Tensor
 
 from grading.definitions.definition import Definition
-from grading.exercises.draws import Draw
+from grading.exercises.draws import Draw, until
 from tutor.checking.answers import Question
 
 from ._common import Pair, _attended, _bias, _blocked, _numbers, _zero_blocks, scaled_dot_product_attention
@@ -152,14 +153,18 @@ def _large_scores(n: int, m: int, seed: int) -> Question:
     All numbers are whole and the root of the width is 4, so that no rounding depends on the order of the sums; and in
     each row one key has all of the weight, so that none depends on whether a largest score or a logsumexp is taken off.
     """
-    generator = torch.Generator().manual_seed(seed)
-    while True:
-        query, key = (torch.randint(-2, 3, (size, 16), generator=generator).float() for size in (n, m))
-        blocked = seed % m
+    blocked = seed % m
+
+    def make(generator: torch.Generator) -> list[Tensor]:
+        return [torch.randint(-2, 3, (size, 16), generator=generator).float() for size in (n, m)]
+
+    def fits(drawn: list[Tensor]) -> bool:
+        query, key = drawn
         small = (query[:, 2:] @ (40 * key[:, 2:]).T)[:, [j for j in range(m) if j != blocked]] / 4
         best = small.topk(2, dim=-1).values
-        if bool((best[:, 0] - best[:, 1] >= 20).all()) and len(set(small.argmax(dim=-1).tolist())) > 1:
-            break
+        return bool((best[:, 0] - best[:, 1] >= 20).all()) and len(set(small.argmax(dim=-1).tolist())) > 1
+
+    query, key = until(repeat(torch.Generator().manual_seed(seed)), make, fits)
     query[:, 0], key = 1200 * (1 - 2 * (torch.arange(n) % 2)), 40 * key
     key[:, 0], query[:, 1], key[:, 1], key[blocked, 1] = 100, 1, 0, 400_000
     mask = torch.zeros(n, m)

@@ -62,7 +62,7 @@ def _(rng):
     return _draw_shapes()(rng)
 
 
-exercise.stages += [
+exercise.add(
     _shape_stage(
         "before and after the heads",
         0.5,
@@ -82,7 +82,7 @@ exercise.stages += [
         "head is summed away.",
         *("scores", "weights"),
     ),
-]
+)
 
 
 @exercise.corners("scores and weights", b=(1, range(33, 36)), n=(1, range(65, 70)), h=(1, range(33, 36)), width=(1, 2))

@@ -80,7 +80,7 @@ def _(rng):
     return [Question(probe="names")]
 
 
-exercise.stages += [
+exercise.add(
     Stage(
         "the embedding and the head",
         0.5,
@@ -108,7 +108,7 @@ exercise.stages += [
         "A norm multiplies each of D numbers by a weight of its own and adds a bias of its own.",
         **_entries("*_norm.*"),
     ),
-]
+)
 
 
 @exercise.mistake("biases are lost")

@@ -100,17 +100,19 @@ def _repairs_at_drawn_points(rng: random.Random, *claims: dict[str, Expr]) -> li
     return [Question((claim,), at=_draw_points(1, "C", symbols="VDMACL")(rng)[0].at) for claim in claims]
 
 
-exercise.stages += (
-    Stage(
-        f"the {word} count",
-        0.5,
-        "Go through the terms one by one and compare each with your formula from above; return the name of "
-        "the wrong one and the sum of all terms with that one put right.",
-        _repairs(claim),
-        _draw_repairs(claim),
-        sealed=True,
+exercise.add(
+    *(
+        Stage(
+            f"the {word} count",
+            0.5,
+            "Go through the terms one by one and compare each with your formula from above; return the name of "
+            "the wrong one and the sum of all terms with that one put right.",
+            _repairs(claim),
+            _draw_repairs(claim),
+            sealed=True,
+        )
+        for word, claim in (("first", FIRST), ("second", SECOND), ("third", THIRD), ("fourth", FOURTH))
     )
-    for word, claim in (("first", FIRST), ("second", SECOND), ("third", THIRD), ("fourth", FOURTH))
 )
 
 

@@ -66,7 +66,7 @@ def _self(name: str, points: float, look: str, view: str, *, hand: bool, decisiv
     )
 
 
-exercise.stages += [
+exercise.add(
     _self(
         "three matrices of shape (d, d)",
         0.25,
@@ -100,7 +100,7 @@ exercise.stages += [
         "values",
         hand=False,
     ),
-]
+)
 
 
 @exercise.corners("vectors of other lengths, up to 5.5", d=(4, range(33, 36)), length=(4.5, 5.5))

@@ -48,22 +48,25 @@ def _drawn_anew(self: Any, x: Tensor) -> Tensor:
     return torch.randn(self.n_heads, x.size(1), x.size(1))
 
 
-exercise.stages += _stages(
-    RandomSynthesizer,
-    (0.5, 0.5, 0.75, 0.25),
-    "scores is an nn.Parameter of shape (h, max_len, max_len); value and output are nn.Linear(d_model, d_model). "
-    "Nothing else, no buffers either.",
-    _start_stage(
+exercise.add(
+    *_stages(
         RandomSynthesizer,
-        "sharp",
-        "scores start with zeros or small numbers",
-        "Where scores start large, each row gives nearly all its weight to one place that nobody chose, and hardly "
-        "any gradient passes. Start with zeros, or with torch.randn times something small.",
-    ),
-    "The scores are self.scores as they stand, whatever x holds, and nothing divides them; mask, softmax and values "
-    "are as before.",
-    "Head k has its own square of scores, self.scores[k].",
-    "Cut both axes of the squares to the length: the first n rows and the first n columns. The mask is causal_mask(n).",
+        (0.5, 0.5, 0.75, 0.25),
+        "scores is an nn.Parameter of shape (h, max_len, max_len); value and output are nn.Linear(d_model, d_model). "
+        "Nothing else, no buffers either.",
+        _start_stage(
+            RandomSynthesizer,
+            "sharp",
+            "scores start with zeros or small numbers",
+            "Where scores start large, each row gives nearly all its weight to one place that nobody chose, and hardly "
+            "any gradient passes. Start with zeros, or with torch.randn times something small.",
+        ),
+        "The scores are self.scores as they stand, whatever x holds, and nothing divides them; mask, softmax and "
+        "values are as before.",
+        "Head k has its own square of scores, self.scores[k].",
+        "Cut both axes of the squares to the length: the first n rows and the first n columns. The mask is "
+        "causal_mask(n).",
+    )
 )
 
 

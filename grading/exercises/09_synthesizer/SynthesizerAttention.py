@@ -34,22 +34,24 @@ def _reshaped_heads(self: Any, x: Tensor) -> Tensor:
     return torch.relu(self.hidden(x)).reshape(b, self.n_heads, n, d // self.n_heads)
 
 
-exercise.stages += _stages(
-    SynthesizerAttention,
-    (1, 1, 1.25, 0.25),
-    "Three layers nn.Linear(d_model, d_model): hidden, value, output; B is an nn.Parameter of shape (h, d/h, "
-    "max_len), b2 one of shape (h, max_len). Nothing else, no buffers either.",
-    _start_stage(
+exercise.add(
+    *_stages(
         SynthesizerAttention,
-        "alike",
-        "B starts with random numbers",
-        "Where B is 0, or all its columns are alike, `hidden` has no effect and gets no gradient in the first "
-        "step. Start B with `torch.randn`.",
-    ),
-    "With one head the scores are those of the last exercise: relu(hidden(x)) @ B + b2, then mask and softmax.",
-    "Split relu(hidden(x)) into heads; head k uses its own B[k] and b2[k], and has its own softmax.",
-    "Of B and b2, keep the first n places, the last axis: self.B[:, :, :n] and self.b2[:, None, :n]. The mask "
-    "is causal_mask(n), not that of max_len.",
+        (1, 1, 1.25, 0.25),
+        "Three layers nn.Linear(d_model, d_model): hidden, value, output; B is an nn.Parameter of shape (h, d/h, "
+        "max_len), b2 one of shape (h, max_len). Nothing else, no buffers either.",
+        _start_stage(
+            SynthesizerAttention,
+            "alike",
+            "B starts with random numbers",
+            "Where B is 0, or all its columns are alike, `hidden` has no effect and gets no gradient in the first "
+            "step. Start B with `torch.randn`.",
+        ),
+        "With one head the scores are those of the last exercise: relu(hidden(x)) @ B + b2, then mask and softmax.",
+        "Split relu(hidden(x)) into heads; head k uses its own B[k] and b2[k], and has its own softmax.",
+        "Of B and b2, keep the first n places, the last axis: self.B[:, :, :n] and self.b2[:, None, :n]. The mask "
+        "is causal_mask(n), not that of max_len.",
+    )
 )
 
 

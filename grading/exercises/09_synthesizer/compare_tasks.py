@@ -137,7 +137,7 @@ def _(rng):
     return [Question(_task(rng, 5, 3, 2).inputs, probe="names")]
 
 
-exercise.stages += [
+exercise.add(
     _share_stage(
         "random: one place for each row",
         "For row i count how often each place is wanted, over all sentences. The best rule takes the most frequent "
@@ -155,7 +155,7 @@ exercise.stages += [
         "makes one number of a beginning may give two of them the same one; tuples of tokens stay apart.",
         "prefix",
     ),
-]
+)
 
 
 @exercise.stage(

@@ -62,7 +62,7 @@ def _(rng):
     return [Question(probe="names")]
 
 
-exercise.stages += [
+exercise.add(
     _cost_stage(
         "parameters, key-query",
         0.5,
@@ -92,7 +92,7 @@ exercise.stages += [
         "dense products",
         "random products",
     ),
-]
+)
 
 
 exercise.mistake(

@@ -139,7 +139,7 @@ def _(rng):
     return _ONE(rng)
 
 
-exercise.stages += [
+exercise.add(
     _span_stage(
         "prefix, <mask>, suffix, <mask>, content, padding",
         1.5,
@@ -178,7 +178,7 @@ exercise.stages += [
         _PLACES,
         _PLACES,
     ),
-]
+)
 
 
 _AGAIN = "the same seed again"  # who puts the content of a short text in one place alone draws nothing there

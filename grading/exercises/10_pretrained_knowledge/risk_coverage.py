@@ -4,12 +4,13 @@ from __future__ import annotations
 
 import random
 from collections.abc import Callable
+from itertools import repeat
 
 import torch
 from torch import Tensor
 
 from grading.definitions.definition import Definition
-from grading.exercises.draws import Draw, both
+from grading.exercises.draws import Draw, both, until
 from tutor.checking.answers import Question
 
 from ._common import Part, _people, risk_coverage
@@ -41,17 +42,14 @@ def _risk_before(right: Tensor) -> Tensor:
 
 
 def _draw_curve(in_order: bool, *sizes: int) -> Draw:
-    def draw(rng: random.Random) -> list[Question]:
-        asks = []
-        for n in sizes:
-            confidence, right = _people(rng, n)
-            while not _told_apart(confidence, right, in_order):
-                confidence, right = _people(rng, n)
-            order = confidence.argsort(descending=True) if in_order else torch.arange(n)
-            asks.append(Question((confidence[order], right[order])))
-        return asks
+    def of_size(n: int, rng: random.Random) -> Question:
+        confidence, right = until(
+            repeat(rng), lambda rng: _people(rng, n), lambda people: _told_apart(*people, in_order)
+        )
+        order = confidence.argsort(descending=True) if in_order else torch.arange(n)
+        return Question((confidence[order], right[order]))
 
-    return draw
+    return lambda rng: [of_size(n, rng) for n in sizes]
 
 
 def _curve(

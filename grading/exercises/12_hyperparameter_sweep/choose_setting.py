@@ -6,10 +6,11 @@ import math
 import random
 import statistics
 from collections.abc import Callable
+from itertools import repeat
 from typing import Any
 
 from grading.definitions.definition import Definition, Stage
-from grading.exercises.draws import both, fixed
+from grading.exercises.draws import both, fixed, until
 from tutor.checking.answers import Question
 
 from ._common import Row
@@ -152,7 +153,7 @@ MARGINS, DRAWN_MARGINS = _choices(
 NEARLY_ALIKE, DRAWN_NEARLY_ALIKE = _choices(NEAR, NEAR, GAP)
 
 
-exercise.stages += [
+exercise.add(
     Stage(
         "one setting is clearly the best",
         1,
@@ -160,7 +161,7 @@ exercise.stages += [
         *_choices(CLEAR, TEMPTING, TEMPTING),
         decisive=True,
     )
-]
+)
 
 
 def _of_one_size(rng: random.Random) -> list[Question]:
@@ -211,13 +212,15 @@ def _worked_by_hand(_: random.Random) -> list[Question]:
 
 def _where_rounding_harms(rng: random.Random) -> list[Question]:
     """Returns questions in which another setting is chosen: where all is rounded, and where only the means are."""
-    asks = []
-    for digits in (1, 9):
-        ask = _scores(rng, JUST_BELOW, largest_first=True)
-        while _rounded(ask.inputs[0], digits) == choose_setting(ask.inputs[0]):
-            ask = _scores(rng, JUST_BELOW, largest_first=True)
-        asks.append(ask)
-    return asks
+
+    def harmed(digits: int) -> Question:
+        return until(
+            repeat(rng),
+            lambda rng: _scores(rng, JUST_BELOW, largest_first=True),
+            lambda ask: _rounded(ask.inputs[0], digits) != choose_setting(ask.inputs[0]),
+        )
+
+    return [harmed(1), harmed(9)]
 
 
 @exercise.stage(

@@ -235,7 +235,7 @@ def _long_runs() -> list[Question]:
     return [Question((falling, [loss + 0.05 for loss in falling])), Question((falling, turning))]
 
 
-exercise.stages += [
+exercise.add(
     Stage(
         "a flat training loss fails to train",
         0.5,
@@ -293,7 +293,7 @@ exercise.stages += [
         "first, not whether it is high; what happened in between does not count.",
         *_curves(_not_a_number, _not_a_number_in_training, _not_a_number_between),
     ),
-]
+)
 
 
 exercise.large += [*_long_runs()]

@@ -110,7 +110,7 @@ _CALLS, _DRAWN_CALLS = _asks("saved", {"count": 5, "done": (1,), "stop_at": 3, "
 _RESUMED, _DRAWN_RESUMED = _asks("resumed", _STOPPED, _FAILED)
 
 
-exercise.stages += [
+exercise.add(
     Stage(
         "nothing is finished: a row for each setting",
         1,
@@ -142,7 +142,7 @@ exercise.stages += [
         measure="sweep",
         decisive=True,
     ),
-]
+)
 
 
 ENTRIES: dict[str, tuple[Any, Any]] = {  # what a setting holds, and what the row of an earlier run holds in its place
@@ -202,7 +202,7 @@ def _(rng):
     return both(*(draw for _, draw in _CHANGES))(rng)
 
 
-exercise.stages += [
+exercise.add(
     Stage(
         "an entry that is None may be missing in the row",
         0.5,
@@ -210,7 +210,7 @@ exercise.stages += [
         *_asks("trained", {"count": 3, "done": (0, 2), "lacks": "warmup"}),
         measure="sweep",
     )
-]
+)
 
 
 @exercise.mistake("finished settings are trained again")

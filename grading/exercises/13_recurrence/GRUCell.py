@@ -5,13 +5,14 @@ from __future__ import annotations
 import random
 from collections.abc import Callable
 from dataclasses import replace
+from itertools import count
 from typing import Any, cast
 
 import torch
 from torch import Tensor, nn
 
 from grading.definitions.definition import Definition
-from grading.exercises.draws import Draw, seed_from
+from grading.exercises.draws import Draw, seed_from, until
 from tutor.checking.answers import Question
 
 from ._common import numbers
@@ -93,13 +94,13 @@ def _loud(ask: Question) -> Question:
     None is above 40: twice as much has an exponential still, whoever writes tanh with it.
     """
     (x, state), weights = ask.inputs, cast(dict[str, Tensor], ask.weights)
-    x = 5 * x
     of_state = state @ weights["from_state.weight"].T + weights["from_state.bias"]
-    while True:
+
+    def bearable(x: Tensor) -> bool:
         of_input = x @ weights["from_input.weight"].T + weights["from_input.bias"]
-        if float((of_input.abs() + of_state.abs()).max()) < 40:
-            return replace(ask, inputs=(x, state))
-        x = x / 2
+        return float((of_input.abs() + of_state.abs()).max()) < 40
+
+    return replace(ask, inputs=(until(count(), lambda halvings: 5 * x / 2**halvings, bearable, 100), state))
 
 
 def _draw(kind: str = "") -> Draw:

@@ -76,7 +76,7 @@ def _(rng):
     return [Question(probe="names")]
 
 
-exercise.stages += [
+exercise.add(
     _stage(
         "products, recurrence",
         0.75,
@@ -119,7 +119,7 @@ exercise.stages += [
     _stage(
         "path, window", 0.75, "It is what layers_to_reach counts, as a formula: sympy.ceiling rounds up.", "window path"
     ),
-]
+)
 
 
 exercise.mistake(

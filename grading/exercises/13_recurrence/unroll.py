@@ -4,13 +4,14 @@ from __future__ import annotations
 
 import random
 from collections.abc import Callable
+from itertools import count, repeat
 from typing import Any
 
 import torch
 from torch import Tensor
 
 from grading.definitions.definition import Definition
-from grading.exercises.draws import seed_from
+from grading.exercises.draws import seed_from, until
 from tutor.checking.answers import Question
 from tutor.checking.building import build_inputs
 from tutor.checking.plain import Model
@@ -86,9 +87,12 @@ def _question(b: int, n: int, d_in: int, d: int, seed: int, kind: str = "", spre
             is all zeros.
     """
     generator = torch.Generator().manual_seed(seed)
-    lengths = _lengths(b, n, kind, generator)
-    while kind not in ("", "empty", "all shorter") and b > 2 and _turns_back(lengths):
-        lengths = _lengths(b, n, kind, generator)
+    any_order = kind in ("", "empty", "all shorter") or b <= 2
+    lengths = until(
+        repeat(generator),
+        lambda generator: _lengths(b, n, kind, generator),
+        lambda lengths: any_order or not _turns_back(lengths),
+    )
     x = numbers(b, n, d_in, seed=seed + 1)
     x[x == 0] = 0.1
     if kind == "not finite":
@@ -153,11 +157,11 @@ def _cleaned_and_multiplied(cell: Any, x: Tensor, lengths: Tensor, state: Tensor
 
 def _overflowing(b: int, n: int, d_in: int, d: int, seed: int) -> Question:
     """Returns a question whose padding overflows in the cell also where the largest numbers stand for infinity."""
-    while True:
-        ask = _question(b, n, d_in, d, seed, "not finite", spread=4.0)
-        if bool(_cleaned_and_multiplied(*build_inputs(ask.inputs)).isnan().any()):
-            return ask
-        seed += 1
+    return until(
+        count(seed),
+        lambda seed: _question(b, n, d_in, d, seed, "not finite", spread=4.0),
+        lambda ask: bool(_cleaned_and_multiplied(*build_inputs(ask.inputs)).isnan().any()),
+    )
 
 
 def _standing_still(b: int, seed: int) -> Question:

@@ -99,7 +99,7 @@ def _stage(name: str, points: float, look: str, draw: Draw, **options: Any) -> S
     return Stage(name, points, look, fixed(draw, 3), draw, **options)
 
 
-exercise.stages += [
+exercise.add(
     _stage(
         "the bits of all tokens, shared out among the bytes",
         1.25,
@@ -122,7 +122,7 @@ exercise.stages += [
         "Nothing is learned here: under torch.no_grad() PyTorch does not keep what a backward pass would need.",
         _recording,
     ),
-]
+)
 
 
 @exercise.corners(

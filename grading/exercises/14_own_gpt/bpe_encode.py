@@ -231,7 +231,7 @@ def _stage(name: str, points: float, look: str, kind: str, number: int = 1, **op
     return Stage(name, points, look, fixed(draw, 15), draw, **options)
 
 
-exercise.stages += [
+exercise.add(
     _stage(
         "without merges: bytes",
         0.25,
@@ -260,7 +260,7 @@ exercise.stages += [
         "Every text has bytes, also an emoji: nothing is unknown, and nothing may be left out.",
         "unread",
     ),
-]
+)
 
 
 @exercise.corners(

@@ -179,7 +179,7 @@ def _stage(name: str, points: float, look: str, draw: Draw, **options: Any) -> S
     return Stage(name, points, look, fixed(draw, 8), draw, **options)
 
 
-exercise.stages += [
+exercise.add(
     _stage(
         "a temperature, and nothing cut",
         0.5,
@@ -216,7 +216,7 @@ exercise.stages += [
         "rounding leaves the sum of all a little below 1.",
         _edges,
     ),
-]
+)
 
 
 def _apart(rng: random.Random, size: int, way: str) -> Tensor:

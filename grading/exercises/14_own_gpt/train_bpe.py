@@ -222,7 +222,7 @@ def _stage(name: str, points: float, look: str, kind: str, number: int = 1, **op
     return Stage(name, points, look, fixed(draw, 14), draw, **options)
 
 
-exercise.stages += [
+exercise.add(
     _stage(
         "one word, one merge",
         0.5,
@@ -259,7 +259,7 @@ exercise.stages += [
         " A pair that overlaps with itself, as in aaa, is merged from the left.",
         "end",
     ),
-]
+)
 
 
 @exercise.corners("one word, one merge", times=(2, range(17, 20), range(151, 155)))

@@ -208,7 +208,7 @@ def _stage(name: str, points: float, look: str, draw: Draw, **options: Any) -> S
     return Stage(name, points, look, fixed(draw, 5), draw, **options)
 
 
-exercise.stages += [
+exercise.add(
     _stage(
         "one batch: its loss",
         0.5,
@@ -258,7 +258,7 @@ exercise.stages += [
         "Whoever measured it before may have left it in evaluation mode: model.train() at the beginning.",
         _dropping,
     ),
-]
+)
 
 
 @exercise.corners(

@@ -250,7 +250,7 @@ def _stage(name: str, points: float, look: str, draw: Draw, seed: int, **options
 
 OF_A_NORM = 1e-3  # tolerance: where the numbers of a token are small, a norm makes rounding large
 
-exercise.stages += [
+exercise.add(
     _stage(
         "names and shapes of the parameters",
         0.5,
@@ -335,7 +335,7 @@ exercise.stages += [
         8,
         tolerance=OF_A_NORM,
     ),
-]
+)
 
 
 def _sized(rng: random.Random, layers: int, h: int, g: int, width: int = 2, **options: float) -> dict[str, Any]:

@@ -143,7 +143,7 @@ def _stage(name: str, points: float, look: str, draw: Draw, **options: Any) -> S
     return Stage(name, points, look, fixed(draw, 9), draw, **options)
 
 
-exercise.stages += [
+exercise.add(
     _stage(
         "logits, and a pair for each layer",
         0.25,
@@ -182,7 +182,7 @@ exercise.stages += [
         "it gets once more, and without the cache.",
         _never_called,
     ),
-]
+)
 
 
 @exercise.corners("nothing has been read before", n=(1, range(33, 36), range(101, 104)), layers=(1, 4), heads=HEADS)
