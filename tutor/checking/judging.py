@@ -497,8 +497,9 @@ def _without_consequences(kept: Sequence[Asked], changed: Failures) -> list[Aske
 
     A mode left changed is reported once, and so is an input that is overwritten, which autograd refuses. Where no
     gradient arrives, none does for a long input either, nor after an evaluation; and what is made of plain numbers has
-    neither gradients nor type nor device; a method that is not there makes nothing. What a function, of which there is only one, has kept of an earlier call it
-    gives in other questions; a module that changes its own weights stops gradients.
+    neither gradients nor type nor device; a method that is not there makes nothing. What a function, of which there is
+    only one, has kept of an earlier call it gives in other questions; a module that changes its own weights stops
+    gradients.
     """
     wrong = [one for one in kept if one.problem is not None]
     no_gradients = next((one.stage for one in wrong if one.case.ask.probe == "gradients"), None)
