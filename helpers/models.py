@@ -315,7 +315,7 @@ class Classifier(nn.Module):
     def __init__(self, base: TransformerBase, n_classes: int = 2) -> None:
         super().__init__()
         self.base = base
-        self.head = nn.Linear(base.d_model, n_classes)
+        self.head = nn.Linear(base.d_model, n_classes, device=next(base.parameters()).device)
 
     def forward(self, tokens: Tensor, padding: Tensor | None = None) -> Tensor:
         """Returns logits `(b, C)` of `tokens` `(b, n)`; padding as in `TransformerBase`."""

@@ -230,9 +230,10 @@ def batch_shape(b: int, n: int, d: int) -> tuple[int, int, int]:
 #   of a table that is kept. A call that an error or Ctrl-C has stopped can be made once more, on what it has left. Each method does what its description says, also when it is called alone. A long input is treated in the same way as a short one.
 # - **Gradients pass through** everything that training needs: modules, and functions whose description says so. `.detach()`, `.item()` and numpy
 #   stop them. A module does the same in training mode as in evaluation mode, and double precision stays double.
-# - **A module stays on the device of its inputs**, and so does a function through which training passes, or which is given a model: on a GPU,
-#   `x + torch.zeros(n)` stops, since the zeros are made on the processor. Say `torch.zeros(n, device=x.device)` or `x.new_zeros(n)`; a table that a
-#   module keeps is a parameter, or registered with `register_buffer`. The check sees to it without a GPU.
+# - **A module stays on the device of its inputs**, and so does a function through which training passes, or which is given a model and tensors, or
+#   returns a model: on a GPU, `x + torch.zeros(n)` stops, since the zeros are made on the processor. Say `torch.zeros(n, device=x.device)` or
+#   `x.new_zeros(n)`; a table that a module keeps is a parameter, or registered with `register_buffer`; a new layer goes there with `.to(x.device)`. The
+#   check sees to it without a GPU.
 # - **Random numbers and PyTorch's settings belong to the caller**: no `torch.manual_seed` and no `torch.set_grad_enabled` inside, and two new modules do
 #   not begin with the same random weights. Arguments that may be left out keep the default values given in the `def` line.
 #

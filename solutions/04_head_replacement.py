@@ -388,7 +388,8 @@ def replace_head(model: LanguageModel, n_classes: int) -> Classifier:
 
     Returns:
         A `Classifier` of helpers.models. Its base gives the same hidden states as the model's,
-        of whatever make that base is; its head is new. Everything in it can learn.
+        of whatever make that base is; its head is new. Everything in it can learn, and stands on the
+        device of the model.
     """
     ### BEGIN SOLUTION
     base = copy.deepcopy(model.base)  # weights and make, in memory of its own
@@ -472,7 +473,7 @@ def load_base(model: Classifier, checkpoint: dict[str, Tensor]) -> Classifier:
     Args:
         model: has `model.base` and `model.head`; it may be changed in place, or a changed copy be returned.
         checkpoint: the state dict of a language model: names that begin with `base.` and with `head.`.
-            It stays as it is, and shares no memory with the model.
+            It stays as it is, and shares no memory with the model; it may stand on another device.
 
     Raises:
         ValueError: when names or shapes of the checkpoint's base are not exactly those of the model's

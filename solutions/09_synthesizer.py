@@ -180,12 +180,15 @@ def synthesizer_scores(x: Tensor, A: Tensor, b1: Tensor, B: Tensor, b2: Tensor) 
 # - `B` of shape `(h, d/h, max_len)` and `b2` of shape `(h, max_len)` are parameters of your own: `nn.Parameter(tensor)`. Start `B` with random numbers: with zeros, the scores would not depend on the token, and `hidden` would get no gradient in the first step;
 # - `value` and `output` are those of notebook 03.
 #
-# Three helpers from earlier notebooks:
+# Three helpers from earlier notebooks. The mask is to stand where the input does: `causal_mask(n, x.device)`.
 
 # %% setup
-def causal_mask(size: int) -> Tensor:
-    """Returns `(size, size)`: 0 where j <= i, minus infinity where j > i (notebook 01)."""
-    return torch.full((size, size), -torch.inf).triu(diagonal=1)
+def causal_mask(size: int, device: torch.device | None = None) -> Tensor:
+    """Returns `(size, size)`: 0 where j <= i, minus infinity where j > i (notebook 01).
+
+    It stands on this device, such as `x.device`; without one, on the CPU.
+    """
+    return torch.full((size, size), -torch.inf, device=device).triu(diagonal=1)
 
 
 def split_heads(x: Tensor, n_heads: int) -> Tensor:
@@ -227,7 +230,7 @@ class SynthesizerAttention(nn.Module):
         n = x.size(1)
         hidden = split_heads(torch.relu(self.hidden(x)), self.n_heads)  # (b, h, n, d/h)
         scores = hidden @ self.B[:, :, :n] + self.b2[:, None, :n]  # (b, h, n, n)
-        return torch.softmax(scores + causal_mask(n), dim=-1)
+        return torch.softmax(scores + causal_mask(n, x.device), dim=-1)
         ### END SOLUTION
 
     def forward(self, x: Tensor) -> Tensor:
@@ -312,7 +315,7 @@ class RandomSynthesizer(nn.Module):
         """Returns the attention weights `(h, n, n)` for `x` `(b, n, d)`; of x only the length n counts."""
         ### BEGIN SOLUTION
         n = x.size(1)
-        return torch.softmax(self.scores[:, :n, :n] + causal_mask(n), dim=-1)
+        return torch.softmax(self.scores[:, :n, :n] + causal_mask(n, x.device), dim=-1)
         ### END SOLUTION
 
     def forward(self, x: Tensor) -> Tensor:

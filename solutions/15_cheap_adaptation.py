@@ -175,10 +175,11 @@ class LoRALinear(nn.Linear):
     def merged(self) -> nn.Linear:
         """Returns a new, plain layer that does the same; this one stays as it is.
 
-        Its weight and bias are its own, shared with no other layer, and have the dtype of this one's.
+        Its weight and bias are its own, shared with no other layer, and have the dtype and the device of
+        this one's.
         """
         ### BEGIN SOLUTION
-        plain = nn.Linear(self.in_features, self.out_features, dtype=self.weight.dtype)
+        plain = nn.Linear(self.in_features, self.out_features).to(self.weight)  # its dtype and device
         plain.weight.copy_(self.weight + self.scale * self.up @ self.down)  # (d_out, d_in)
         plain.bias.copy_(self.bias)
         return plain
@@ -227,7 +228,7 @@ def add_lora(model: Classifier, names: tuple[str, ...], rank: int) -> Classifier
     Args:
         names: last names, such as ("query", "value"), of the linear layers to replace: all that
             `model.base` has at any depth. Each new layer takes over weight and bias of the old one;
-            all of these have a bias, and are in float32.
+            all of these have a bias, and are in float32. It stands on the device of the old one.
         rank: of the new layers; alpha is left at its default.
 
     Afterwards only the head (even one that came frozen) and the factors down and up learn. The logits
@@ -240,7 +241,7 @@ def add_lora(model: Classifier, names: tuple[str, ...], rank: int) -> Classifier
     for parent in list(model.base.modules()):
         for name, part in list(parent.named_children()):
             if name in names and isinstance(part, nn.Linear):
-                layer = LoRALinear(part.in_features, part.out_features, rank)
+                layer = LoRALinear(part.in_features, part.out_features, rank).to(part.weight.device)
                 layer.weight, layer.bias = part.weight, part.bias  # what was learned in pretraining
                 setattr(parent, name, layer)
     return model

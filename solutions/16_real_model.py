@@ -750,9 +750,10 @@ def load_weights(model: nn.Module, tensors: dict[str, Tensor], names: dict[str, 
     """Returns the model, all of whose parameters have the numbers of published tensors now.
 
     Args:
-        model: one of ours; it is changed, and keeps the type of its numbers; what is frozen stays frozen.
+        model: one of ours; it is changed, and keeps the type and the device of its numbers; what is
+            frozen stays frozen.
         tensors: the published ones by their names; they stay as they are, and share no memory with
-            the model.
+            the model. They may stand on another device than the model.
         names: parts of published names, and what we call them. They are replaced in this order, wherever
             they stand, also several times: with {"/": ".", "h.": "layers.", "ln": "norm"}, "h/0/ln/weight"
             is our "layers.0.norm.weight".

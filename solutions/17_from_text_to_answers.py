@@ -240,7 +240,7 @@ def answer_loss(logits: Tensor, tokens: Tensor, starts: Tensor, lengths: Tensor)
     ### BEGIN SOLUTION
     logs = logits[:, :-1].log_softmax(dim=-1)  # (b, n - 1, V): place i scores token i + 1
     picked = logs.gather(2, tokens[:, 1:, None])[..., 0]  # (b, n - 1)
-    following = torch.arange(1, tokens.shape[1])  # (n - 1,), the places of the scored tokens
+    following = torch.arange(1, tokens.shape[1], device=tokens.device)  # (n - 1,), places
     scored = (following >= starts[:, None]) & (following < lengths[:, None])  # (b, n - 1)
     return -picked[scored].mean()
     ### END SOLUTION
@@ -311,7 +311,7 @@ def answer_log_probability(logits: Tensor, tokens: Tensor, starts: Tensor, lengt
     """
     ### BEGIN SOLUTION
     picked = logits[:, :-1].log_softmax(dim=-1).gather(2, tokens[:, 1:, None])[..., 0]  # (b, n - 1)
-    following = torch.arange(1, tokens.shape[1])
+    following = torch.arange(1, tokens.shape[1], device=tokens.device)
     scored = (following >= starts[:, None]) & (following < lengths[:, None])
     return (picked * scored).sum(dim=1)
     ### END SOLUTION

@@ -13,7 +13,7 @@ from dataclasses import dataclass, replace
 from typing import Any, Protocol, TypeVar
 
 import torch
-from torch import Tensor, nn
+from torch import Tensor
 
 from tutor.checking import plain
 from tutor.checking.answers import Question, Reply
@@ -58,6 +58,7 @@ class Exercise(Protocol):
 
 
 TRIED = 6  # calls among which the one is looked for through which most gradients pass
+OF_A_MODEL = ("result", "parameters", "origins", "shared", "learns", "learning", "modes", "mode")  # what comes back
 LARGE = "a long input as well as a short one"
 Asks = TypeVar("Asks", bound=Callable[..., Iterator[Question]])
 
@@ -337,17 +338,11 @@ def _holds(name: str, found: Any) -> bool:
 )
 def _methods(exercise: Exercise, calls: Sequence[Question]) -> Iterator[Question]:
     """Yields a call of the methods of a module that have a docstring and take what `forward` takes."""
-    forward = getattr(exercise.reference, "forward", None)
-    if not _is_class(exercise) or forward is None:
-        return
-    named = (name for name, one in inspect.getmembers(exercise.reference, inspect.isfunction) if one.__doc__)
-    takes = list(inspect.signature(forward).parameters)
-    mine = [name for name in named if name not in vars(nn.Module) and not name.startswith("_")]
-    entries = [n for n in mine if list(inspect.signature(getattr(exercise.reference, n)).parameters) == takes]
+    entries = _documented(exercise, _takes(exercise))
     if entries and "forward" not in entries:
         ask = _richest(calls)
         alike = (one.inputs for one in reversed(calls) if one.build == ask.build and not _same(one.inputs, ask.inputs))
-        yield replace(ask, probe="methods", entries=tuple(entries), follow_up=next(alike, ask.inputs))
+        yield replace(ask, probe="methods", entries=entries, follow_up=next(alike, ask.inputs))
 
 
 @circumstance(
@@ -428,19 +423,41 @@ def _in_double(exercise: Exercise, calls: Sequence[Question]) -> Iterator[Questi
     "it stays on the device of its inputs",
     "On a GPU it stops, or its result lies elsewhere. Make new tensors where the inputs are: "
     "`torch.zeros(..., device=x.device)`, or `x.new_zeros(...)`; `register_buffer` takes a table along with its "
-    "module.",
+    "module, and `layer.to(x.device)` puts a new layer there.",
     of_any_call=True,
 )
 def _any_device(exercise: Exercise, calls: Sequence[Question]) -> Iterator[Question]:
     """Yields a call for each choice of inputs that are left out, of what works on a GPU: of a module and of a function
     through which training passes, or which is given a model.
+
+    Of a module the methods that have a docstring and take nothing, or what `forward` takes, are called, too. Where a
+    model comes back, the call is one that is asked what that gives, if there is any.
     """
     found = dict[tuple[bool, ...], Question]()
+    methods = _documented(exercise, _takes(exercise), ["self"])
     for ask in calls:
         works_there = exercise.trains or _is_class(exercise) or any(models_in(ask.inputs))
         if works_there and ask.probe == "result" and ask.follow_up is None:
-            found[tuple(value is None for value in ask.inputs)] = replace(ask, probe="device", entries=())
+            found[tuple(value is None for value in ask.inputs)] = replace(ask, probe="device", entries=methods)
+    models = [ask for ask in calls if ask.probe in OF_A_MODEL and ask.build is None and any(models_in(ask.inputs))]
+    if models and not found:
+        richest = max(models, key=lambda ask: ask.follow_up is not None)
+        found[()] = replace(richest, probe="device", entries=(), part="")
     yield from list(found.values())[:TRIED]
+
+
+def _documented(exercise: Exercise, *takes: list[str]) -> tuple[str, ...]:
+    """Returns the names of a module's own methods that have a docstring and take one of these lists of arguments."""
+    members = inspect.getmembers(exercise.reference, inspect.isfunction) if _is_class(exercise) else []
+    mine = ((name, one) for name, one in members if name[0] != "_" and not one.__module__.startswith("torch."))
+    own = {name: one for name, one in mine if one.__doc__}
+    return tuple(name for name, one in own.items() if list(inspect.signature(one).parameters) in takes)
+
+
+def _takes(exercise: Exercise) -> list[str]:
+    """Returns the names of what `forward` of a module takes, `self` among them."""
+    forward = getattr(exercise.reference, "forward", None)
+    return list(inspect.signature(forward).parameters) if forward and _is_class(exercise) else []
 
 
 @circumstance(

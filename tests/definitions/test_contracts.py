@@ -2,8 +2,10 @@
 
 import copy
 import functools
+import itertools
 import random
 import re
+from dataclasses import replace
 from typing import Any
 
 import numpy as np
@@ -16,6 +18,7 @@ from grading.definitions.exercise import Exercise, Stage
 from tutor.checking.answers import InProcess, Question
 from tutor.checking.building import build
 from tutor.checking.judging import judge
+from tutor.checking.places import ON_ONE
 from tutor.checking.plain import Model, Recorded
 from tutor.checking.sentences import INPUTS_STAY, KEEPS
 from tutor.checking.verdict import Verdict
@@ -191,6 +194,116 @@ class TableTakenAlong(TableLeftBehind):
 def test_a_table_of_a_module_moves_with_it_when_it_is_registered() -> None:
     assert lost(module_exercise(), TableLeftBehind) == [DEVICE]
     assert lost(module_exercise(), TableTakenAlong) == []
+
+
+def with_a_head(model: nn.Module) -> nn.Module:
+    """Returns the model with a layer more."""
+    model.add_module("head", nn.Linear(4, 2).to(next(model.parameters()).device))
+    return model
+
+
+def with_a_head_on_the_processor(model: nn.Module) -> nn.Module:
+    model.add_module("head", nn.Linear(4, 2))
+    return model
+
+
+def moved_and_given_a_head(model: nn.Module) -> nn.Module:
+    return with_a_head(model.cpu())
+
+
+def in_a_copy(model: nn.Module) -> nn.Module:
+    return with_a_head(copy.deepcopy(model))
+
+
+def with_a_head_made_there(model: nn.Module) -> nn.Module:
+    with torch.device(next(model.parameters()).device):
+        return with_a_head_on_the_processor(model)
+
+
+@pytest.mark.parametrize(
+    ("answer", "sentence"),
+    [
+        (with_a_head_on_the_processor, "`head.weight` comes back on the CPU"),
+        (moved_and_given_a_head, "`embedding.weight` comes back on the CPU"),
+        (in_a_copy, ""),
+        (with_a_head_made_there, ""),
+    ],
+)
+def test_a_model_that_comes_back_stands_where_it_came(answer: Any, sentence: str) -> None:
+    asks = [Question((Model("TransformerBase", SMALL, seed),), probe="parameters", changes=(0,)) for seed in (1, 2)]
+    defined = Exercise(with_a_head, [Stage("all", 2, "look", asks[:1], lambda rng: asks[1:])], [])
+    assert lost(defined, answer) == [DEVICE] * bool(sentence)
+    assert judge(defined.public_examples(), InProcess(answer)).sentence.startswith(sentence)
+
+
+def loaded(model: nn.Module, state: dict[str, Tensor]) -> nn.Module:
+    """Returns the model with the numbers of a state."""
+    model.load_state_dict(state)
+    return model
+
+
+def replaced(model: nn.Module, state: dict[str, Tensor]) -> nn.Module:
+    for name, tensor in state.items():
+        place, _, last = name.rpartition(".")
+        part = model.get_submodule(place)
+        setattr(part, last, nn.Parameter(tensor.clone(), getattr(part, last).requires_grad))
+    return model
+
+
+def as_data(model: nn.Module, state: dict[str, Tensor]) -> nn.Module:
+    for name, parameter in model.named_parameters():
+        parameter.data = state[name].clone()
+    return model
+
+
+def as_data_there(model: nn.Module, state: dict[str, Tensor]) -> nn.Module:
+    for name, parameter in model.named_parameters():
+        parameter.data = state[name].clone().to(parameter.device)
+    return model
+
+
+@pytest.mark.parametrize(("answer", "stays"), [(replaced, False), (as_data, False), (as_data_there, True)])
+def test_a_state_is_read_on_the_cpu_and_goes_where_the_model_is(answer: Any, stays: bool) -> None:
+    models = [Model("Classifier", {"base": Model("TransformerBase", SMALL)}, seed) for seed in (1, 2, 3)]
+    asks = [
+        Question((one, replace(other, state=True)), probe="origins", changes=(0,))
+        for one, other in itertools.pairwise(models)
+    ]
+    defined = Exercise(loaded, [Stage("all", 2, "look", asks[:1], lambda rng: asks[1:])], [])
+    assert lost(defined, answer) == [DEVICE] * (not stays)
+
+
+class Merges(Scale):
+    """Has a method that takes nothing."""
+
+    def merged(self) -> nn.Module:
+        """Returns a layer."""
+        layer = nn.Linear(1, 1, bias=False).to(self.factor.device)
+        layer.weight.data.copy_(self.factor.detach())
+        return layer
+
+
+class MergesOnTheProcessor(Merges):
+    def merged(self) -> nn.Module:
+        layer = nn.Linear(1, 1, bias=False)
+        layer.weight.data.copy_(self.factor.detach())
+        return layer
+
+
+def test_the_methods_of_a_module_stay_on_its_device() -> None:
+    defined = replace(module_exercise(), reference=Merges)
+    assert lost(defined, Merges) == []
+    assert lost(defined, MergesOnTheProcessor) == [DEVICE]
+
+
+@pytest.mark.parametrize("notebook", catalogue.notebooks())
+def test_no_reference_leaves_the_device_unseen(notebook: str) -> None:
+    for defined in exercise.load(notebook).values():
+        public = [ask for stage in defined.stages if not stage.raises for ask in stage.public if ask.inputs]
+        asks = list(contracts.CIRCUMSTANCES[contracts.NAMES.index(DEVICE) - 1].asks(defined, public)) if public else []
+        with_tensors = [ask for ask in asks if ask.build or any(isinstance(value, Tensor) for value in ask.inputs)]
+        if DEVICE not in defined.exceptions:
+            assert [defined.reply(ask).value for ask in with_tensors] == [ON_ONE] * len(with_tensors), defined.name
 
 
 def test_numpy_and_plain_numbers_lose_device_and_gradient_for_one_tenth() -> None:

@@ -284,12 +284,13 @@ def _without_consequences(kept: Sequence[Asked], changed: Failures) -> list[Aske
 
     A mode left changed is reported once, and so is an input that is overwritten, which autograd refuses. Where no
     gradient arrives, none does for a long input either, nor after an evaluation; and what is made of plain numbers has
-    neither gradients nor type nor device. What a function, of which there is only one, has kept of an earlier call it
-    gives in other questions; a module that changes its own weights stops gradients.
+    neither gradients nor type nor device; a method that is not there makes nothing. What a function, of which there is
+    only one, has kept of an earlier call it gives in other questions; a module that changes its own weights stops
+    gradients.
     """
     wrong = [one for one in kept if one.problem is not None]
     no_gradients = next((one.stage for one in wrong if one.case.ask.probe == "gradients"), None)
-    made_anew = any(one.case.ask.probe in ("gradients", "in double") for one in wrong)
+    made_anew = any(one.case.ask.probe in ("gradients", "in double", "methods") for one in wrong)
     again = [one for one in wrong if one.case.ask.probe in ("again", "changed model", "loader")]
     of_a_function = all(one.case.ask.build is None for one in kept)
     changes_itself = any(

@@ -38,7 +38,7 @@ class RandomSynthesizer(nn.Module):
 
     def weights(self, x: Tensor) -> Tensor:
         """Returns the attention weights `(h, n, n)`; each answer has this method, and the check calls it."""
-        return torch.softmax(self.found(x) + causal_mask(x.size(1)), dim=-1)
+        return torch.softmax(self.found(x) + causal_mask(x.size(1), x.device), dim=-1)
 
     mixed = SynthesizerAttention.mixed
     forward = SynthesizerAttention.forward

@@ -30,8 +30,8 @@ def merge_heads(x: Tensor) -> Tensor:
     return x.transpose(1, 2).flatten(2)
 
 
-def causal_mask(size: int) -> Tensor:
-    return torch.full((size, size), -torch.inf).triu(1)
+def causal_mask(size: int, device: torch.device | None = None) -> Tensor:
+    return torch.full((size, size), -torch.inf, device=device).triu(1)
 
 
 class SynthesizerAttention(nn.Module):
@@ -52,7 +52,7 @@ class SynthesizerAttention(nn.Module):
 
     def weights(self, x: Tensor) -> Tensor:
         """Returns the attention weights `(b, h, n, n)`; each answer has this method, and the check calls it."""
-        return torch.softmax(self.found(x) + causal_mask(x.size(1)), dim=-1)
+        return torch.softmax(self.found(x) + causal_mask(x.size(1), x.device), dim=-1)
 
     def mixed(self, x: Tensor) -> Tensor:  # the merged heads before the output projection, (b, n, d)
         return merge_heads(self.weights(x) @ split_heads(self.value(x), self.n_heads))
@@ -251,7 +251,7 @@ def _stages(
 
 
 def _naive(self: Any, x: Tensor) -> Tensor:
-    powers = torch.exp(self.found(x) + causal_mask(x.size(1)))
+    powers = torch.exp(self.found(x) + causal_mask(x.size(1), x.device))
     return powers / powers.sum(dim=-1, keepdim=True)
 
 
@@ -264,11 +264,11 @@ def _mask_after_softmax(self: Any, x: Tensor) -> Tensor:
 
 
 def _softmax_over_rows(self: Any, x: Tensor) -> Tensor:
-    return torch.softmax(self.found(x) + causal_mask(x.size(1)), dim=-2)
+    return torch.softmax(self.found(x) + causal_mask(x.size(1), x.device), dim=-2)
 
 
 def _all_turned_round(self: Any, x: Tensor) -> Tensor:
-    return torch.softmax(self.found(x) + causal_mask(x.size(1)).T, dim=-2)
+    return torch.softmax(self.found(x) + causal_mask(x.size(1), x.device).T, dim=-2)
 
 
 def _no_output(self: Any, x: Tensor) -> Tensor:

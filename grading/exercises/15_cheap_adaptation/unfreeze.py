@@ -9,11 +9,12 @@ from typing import Any
 from torch import nn
 
 from grading.definitions.definition import Definition
+from grading.exercises.draws import seed_from
 from helpers.models import Classifier
 from tutor.checking.answers import Question
 from tutor.checking.plain import Model
 
-from ._common import _classifier, _few
+from ._common import THEN, _classifier, _few
 
 exercise = Definition(minutes=25, difficulty=2)
 
@@ -42,6 +43,18 @@ def _steps(seed: int, steps: tuple[int, ...], **options: Any) -> list[Question]:
     return [_ask(_classifier(seed, **{"n_layers": 3} | options), step) for step in steps]
 
 
+def _gradients(seed: int, step: int) -> Question:
+    """Returns a question about what learns that takes a few gradients: who has them knows more than names."""
+    inputs = _classifier(seed, n_layers=3), step
+    return Question(inputs, changes=(0,), probe="learning", follow_up=THEN, entries=("head.bias", "*.query.bias"))
+
+
+def _layers(seed: int, steps: tuple[int, ...], **options: Any) -> list[Question]:
+    """Returns questions about the layers, and what stands below: the norm above them joins in with the first."""
+    shown = ("head*", "base.layers*", "base.embedding*")
+    return [replace(ask, entries=shown) for ask in _steps(seed, steps, **options)]
+
+
 LEARNED = {"positions": "learned"}
 
 
@@ -54,21 +67,21 @@ def _(rng):
 @exercise.stage(
     "step 1: the last layer joins in, and the norm above it",
     points=1,
-    public=_steps(2, (1,)),
-    view="parameters",
+    public=[*_steps(2, (1,)), _gradients(2, 1)],
     decisive=True,
 )
 def _(rng):
     """base.layers[-1] is the top layer, nearest to the head; base.norm stands between it and the head."""
-    return _steps(_few(rng), (1,))
+    return [*_steps(_few(rng), (1,)), _gradients(seed_from(rng), 1)]
 
 
 @exercise.stage(
-    "then one layer more at each step", points=0.75, public=_steps(3, (2, 3)), view="parameters", decisive=True
+    "then one layer more at each step", points=0.75, public=[*_layers(3, (2, 3)), _gradients(3, 2)], decisive=True
 )
 def _(rng):
     """What has joined in goes on learning; each step adds the next layer below."""
-    return [*_steps(_few(rng), (2, 3)), *_steps(_few(rng), (1,), n_layers=2)]
+    layers = [*_layers(_few(rng), (2, 3)), *_layers(_few(rng), (1,), n_layers=2)]
+    return [*layers, _gradients(seed_from(rng), rng.choice([2, 3]))]
 
 
 def _last(seed: int) -> list[Question]:
@@ -121,7 +134,7 @@ STEPS = ("the top layer", "all layers", "everything", "far beyond")
 def _(rng, depth, step):
     """Asks which parts of deep and of shallow models learn; of each layer the numbers of its queries tell."""
     number = dict(zip(STEPS, (1, depth, depth + 1, depth + rng.randint(30, 1001)), strict=True))[step]
-    shown = ("head*", "base.norm*", "base.embedding*", "*.query.weight")
+    shown = ("head*", "base.embedding*", "*.query.weight")
     return _ask(_classifier(_few(rng), n_layers=depth, d_model=2, n_heads=1), number, entries=shown)
 
 

@@ -20,7 +20,7 @@ FAR_APART = "logits that are hundreds apart"
 
 def places(tokens: Tensor, starts: Tensor, lengths: Tensor) -> Tensor:
     """Returns where the next token belongs to the answer, `(b, n - 1)`."""
-    following = torch.arange(1, tokens.shape[1])
+    following = torch.arange(1, tokens.shape[1], device=tokens.device)
     return (following >= starts[:, None]) & (following < lengths[:, None])
 
 
@@ -29,20 +29,28 @@ def log_probabilities(logits: Tensor, tokens: Tensor) -> Tensor:
     return logits[:, :-1].log_softmax(dim=-1).gather(2, tokens[:, 1:, None])[..., 0]
 
 
-def batch(spans: list[tuple[int, int]], seed: int, spread: float = 1.0, spare: int = 0, words: int = V) -> Question:
+def batch(
+    spans: list[tuple[int, int]], seed: int, spread: float = 1.0, spare: int = 0, words: int = V, first: int = PAD
+) -> Question:
     """Returns a question on texts whose answers span `(start, length)`, with `spare` columns of padding for all.
 
     Logits are drawn; what they say of the padding, and of the places before the answer, is wild, so that whoever counts
-    it is seen. Among the tokens is the number of `<pad>`, too: only the lengths say where a text ends.
+    it is seen. Tokens are numbers from `first` on. Where that of `<pad>` is among them, only the lengths say where a
+    text ends.
     """
     generator = torch.Generator().manual_seed(seed)
     size = max(length for _, length in spans) + spare
     tokens = torch.full((len(spans), size), PAD)
     for row, (_, length) in zip(tokens, spans, strict=True):
-        row[:length] = torch.randint(0, words, (length,), generator=generator)
+        row[:length] = torch.randint(first, words, (length,), generator=generator)
     logits = spread * torch.randn(len(spans), size, words, generator=generator)
     starts, lengths = (torch.tensor(numbers) for numbers in zip(*spans, strict=True))
     return Question((logits, tokens, starts, lengths))
+
+
+def without_pad(spans: list[tuple[int, int]], seed: int, spread: float = 1.0) -> Question:
+    """Returns a question in which no token has the number of `<pad>`: what else is wrong shows, and nothing more."""
+    return batch(spans, seed, spread, first=PAD + 1)
 
 
 def draw_spans(rng: random.Random, texts: int, low: int = 2, high: int = 7) -> list[tuple[int, int]]:
@@ -54,7 +62,7 @@ def draw_spans(rng: random.Random, texts: int, low: int = 2, high: int = 7) -> l
 def one(rng: random.Random) -> list[Question]:
     """Draws one text without padding, and one whose answer is a single token behind `<sos>`."""
     start = rng.randint(2, 5)
-    return [batch([(start, start + rng.randint(2, 5))], seed_from(rng)), batch([(1, 2)], seed_from(rng))]
+    return [without_pad([(start, start + rng.randint(2, 5))], seed_from(rng)), without_pad([(1, 2)], seed_from(rng))]
 
 
 def several(rng: random.Random) -> list[Question]:
@@ -68,7 +76,7 @@ def several(rng: random.Random) -> list[Question]:
 
 def far_apart(rng: random.Random) -> list[Question]:
     """Draws one text, and two with the same places, whose logits are hundreds apart: nothing else is asked of them."""
-    return [batch([(2, 8)], seed_from(rng), LARGE), batch([(3, 6), (3, 6)], seed_from(rng), LARGE)]
+    return [without_pad([(2, 8)], seed_from(rng), LARGE), without_pad([(3, 6), (3, 6)], seed_from(rng), LARGE)]
 
 
 def long_text(rng: random.Random) -> list[Question]:
@@ -77,17 +85,15 @@ def long_text(rng: random.Random) -> list[Question]:
     return [batch([(start, start + rng.randint(150, 180)), (2, 9)], seed_from(rng), words=3)]
 
 
-def cornered(
-    rng: random.Random, texts: int, start: int, answer: int, spare: int, spread: float = 0.5
-) -> Question | None:
+def cornered(rng: random.Random, texts: int, start: int, answer: int, spare: int) -> Question | None:
     """Returns a question on `texts` texts with this start and length of the answer; not many that are long, too.
 
-    With the usual spread the probability of the longest answer is still a number of 32 bits.
+    Logits lie so close together that the probability of the longest answer is still a number of 32 bits.
     """
     if texts > 2 and start + answer > 80:
         return None
     others = [(rng.randint(1, 5), rng.randint(6, 9)) for _ in range(texts - 1)]
-    return batch([(start, start + answer), *others], seed_from(rng), spread, spare, words=2)
+    return batch([(start, start + answer), *others], seed_from(rng), 0.5, spare, words=2)
 
 
 Result = Callable[[Tensor, Tensor], Tensor]  # of the tokens' logarithms `(b, n - 1)` and of which of them count
@@ -173,4 +179,4 @@ def add_far_apart(exercise: Definition, seed: int) -> None:
 
     @exercise.corners(FAR_APART, start=(1, range(4, 9)), answer=(1, 2))
     def _(rng, start, answer):
-        return cornered(rng, 1, start, answer, 0, LARGE)
+        return without_pad([(start, start + answer)], seed_from(rng), LARGE)

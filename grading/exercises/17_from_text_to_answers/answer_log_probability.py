@@ -17,6 +17,7 @@ from ._common import (
     one,
     places,
     several,
+    without_pad,
 )
 
 exercise = Definition(minutes=15, difficulty=2, trains=True)
@@ -31,7 +32,7 @@ def answer_log_probability(logits: Tensor, tokens: Tensor, starts: Tensor, lengt
     return _sums(log_probabilities(logits, tokens), places(tokens, starts, lengths))
 
 
-@exercise.stage("one answer", points=0.5, public=[batch([(3, 6)], 11), batch([(1, 2)], 12)])
+@exercise.stage("one answer", points=0.5, public=[without_pad([(3, 6)], 11), without_pad([(1, 2)], 12)])
 def _(rng):
     """The probability of an answer is the product of those of its tokens, each after all before it: its logarithm is
     a sum.

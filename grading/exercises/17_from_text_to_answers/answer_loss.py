@@ -19,6 +19,7 @@ from ._common import (
     one,
     places,
     several,
+    without_pad,
 )
 
 exercise = Definition(minutes=20, difficulty=2, trains=True)
@@ -33,7 +34,7 @@ def answer_loss(logits: Tensor, tokens: Tensor, starts: Tensor, lengths: Tensor)
     return _mean(log_probabilities(logits, tokens), places(tokens, starts, lengths))
 
 
-@exercise.stage("one answer", points=0.5, public=[batch([(3, 6)], 1), batch([(1, 2)], 2)])
+@exercise.stage("one answer", points=0.5, public=[without_pad([(3, 6)], 1), without_pad([(1, 2)], 2)])
 def _(rng):
     """By hand: the logits at place i score the token at place i + 1. Take the mean of minus the logarithms of the
     probabilities of the answer's tokens.
@@ -44,7 +45,7 @@ def _(rng):
 @exercise.stage(
     "the prompt is not scored",
     points=1.25,
-    public=[batch([(4, 7), (4, 7)], 3), batch([(5, 6)], 4)],
+    public=[without_pad([(4, 7), (4, 7)], 3), without_pad([(5, 6)], 4)],
     decisive=True,
 )
 def _(rng):
@@ -52,7 +53,8 @@ def _(rng):
     the logits of the prompt's last place.
     """
     start = rng.randint(3, 6)
-    return [batch([(start, start + 3)] * 2, rng.randrange(10**6)), batch([(start, start + 1)], rng.randrange(10**6))]
+    spans = [(start, start + 3)] * 2, [(start, start + 1)]
+    return [without_pad(texts, rng.randrange(10**6)) for texts in spans]
 
 
 @exercise.stage(

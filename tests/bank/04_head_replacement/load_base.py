@@ -362,3 +362,9 @@ def load_base(model, checkpoint):
         }
     )
     return model
+
+
+# %% wrong: the checkpoint's tensors, copied, in the place of the parameters ->
+# of: parameter by parameter
+# -            parameter.copy_(checkpoint[f"base.{name}"])
+# +            parameter.data = checkpoint[f"base.{name}"].clone()

@@ -19,7 +19,7 @@ def replace_head(model, n_classes):
     import copy as copies
 
     classifier = Classifier(copies.deepcopy(model.base))
-    classifier.head = torch.nn.Linear(model.base.d_model, n_classes)
+    classifier.head = torch.nn.Linear(model.base.d_model, n_classes).to(model.head.weight.device)
     torch.nn.init.normal_(classifier.head.weight, std=0.02)
     torch.nn.init.zeros_(classifier.head.bias)
     return classifier
@@ -177,7 +177,7 @@ class LastTokenClassifier(nn.Module):
 
 
 def replace_head(model, n_classes):
-    return LastTokenClassifier(copy.deepcopy(model.base), n_classes)
+    return LastTokenClassifier(copy.deepcopy(model.base), n_classes).to(model.head.weight.device)
 
 
 # %% wrong: the width of the notebook's model -> the head does not expect D numbers
@@ -315,3 +315,9 @@ def replace_head(model, n_classes):
     nn.init.normal_(classifier.head.weight, std=0.02)
     nn.init.zeros_(classifier.head.bias)
     return classifier.train()
+
+
+# %% wrong: the new head is made on the CPU ->
+# of: the head is made by hand
+# -    classifier.head = torch.nn.Linear(model.base.d_model, n_classes).to(model.head.weight.device)
+# +    classifier.head = torch.nn.Linear(model.base.d_model, n_classes)

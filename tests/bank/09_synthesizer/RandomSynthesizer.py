@@ -10,7 +10,7 @@ class RandomSynthesizer(nn.Module):
     def weights(self, x):
         n = x.size(1)
         scores = self.scores[:, :n, :n]
-        return torch.softmax(scores + causal_mask(n), dim=-1)
+        return torch.softmax(scores + causal_mask(n, x.device), dim=-1)
 
     def forward(self, x):
         value = split_heads(self.value(x), self.n_heads)
@@ -28,7 +28,7 @@ class RandomSynthesizer(nn.Module):
 
     def weights(self, x):
         n = x.size(1)
-        return torch.stack([(scores[:n, :n] + causal_mask(n)).softmax(-1) for scores in self.scores])
+        return torch.stack([(scores[:n, :n] + causal_mask(n, x.device)).softmax(-1) for scores in self.scores])
 
     def forward(self, x):
         found = []
@@ -46,15 +46,15 @@ class RandomSynthesizer(SynthesizerAttention):
 
     def weights(self, x):
         n = x.size(1)
-        future = torch.ones(n, n, dtype=torch.bool).triu(1)
+        future = torch.ones(n, n, dtype=torch.bool, device=x.device).triu(1)
         return self.scores[:, :n, :n].masked_fill(future, -torch.inf).softmax(-1)
 
 
 # %% right: exponentials by hand, the largest score of each row taken off first
 # of: with the helpers
 # -        scores = self.scores[:, :n, :n]
-# -        return torch.softmax(scores + causal_mask(n), dim=-1)
-# +        scores = self.scores[:, :n, :n] + causal_mask(n)
+# -        return torch.softmax(scores + causal_mask(n, x.device), dim=-1)
+# +        scores = self.scores[:, :n, :n] + causal_mask(n, x.device)
 # +        powers = torch.exp(scores - scores.amax(dim=-1, keepdim=True))
 # +        return powers / powers.sum(dim=-1, keepdim=True)
 
@@ -74,17 +74,17 @@ class RandomSynthesizer(SynthesizerAttention):
 # %% wrong: values compared -> depends on x: values are compared with each other
 # of: with the helpers
 # -        scores = self.scores[:, :n, :n]
-# -        return torch.softmax(scores + causal_mask(n), dim=-1)
+# -        return torch.softmax(scores + causal_mask(n, x.device), dim=-1)
 # +        value = split_heads(self.value(x), self.n_heads)
-# +        return torch.softmax(self.scores[:, :n, :n] + value @ value.transpose(-2, -1) + causal_mask(n), dim=-1)
+# +        return torch.softmax(self.scores[:, :n, :n] + value @ value.transpose(-2, -1) + causal_mask(n, x.device), dim=-1)
 
 
 # %% wrong: tokens compared -> depends on x: tokens are compared with each other
 # of: with the helpers
 # -        scores = self.scores[:, :n, :n]
-# -        return torch.softmax(scores + causal_mask(n), dim=-1)
+# -        return torch.softmax(scores + causal_mask(n, x.device), dim=-1)
 # +        heads = split_heads(x, self.n_heads)
-# +        return torch.softmax(heads @ heads.mT + self.scores[:, :n, :n] + causal_mask(n), dim=-1)
+# +        return torch.softmax(heads @ heads.mT + self.scores[:, :n, :n] + causal_mask(n, x.device), dim=-1)
 
 
 # %% wrong: scores times the mean of each token -> depends on x: the scores are multiplied with x
@@ -146,26 +146,26 @@ class RandomSynthesizer(SynthesizerAttention):
 
 # %% wrong: no causal mask -> no mask
 # of: with the helpers
-# -        return torch.softmax(scores + causal_mask(n), dim=-1)
+# -        return torch.softmax(scores + causal_mask(n, x.device), dim=-1)
 # +        return torch.softmax(scores, dim=-1)
 
 
 # %% wrong: tril of the weights -> the mask comes after the softmax
 # of: with the helpers
-# -        return torch.softmax(scores + causal_mask(n), dim=-1)
+# -        return torch.softmax(scores + causal_mask(n, x.device), dim=-1)
 # +        return torch.tril(scores.softmax(dim=-1))
 
 
 # %% wrong: softmax over the queries -> softmax over the wrong axis
 # of: with the helpers
-# -        return torch.softmax(scores + causal_mask(n), dim=-1)
-# +        return torch.softmax(scores + causal_mask(n), dim=1)
+# -        return torch.softmax(scores + causal_mask(n, x.device), dim=-1)
+# +        return torch.softmax(scores + causal_mask(n, x.device), dim=1)
 
 
 # %% wrong: columns look at rows -> softmax over the wrong axis, and the mask turned round
 # of: with the helpers
-# -        return torch.softmax(scores + causal_mask(n), dim=-1)
-# +        return torch.softmax(scores + causal_mask(n).T, dim=1)
+# -        return torch.softmax(scores + causal_mask(n, x.device), dim=-1)
+# +        return torch.softmax(scores + causal_mask(n, x.device).T, dim=1)
 
 
 # %% wrong: not projected -> the output projection is missing
@@ -198,7 +198,7 @@ class RandomSynthesizer(SynthesizerAttention):
 
 # %% wrong: no softmax ->
 # of: with the helpers
-# -        return torch.softmax(scores + causal_mask(n), dim=-1)
+# -        return torch.softmax(scores + causal_mask(n, x.device), dim=-1)
 # +        return scores.tril()
 
 
@@ -235,7 +235,7 @@ class RandomSynthesizer(SynthesizerAttention):
 #          self.n_heads = n_heads
 # +        self.register_buffer("mask", causal_mask(max_len))
 # ...
-# -        return torch.softmax(scores + causal_mask(n), dim=-1)
+# -        return torch.softmax(scores + causal_mask(n, x.device), dim=-1)
 # +        return torch.softmax(scores + self.mask[:n, :n], dim=-1)
 
 
@@ -244,7 +244,7 @@ class RandomSynthesizer(SynthesizerAttention):
 #          self.n_heads = n_heads
 # +        self.mask = causal_mask(max_len)
 # ...
-# -        return torch.softmax(scores + causal_mask(n), dim=-1)
+# -        return torch.softmax(scores + causal_mask(n, x.device), dim=-1)
 # +        return torch.softmax(scores + self.mask, dim=-1)
 
 
@@ -287,9 +287,9 @@ class RandomSynthesizer(SynthesizerAttention):
 # +        self.mask = None
 # ...
 # +        if self.mask is None:
-# +            self.mask = causal_mask(n)
+# +            self.mask = causal_mask(n, x.device)
 #          scores = self.scores[:, :n, :n]
-# -        return torch.softmax(scores + causal_mask(n), dim=-1)
+# -        return torch.softmax(scores + causal_mask(n, x.device), dim=-1)
 # +        return torch.softmax(scores + self.mask, dim=-1)
 
 
@@ -298,9 +298,9 @@ class RandomSynthesizer(SynthesizerAttention):
 #          self.output = nn.Linear(d_model, d_model)
 # +        self.known = {}
 # ...
-# -        return torch.softmax(scores + causal_mask(n), dim=-1)
+# -        return torch.softmax(scores + causal_mask(n, x.device), dim=-1)
 # +        if n not in self.known:
-# +            self.known[n] = torch.softmax(scores + causal_mask(n), dim=-1)
+# +            self.known[n] = torch.softmax(scores + causal_mask(n, x.device), dim=-1)
 # +        return self.known[n]
 
 
@@ -322,15 +322,15 @@ class RandomSynthesizer(SynthesizerAttention):
 
 # %% wrong: exponentials by hand -> the exponential overflows
 # of: with the helpers
-# -        return torch.softmax(scores + causal_mask(n), dim=-1)
+# -        return torch.softmax(scores + causal_mask(n, x.device), dim=-1)
 # +        powers = torch.exp(scores).tril()
 # +        return powers / powers.sum(dim=-1, keepdim=True)
 
 
 # %% wrong: the future gets minus a hundred ->
 # of: with the helpers
-# -        return torch.softmax(scores + causal_mask(n), dim=-1)
-# +        future = torch.ones(n, n).triu(1)
+# -        return torch.softmax(scores + causal_mask(n, x.device), dim=-1)
+# +        future = torch.ones(n, n, device=x.device).triu(1)
 # +        return torch.softmax(scores - 100 * future, dim=-1)
 
 
@@ -364,8 +364,8 @@ class RandomSynthesizer(SynthesizerAttention):
 # %% wrong: -10000 for what is blocked ->
 # of: with the helpers
 # -        scores = self.scores[:, :n, :n]
-# -        return torch.softmax(scores + causal_mask(n), dim=-1)
-# +        later = torch.ones(n, n, dtype=torch.bool).triu(1)
+# -        return torch.softmax(scores + causal_mask(n, x.device), dim=-1)
+# +        later = torch.ones(n, n, dtype=torch.bool, device=x.device).triu(1)
 # +        return torch.softmax(self.scores[:, :n, :n].masked_fill(later, -1e4), dim=-1)
 
 
@@ -380,7 +380,7 @@ class RandomSynthesizer(nn.Module):
 
     def weights(self, x: Tensor) -> Tensor:
         n = x.shape[1]
-        mask = torch.full((n, n), -1e4).triu(diagonal=1)
+        mask = torch.full((n, n), -1e4, device=x.device).triu(diagonal=1)
         return torch.softmax(self.scores[:, :n, :n] + mask, dim=-1)
 
     def forward(self, x: Tensor) -> Tensor:
@@ -390,21 +390,21 @@ class RandomSynthesizer(nn.Module):
 
 # %% wrong: a place of zeros is taken for padding ->
 # of: -10,000 is added in place of minus infinity
-# -        mask = torch.full((n, n), -1e4).triu(diagonal=1)
+# -        mask = torch.full((n, n), -1e4, device=x.device).triu(diagonal=1)
 # -        return torch.softmax(self.scores[:, :n, :n] + mask, dim=-1)
 # +        padding = (x == 0).all(dim=-1).all(dim=0)  # (n,)
 # +        hidden = padding[None, :] & ~torch.eye(n, dtype=torch.bool, device=x.device)
-# +        square = self.scores[:, :n, :n] + causal_mask(n)
+# +        square = self.scores[:, :n, :n] + causal_mask(n, x.device)
 # +        return square.masked_fill(hidden, -torch.inf).softmax(dim=-1)
 
 
 # %% wrong: a call changes the parameter ->
 # of: -10,000 is added in place of minus infinity
-# -        mask = torch.full((n, n), -1e4).triu(diagonal=1)
+# -        mask = torch.full((n, n), -1e4, device=x.device).triu(diagonal=1)
 # -        return torch.softmax(self.scores[:, :n, :n] + mask, dim=-1)
 # +        block = self.scores.data[:, :n, :n]
 # +        block -= block.amax(dim=-1, keepdim=True)  # so that no power is too large
-# +        return (self.scores[:, :n, :n] + causal_mask(n)).softmax(dim=-1)
+# +        return (self.scores[:, :n, :n] + causal_mask(n, x.device)).softmax(dim=-1)
 
 
 # %% wrong: weights for each text ->
@@ -415,11 +415,11 @@ class RandomSynthesizer(nn.Module):
 
 # %% wrong: weights without a mask, which is added in forward ->
 # of: small random start, one head at a time
-# -        return torch.stack([(scores[:n, :n] + causal_mask(n)).softmax(-1) for scores in self.scores])
+# -        return torch.stack([(scores[:n, :n] + causal_mask(n, x.device)).softmax(-1) for scores in self.scores])
 # +        return torch.stack([scores[:n, :n].softmax(-1) for scores in self.scores])
 # ...
 # -            found.append(weights @ value)
-# +            weights = weights * (causal_mask(x.size(1)) == 0)
+# +            weights = weights * (causal_mask(x.size(1), x.device) == 0)
 # +            found.append(weights / weights.sum(-1, keepdim=True) @ value)
 
 
@@ -433,7 +433,9 @@ class RandomSynthesizer(nn.Module):
 
     def weights(self, x):
         n = x.size(1)
-        return torch.softmax(self.scores[:, :n, :n] + causal_mask(n), dim=-1) if self.last is None else self.last
+        return (
+            torch.softmax(self.scores[:, :n, :n] + causal_mask(n, x.device), dim=-1) if self.last is None else self.last
+        )
 
     def forward(self, x):
         self.last = None
@@ -444,5 +446,11 @@ class RandomSynthesizer(nn.Module):
 
 # %% wrong: scores divided by the root of the head's width ->
 # of: with the helpers
-# -        return torch.softmax(scores + causal_mask(n), dim=-1)
-# +        return torch.softmax(scores / (x.size(-1) // self.n_heads) ** 0.5 + causal_mask(n), dim=-1)
+# -        return torch.softmax(scores + causal_mask(n, x.device), dim=-1)
+# +        return torch.softmax(scores / (x.size(-1) // self.n_heads) ** 0.5 + causal_mask(n, x.device), dim=-1)
+
+
+# %% wrong: the mask is made on the CPU ->
+# of: with the helpers
+# -        return torch.softmax(scores + causal_mask(n, x.device), dim=-1)
+# +        return torch.softmax(scores + causal_mask(n), dim=-1)

@@ -13,7 +13,7 @@ class SynthesizerAttention(nn.Module):
         n = x.size(1)
         hidden = split_heads(torch.relu(self.hidden(x)), self.n_heads)
         scores = hidden @ self.B[:, :, :n] + self.b2[:, None, :n]
-        return torch.softmax(scores + causal_mask(n), dim=-1)
+        return torch.softmax(scores + causal_mask(n, x.device), dim=-1)
 
     def forward(self, x):
         value = split_heads(self.value(x), self.n_heads)
@@ -34,7 +34,7 @@ class SynthesizerAttention(nn.Module):
     def weights(self, x):
         n, w = x.size(1), self.B.size(1)
         hidden = self.hidden(x).relu()
-        mask = causal_mask(n)
+        mask = causal_mask(n, x.device)
         found = []
         for k in range(self.n_heads):
             scores = hidden[..., k * w : (k + 1) * w] @ self.B[k, :, :n] + self.b2[k, :n]
@@ -62,7 +62,7 @@ class SynthesizerAttention(nn.Module):
         hidden = nn.functional.relu(self.hidden(x)).unflatten(-1, (self.n_heads, -1))
         scores = torch.einsum("bnhw,hwj->bhnj", hidden, self.B) + self.b2.unsqueeze(1)
         scores = scores[..., :n]
-        future = torch.ones(n, n, dtype=torch.bool).triu(1)
+        future = torch.ones(n, n, dtype=torch.bool, device=x.device).triu(1)
         return scores.masked_fill(future, float("-inf")).softmax(dim=-1)
 
     def forward(self, x):
@@ -84,7 +84,7 @@ class SynthesizerAttention(nn.Module):
     def weights(self, x):
         hidden = split_heads(self.hidden(x).relu(), self.n_heads)
         scores = torch.einsum("bhnw,hwm->bhnm", hidden, self.B[..., : x.size(1)]) + self.b2[..., None, : x.size(1)]
-        return torch.softmax(scores + causal_mask(x.size(1)), dim=-1)
+        return torch.softmax(scores + causal_mask(x.size(1), x.device), dim=-1)
 
     def forward(self, x):
         b, n, d = x.shape
@@ -92,7 +92,7 @@ class SynthesizerAttention(nn.Module):
         hidden = torch.relu(self.hidden(x)).view(b, n, self.n_heads, w).transpose(1, 2)
         value = self.value(x).view(b, n, self.n_heads, w).transpose(1, 2)
         scores = torch.matmul(hidden, self.B[..., :n]) + self.b2[..., :n].unsqueeze(1)
-        att = torch.softmax(scores + causal_mask(n), dim=-1)
+        att = torch.softmax(scores + causal_mask(n, x.device), dim=-1)
         return self.output((att @ value).transpose(1, 2).contiguous().view(b, n, d))
 
 
@@ -102,8 +102,8 @@ class SynthesizerAttention(nn.Module):
 # +        n, full = x.size(1), self.B.size(-1)
 #          hidden = split_heads(torch.relu(self.hidden(x)), self.n_heads)
 # -        scores = hidden @ self.B[:, :, :n] + self.b2[:, None, :n]
-# -        return torch.softmax(scores + causal_mask(n), dim=-1)
-# +        scores = hidden @ self.B + self.b2[:, None] + causal_mask(full)[:n]
+# -        return torch.softmax(scores + causal_mask(n, x.device), dim=-1)
+# +        scores = hidden @ self.B + self.b2[:, None] + causal_mask(full, x.device)[:n]
 # +        return torch.softmax(scores, dim=-1)[..., :n]
 
 
@@ -141,17 +141,17 @@ class SynthesizerAttention(nn.Module):
 
 # %% wrong: scores of head 0 -> the heads share their scores: all use those of the first
 # of: with the helpers
-# -        return torch.softmax(scores + causal_mask(n), dim=-1)
-# +        return torch.softmax(scores[:, :1] + causal_mask(n), dim=-1)
+# -        return torch.softmax(scores + causal_mask(n, x.device), dim=-1)
+# +        return torch.softmax(scores[:, :1] + causal_mask(n, x.device), dim=-1)
 
 
 # %% wrong: never split -> the heads share their scores: they are added up to one square
 # of: with the helpers
 # -        hidden = split_heads(torch.relu(self.hidden(x)), self.n_heads)
 # -        scores = hidden @ self.B[:, :, :n] + self.b2[:, None, :n]
-# -        return torch.softmax(scores + causal_mask(n), dim=-1)
+# -        return torch.softmax(scores + causal_mask(n, x.device), dim=-1)
 # +        scores = torch.relu(self.hidden(x)) @ self.B[:, :, :n].flatten(0, 1) + self.b2[:, :n].sum(0)
-# +        return torch.softmax(scores + causal_mask(n), dim=-1).unsqueeze(1)
+# +        return torch.softmax(scores + causal_mask(n, x.device), dim=-1).unsqueeze(1)
 
 
 # %% wrong: B of head 0 -> the heads share B and b2
@@ -180,26 +180,26 @@ class SynthesizerAttention(nn.Module):
 
 # %% wrong: no causal mask -> no mask
 # of: with the helpers
-# -        return torch.softmax(scores + causal_mask(n), dim=-1)
+# -        return torch.softmax(scores + causal_mask(n, x.device), dim=-1)
 # +        return torch.softmax(scores, dim=-1)
 
 
 # %% wrong: tril of the weights -> the mask comes after the softmax
 # of: with the helpers
-# -        return torch.softmax(scores + causal_mask(n), dim=-1)
+# -        return torch.softmax(scores + causal_mask(n, x.device), dim=-1)
 # +        return torch.tril(scores.softmax(dim=-1))
 
 
 # %% wrong: softmax over the queries -> softmax over the wrong axis
 # of: with the helpers
-# -        return torch.softmax(scores + causal_mask(n), dim=-1)
-# +        return torch.softmax(scores + causal_mask(n), dim=2)
+# -        return torch.softmax(scores + causal_mask(n, x.device), dim=-1)
+# +        return torch.softmax(scores + causal_mask(n, x.device), dim=2)
 
 
 # %% wrong: columns look at rows -> softmax over the wrong axis, and the mask turned round
 # of: with the helpers
-# -        return torch.softmax(scores + causal_mask(n), dim=-1)
-# +        return torch.softmax(scores + causal_mask(n).T, dim=2)
+# -        return torch.softmax(scores + causal_mask(n, x.device), dim=-1)
+# +        return torch.softmax(scores + causal_mask(n, x.device).T, dim=2)
 
 
 # %% wrong: not projected -> the output projection is missing
@@ -218,7 +218,7 @@ class SynthesizerAttention(nn.Module):
 
 # %% wrong: the mask is added as 0 and 1 ->
 # of: with the helpers
-# -        return torch.softmax(scores + causal_mask(n), dim=-1)
+# -        return torch.softmax(scores + causal_mask(n, x.device), dim=-1)
 # +        return torch.softmax(scores + torch.ones(n, n).tril(), dim=-1)
 
 
@@ -252,8 +252,8 @@ class SynthesizerAttention(nn.Module):
 
 # %% wrong: scores averaged over the heads ->
 # of: with the helpers
-# -        return torch.softmax(scores + causal_mask(n), dim=-1)
-# +        return torch.softmax(scores.mean(1, keepdim=True) + causal_mask(n), dim=-1)
+# -        return torch.softmax(scores + causal_mask(n, x.device), dim=-1)
+# +        return torch.softmax(scores.mean(1, keepdim=True) + causal_mask(n, x.device), dim=-1)
 
 
 # %% wrong: b2 without its head ->
@@ -280,7 +280,7 @@ class SynthesizerAttention(nn.Module):
 #          self.n_heads = n_heads
 # +        self.register_buffer("mask", causal_mask(max_len))
 # ...
-# -        return torch.softmax(scores + causal_mask(n), dim=-1)
+# -        return torch.softmax(scores + causal_mask(n, x.device), dim=-1)
 # +        return torch.softmax(scores + self.mask[:n, :n], dim=-1)
 
 
@@ -289,7 +289,7 @@ class SynthesizerAttention(nn.Module):
 #          self.n_heads = n_heads
 # +        self.mask = causal_mask(max_len)
 # ...
-# -        return torch.softmax(scores + causal_mask(n), dim=-1)
+# -        return torch.softmax(scores + causal_mask(n, x.device), dim=-1)
 # +        return torch.softmax(scores + self.mask, dim=-1)
 
 
@@ -353,9 +353,9 @@ class SynthesizerAttention(nn.Module):
 # ...
 #          n = x.size(1)
 # +        if self.mask is None:
-# +            self.mask = causal_mask(n)
+# +            self.mask = causal_mask(n, x.device)
 # ...
-# -        return torch.softmax(scores + causal_mask(n), dim=-1)
+# -        return torch.softmax(scores + causal_mask(n, x.device), dim=-1)
 # +        return torch.softmax(scores + self.mask, dim=-1)
 
 
@@ -364,9 +364,9 @@ class SynthesizerAttention(nn.Module):
 #          self.output = nn.Linear(d_model, d_model)
 # +        self.known = {}
 # ...
-# -        return torch.softmax(scores + causal_mask(n), dim=-1)
+# -        return torch.softmax(scores + causal_mask(n, x.device), dim=-1)
 # +        if n not in self.known:
-# +            self.known[n] = torch.softmax(scores + causal_mask(n), dim=-1)
+# +            self.known[n] = torch.softmax(scores + causal_mask(n, x.device), dim=-1)
 # +        return self.known[n]
 
 
@@ -375,8 +375,8 @@ class SynthesizerAttention(nn.Module):
 #          self.output = nn.Linear(d_model, d_model)
 # +        self.dropout = nn.Dropout(0.1)
 # ...
-# -        return torch.softmax(scores + causal_mask(n), dim=-1)
-# +        return self.dropout(torch.softmax(scores + causal_mask(n), dim=-1))
+# -        return torch.softmax(scores + causal_mask(n, x.device), dim=-1)
+# +        return self.dropout(torch.softmax(scores + causal_mask(n, x.device), dim=-1))
 
 
 # %% wrong: noise on the scores while training ->
@@ -388,15 +388,15 @@ class SynthesizerAttention(nn.Module):
 
 # %% wrong: exponentials by hand -> the exponential overflows
 # of: with the helpers
-# -        return torch.softmax(scores + causal_mask(n), dim=-1)
-# +        powers = torch.exp(scores + causal_mask(n))
+# -        return torch.softmax(scores + causal_mask(n, x.device), dim=-1)
+# +        powers = torch.exp(scores + causal_mask(n, x.device))
 # +        return powers / powers.sum(dim=-1, keepdim=True)
 
 
 # %% wrong: the future gets minus a hundred ->
 # of: with the helpers
-# -        return torch.softmax(scores + causal_mask(n), dim=-1)
-# +        future = torch.ones(n, n).triu(1)
+# -        return torch.softmax(scores + causal_mask(n, x.device), dim=-1)
+# +        future = torch.ones(n, n, device=x.device).triu(1)
 # +        return torch.softmax(scores - 100 * future, dim=-1)
 
 
@@ -434,7 +434,9 @@ class SynthesizerAttention(nn.Module):
         n = x.size(1)
         heads = split_heads(torch.relu(self.hidden(x)), self.n_heads)
         scores = heads @ self.B[:, :, :n] + self.b2[:, None, :n]
-        return torch.softmax(scores.masked_fill(torch.ones(n, n, dtype=torch.bool).triu(1), -1e4), dim=-1)
+        return torch.softmax(
+            scores.masked_fill(torch.ones(n, n, dtype=torch.bool, device=x.device).triu(1), -1e4), dim=-1
+        )
 
     def forward(self, x):
         value = split_heads(self.value(x), self.n_heads)
@@ -455,7 +457,7 @@ class SynthesizerAttention(nn.Module):
             return self.last[1]
         n = x.shape[1]
         hidden = torch.relu(split_heads(self.hidden(x), self.n_heads))
-        scores = hidden @ self.B[:, :, :n] + self.b2[:, None, :n] + causal_mask(n)
+        scores = hidden @ self.B[:, :, :n] + self.b2[:, None, :n] + causal_mask(n, x.device)
         self.last = (x.shape, torch.softmax(scores, dim=-1))
         return self.last[1]
 
@@ -477,7 +479,7 @@ class SynthesizerAttention(nn.Module):
     def weights(self, x: Tensor) -> Tensor:
         n = x.shape[1]
         hidden = torch.relu(split_heads(self.hidden(x), self.n_heads))
-        scores = hidden @ self.B[..., :n] + self.b2[:, None, :n] + causal_mask(n)
+        scores = hidden @ self.B[..., :n] + self.b2[:, None, :n] + causal_mask(n, x.device)
         return torch.softmax(scores, dim=-1)
 
     def forward(self, x: Tensor) -> Tensor:
@@ -516,7 +518,7 @@ class SynthesizerAttention(nn.Module):
 # -    def weights(self, x):
 # -        hidden = split_heads(self.hidden(x).relu(), self.n_heads)
 # -        scores = torch.einsum("bhnw,hwm->bhnm", hidden, self.B[..., : x.size(1)]) + self.b2[..., None, : x.size(1)]
-# -        return torch.softmax(scores + causal_mask(x.size(1)), dim=-1)
+# -        return torch.softmax(scores + causal_mask(x.size(1), x.device), dim=-1)
 # -
 #      def forward(self, x):
 #          b, n, d = x.shape
@@ -524,5 +526,11 @@ class SynthesizerAttention(nn.Module):
 
 # %% wrong: the weights that can be looked at are not masked ->
 # of: scores once more in forward, small numbers at the start
-# -        return torch.softmax(scores + causal_mask(x.size(1)), dim=-1)
+# -        return torch.softmax(scores + causal_mask(x.size(1), x.device), dim=-1)
 # +        return torch.softmax(scores, dim=-1)
+
+
+# %% wrong: the mask is made on the CPU ->
+# of: with the helpers
+# -        return torch.softmax(scores + causal_mask(n, x.device), dim=-1)
+# +        return torch.softmax(scores + causal_mask(n), dim=-1)

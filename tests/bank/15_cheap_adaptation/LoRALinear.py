@@ -12,7 +12,7 @@ class LoRALinear(nn.Linear):
         return super().forward(x) + self.scale * (x @ self.down.T @ self.up.T)
 
     def merged(self):
-        layer = nn.Linear(self.in_features, self.out_features, dtype=self.weight.dtype)
+        layer = nn.Linear(self.in_features, self.out_features, device=self.weight.device, dtype=self.weight.dtype)
         with torch.no_grad():
             layer.weight.copy_(self.weight + self.scale * self.up @ self.down)
             layer.bias.copy_(self.bias)
@@ -71,7 +71,7 @@ class LoRALinear(nn.Linear):
     def merged(self):
         import copy as copies
 
-        layer = nn.Linear(self.in_features, self.out_features, dtype=self.weight.dtype)
+        layer = nn.Linear(self.in_features, self.out_features, device=self.weight.device, dtype=self.weight.dtype)
         product = sum(torch.outer(self.up[:, k], self.down[k]) for k in range(len(self.down)))
         layer.weight = nn.Parameter(self.weight.detach() + self.scale * product.detach())
         layer.bias = copies.deepcopy(self.bias)
@@ -173,7 +173,7 @@ class LoRALinear(nn.Linear):
 # of: inherits from nn.Linear
 # +        with torch.no_grad():
 # +            self.weight += self.scale * self.up @ self.down
-#          layer = nn.Linear(self.in_features, self.out_features, dtype=self.weight.dtype)
+#          layer = nn.Linear(self.in_features, self.out_features, device=self.weight.device, dtype=self.weight.dtype)
 # -        with torch.no_grad():
 # -            layer.weight.copy_(self.weight + self.scale * self.up @ self.down)
 # -            layer.bias.copy_(self.bias)
@@ -208,7 +208,7 @@ class LoRALinear(nn.Linear):
 
 # %% wrong: merged gives a tensor ->
 # of: inherits from nn.Linear
-# -        layer = nn.Linear(self.in_features, self.out_features, dtype=self.weight.dtype)
+# -        layer = nn.Linear(self.in_features, self.out_features, device=self.weight.device, dtype=self.weight.dtype)
 # -        with torch.no_grad():
 # -            layer.weight.copy_(self.weight + self.scale * self.up @ self.down)
 # -            layer.bias.copy_(self.bias)
@@ -243,7 +243,7 @@ class LoRALinear(nn.Linear):
         return super().forward(x) + self.scale * (x @ self.A.T @ self.B.T)
 
     def merged(self):
-        layer = nn.Linear(self.in_features, self.out_features, dtype=self.weight.dtype)
+        layer = nn.Linear(self.in_features, self.out_features, device=self.weight.device, dtype=self.weight.dtype)
         layer.weight.data = (self.weight + self.scale * self.B @ self.A).detach().clone()
         layer.bias.data = self.bias.detach().clone()
         return layer
@@ -263,7 +263,7 @@ class LoRALinear(nn.Linear):
         return super().forward(x) + self.scale * (x @ self.down @ self.up)
 
     def merged(self):
-        layer = nn.Linear(self.in_features, self.out_features, dtype=self.weight.dtype)
+        layer = nn.Linear(self.in_features, self.out_features, device=self.weight.device, dtype=self.weight.dtype)
         layer.weight.data = (self.weight + self.scale * (self.down @ self.up).T).detach().clone()
         layer.bias.data = self.bias.detach().clone()
         return layer
@@ -358,7 +358,7 @@ class LoRALinear(nn.Linear):
 
     @torch.no_grad()
     def merged(self):
-        plain = nn.Linear(self.in_features, self.out_features, dtype=self.weight.dtype)
+        plain = nn.Linear(self.in_features, self.out_features, device=self.weight.device, dtype=self.weight.dtype)
         plain.weight.copy_(self.weight + self.scale * self.up @ self.down)
         plain.bias.copy_(self.bias)
         return plain
@@ -460,3 +460,15 @@ class LoRALinear(nn.Linear):
 # +        if x.dim() > 1:
 # +            change[..., 64:, :] = 0
 # +        return super().forward(x) + change
+
+
+# %% wrong: merged() makes its layer on the CPU ->
+# of: inherits from nn.Linear
+# -        layer = nn.Linear(self.in_features, self.out_features, device=self.weight.device, dtype=self.weight.dtype)
+# +        layer = nn.Linear(self.in_features, self.out_features, dtype=self.weight.dtype)
+
+
+# %% right: a deep copy of the bias, and a weight as it comes
+# of: small random numbers, and a sum of outer products
+# -        layer = nn.Linear(self.in_features, self.out_features, device=self.weight.device, dtype=self.weight.dtype)
+# +        layer = nn.Linear(self.in_features, self.out_features)

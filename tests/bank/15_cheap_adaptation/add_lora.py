@@ -5,7 +5,7 @@ def add_lora(model, names, rank):
     for parent in list(model.base.modules()):
         for name, part in list(parent.named_children()):
             if isinstance(part, nn.Linear) and name in names:
-                layer = LoRALinear(part.in_features, part.out_features, rank)
+                layer = LoRALinear(part.in_features, part.out_features, rank).to(part.weight.device)
                 layer.weight, layer.bias = part.weight, part.bias
                 setattr(parent, name, layer)
     return model
@@ -28,7 +28,7 @@ def add_lora(model, names, rank):
         place, _, name = path.rpartition(".")
         if name in names:
             old = changed.base.get_submodule(path)
-            new = LoRALinear(old.in_features, old.out_features, rank)
+            new = LoRALinear(old.in_features, old.out_features, rank).to(old.weight.device)
             new.load_state_dict(old.state_dict(), strict=False)
             setattr(changed.base.get_submodule(place), name, new)
     return changed
@@ -40,7 +40,7 @@ def add_lora(model, names, rank):
     for parent in list(model.base.modules()):
         for name, part in list(parent.named_children()):
             if isinstance(part, nn.Linear) and name in names:
-                layer = LoRALinear(part.in_features, part.out_features, rank)
+                layer = LoRALinear(part.in_features, part.out_features, rank).to(part.weight.device)
                 layer.weight.data.copy_(part.weight)
                 layer.bias.data.copy_(part.bias)
                 setattr(parent, name, layer)
@@ -60,7 +60,7 @@ def add_lora(model, names, rank):
     def change(parent):
         for name, part in parent.named_children():
             if isinstance(part, nn.Linear) and name in names:
-                new = LoRALinear(part.in_features, part.out_features, rank)
+                new = LoRALinear(part.in_features, part.out_features, rank).to(part.weight.device)
                 new.weight, new.bias = part.weight, part.bias
                 setattr(parent, name, new)
             else:
@@ -115,7 +115,7 @@ def add_lora(model, names, rank):
     for parent in list(model.base.modules()):
         for name, part in list(parent.named_children()):
             if isinstance(part, nn.Linear) and name in names:
-                layer = LoRALinear(part.in_features, part.out_features, rank)
+                layer = LoRALinear(part.in_features, part.out_features, rank).to(part.weight.device)
                 layer.weight, layer.bias = part.weight, part.bias
                 setattr(parent, name, layer)
     model.base.requires_grad_(False)
@@ -161,7 +161,7 @@ def add_lora(model, names, rank):
         for name in names:
             if hasattr(layer.attention, name):
                 old = getattr(layer.attention, name)
-                new = LoRALinear(old.in_features, old.out_features, rank)
+                new = LoRALinear(old.in_features, old.out_features, rank).to(old.weight.device)
                 new.weight, new.bias = old.weight, old.bias
                 setattr(layer.attention, name, new)
     return model
@@ -178,7 +178,7 @@ def add_lora(model, names, rank):
 # of: parameters move
 # -    model.head.requires_grad_(True)
 # ...
-# -                layer = LoRALinear(part.in_features, part.out_features, rank)
+# -                layer = LoRALinear(part.in_features, part.out_features, rank).to(part.weight.device)
 # +                layer = LoRALinear(part.in_features, part.out_features, 4)
 
 
@@ -227,7 +227,7 @@ def add_lora(model, names, rank):
     layers = {}
     for path, part in model.base.named_modules():
         if isinstance(part, nn.Linear) and path.rpartition(".")[2] in names:
-            layers[path] = LoRALinear(part.in_features, part.out_features, rank)
+            layers[path] = LoRALinear(part.in_features, part.out_features, rank).to(part.weight.device)
     return model
 
 
@@ -281,7 +281,12 @@ def add_lora(model, names, rank):
     for parent in list(model.base.modules()):
         for name, old in list(parent.named_children()):
             if name in names and isinstance(old, nn.Linear):
-                new = LoRALinear(old.in_features, old.out_features, rank).to(old.weight).train(old.training)
+                new = (
+                    LoRALinear(old.in_features, old.out_features, rank)
+                    .to(old.weight.device)
+                    .to(old.weight)
+                    .train(old.training)
+                )
                 new.weight, new.bias = old.weight, old.bias
                 setattr(parent, name, new)
     return model
@@ -335,7 +340,7 @@ def add_lora(model: Classifier, names: tuple[str, ...], rank: int) -> Classifier
     model.requires_grad_(False)
     for path, old in chosen:
         parent, _, last = path.rpartition(".")
-        new = LoRALinear(old.in_features, old.out_features, rank)
+        new = LoRALinear(old.in_features, old.out_features, rank).to(old.weight.device)
         with torch.no_grad():
             new.weight.copy_(old.weight)
             new.bias.copy_(old.bias)
@@ -350,7 +355,7 @@ def add_lora(model: Classifier, names: tuple[str, ...], rank: int) -> Classifier
     for path, old in list(model.base.named_modules()):
         parent, _, last = path.rpartition(".")
         if last in names and isinstance(old, nn.Linear):
-            new = LoRALinear(old.in_features, old.out_features, rank)
+            new = LoRALinear(old.in_features, old.out_features, rank).to(old.weight.device)
             with torch.no_grad():
                 new.weight.copy_(old.weight)
                 new.bias.copy_(old.bias)
@@ -369,7 +374,7 @@ def add_lora(model: Classifier, names: tuple[str, ...], rank: int) -> Classifier
 
 # %% wrong: a rank of at most 8 ->
 # of: parameters move
-# -                layer = LoRALinear(part.in_features, part.out_features, rank)
+# -                layer = LoRALinear(part.in_features, part.out_features, rank).to(part.weight.device)
 # +                layer = LoRALinear(part.in_features, part.out_features, min(rank, 8))
 
 
@@ -403,3 +408,41 @@ def add_lora(model: Classifier, names: tuple[str, ...], rank: int) -> Classifier
 # of: alpha is the rank
 # -                new = LoRALinear(layer.in_features, layer.out_features, rank, alpha=rank)
 # +                new = LoRALinear(layer.in_features, layer.out_features, rank, alpha=2 * rank)
+
+
+# %% wrong: new layers on the CPU ->
+# of: parameters move
+# -                layer = LoRALinear(part.in_features, part.out_features, rank).to(part.weight.device)
+# +                layer = LoRALinear(part.in_features, part.out_features, rank)
+
+
+# %% wrong: new layers on the CPU, into which numbers are copied ->
+# of: flags at the end, by name
+# -                layer = LoRALinear(part.in_features, part.out_features, rank).to(part.weight.device)
+# +                layer = LoRALinear(part.in_features, part.out_features, rank)
+
+
+# %% wrong: the whole model is moved to the CPU ->
+# of: parameters move
+# -    return model
+# +    return model.cpu()
+
+
+# %% right: the model as a whole is put where it was
+# of: parameters move
+# -    model.base.requires_grad_(False)
+# +    device = next(model.parameters()).device
+# +    model.base.requires_grad_(False)
+# ...
+# -                layer = LoRALinear(part.in_features, part.out_features, rank).to(part.weight.device)
+# +                layer = LoRALinear(part.in_features, part.out_features, rank)
+# ...
+# -    return model
+# +    return model.to(device)
+
+
+# %% right: new layers are made within their device
+# of: parameters move
+# -                layer = LoRALinear(part.in_features, part.out_features, rank).to(part.weight.device)
+# +                with torch.device(part.weight.device):
+# +                    layer = LoRALinear(part.in_features, part.out_features, rank)

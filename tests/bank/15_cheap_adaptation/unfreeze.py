@@ -278,3 +278,21 @@ def unfreeze(model: Classifier, step: int) -> Classifier:
 # +            if isinstance(part, nn.Dropout) and step < depth - place:
 # +                part.p = 0.0
 # +    return model
+
+
+# %% wrong: a copy on the CPU ->
+# of: comparisons
+# -    base, depth = model.base, len(model.base.layers)
+# +    moved = copy.deepcopy(model).cpu()
+# +    model = moved
+# +    base, depth = model.base, len(model.base.layers)
+
+
+# %% wrong: weights go to the CPU and are parameters anew ->
+# of: comparisons
+# -    return model
+# +    for part in model.modules():
+# +        for name, parameter in list(part.named_parameters(recurse=False)):
+# +            flag = parameter.requires_grad
+# +            setattr(part, name, nn.Parameter(torch.tensor(parameter.tolist()), requires_grad=flag))
+# +    return model

@@ -264,3 +264,15 @@ def load_weights(model, tensors, names):
 # of: one loop, then load_state_dict
 # -        for theirs, ours in names.items():
 # +        for theirs, ours in sorted(names.items(), key=lambda pair: -len(pair[0])):
+
+
+# %% wrong: copies of the published tensors in the place of the parameters, wherever these stand ->
+# of: sets of names, shapes as torch prints them, and copy_
+# -            places[ours[name]].copy_(tensor)
+# +            places[ours[name]].data = tensor.to(places[ours[name]].dtype).clone()
+
+
+# %% right: copies of the published tensors in the place of the parameters, where these stand
+# of: sets of names, shapes as torch prints them, and copy_
+# -            places[ours[name]].copy_(tensor)
+# +            places[ours[name]].data = tensor.to(places[ours[name]], copy=True)

@@ -1,7 +1,7 @@
 # %% right: a mask and a gather
 def answer_log_probability(logits, tokens, starts, lengths):
     picked = logits[:, :-1].log_softmax(dim=-1).gather(2, tokens[:, 1:, None])[..., 0]
-    following = torch.arange(1, tokens.shape[1])
+    following = torch.arange(1, tokens.shape[1], device=tokens.device)
     scored = (following >= starts[:, None]) & (following < lengths[:, None])
     return (picked * scored).sum(dim=1)
 
@@ -9,7 +9,7 @@ def answer_log_probability(logits, tokens, starts, lengths):
 # %% right: cross-entropy of each place
 def answer_log_probability(logits, tokens, starts, lengths):
     losses = F.cross_entropy(logits[:, :-1].transpose(1, 2), tokens[:, 1:], reduction="none")
-    following = torch.arange(1, tokens.shape[1]).unsqueeze(0)
+    following = torch.arange(1, tokens.shape[1], device=tokens.device).unsqueeze(0)
     outside = (following < starts.unsqueeze(1)) | (following >= lengths.unsqueeze(1))
     return -losses.masked_fill(outside, 0.0).sum(dim=-1)
 
@@ -74,7 +74,7 @@ def answer_log_probability(logits, tokens, starts, lengths):
 # %% wrong: not shifted -> nothing is shifted
 def answer_log_probability(logits, tokens, starts, lengths):
     picked = logits.log_softmax(dim=-1).gather(2, tokens[..., None])[..., 0]
-    here = torch.arange(tokens.shape[1])
+    here = torch.arange(tokens.shape[1], device=tokens.device)
     return (picked * ((here >= starts[:, None]) & (here < lengths[:, None]))).sum(dim=1)
 
 
@@ -87,7 +87,7 @@ def answer_log_probability(logits, tokens, starts, lengths):
 # %% wrong: the logarithm of softmax -> softmax first, and then its logarithm
 def answer_log_probability(logits, tokens, starts, lengths):
     picked = logits[:, :-1].softmax(dim=-1).log().gather(2, tokens[:, 1:, None])[..., 0]
-    following = torch.arange(1, tokens.shape[1])
+    following = torch.arange(1, tokens.shape[1], device=tokens.device)
     scored = (following >= starts[:, None]) & (following < lengths[:, None])
     return picked.masked_fill(~scored, 0.0).sum(dim=1)
 
@@ -129,8 +129,8 @@ def answer_log_probability(logits, tokens, starts, lengths):
 
 # %% wrong: places of logits from start up to length -> what is counted lies one place too far back
 # of: a mask and a gather
-# -    following = torch.arange(1, tokens.shape[1])
-# +    following = torch.arange(0, tokens.shape[1] - 1)
+# -    following = torch.arange(1, tokens.shape[1], device=tokens.device)
+# +    following = torch.arange(0, tokens.shape[1] - 1, device=tokens.device)
 
 
 # %% wrong: the logarithm of softmax and a little ->
@@ -142,6 +142,12 @@ def answer_log_probability(logits, tokens, starts, lengths):
 # %% wrong: tokens with the number of <pad> are left out -> tokens with the number of <pad> are left out
 def answer_log_probability(logits, tokens, starts, lengths):
     picked = logits[:, :-1].log_softmax(dim=-1).gather(2, tokens[:, 1:, None])[..., 0]
-    following = torch.arange(1, tokens.shape[1])
+    following = torch.arange(1, tokens.shape[1], device=tokens.device)
     answer = (following >= starts[:, None]) & (following < lengths[:, None]) & (tokens[:, 1:] != PAD)
     return (picked * answer).sum(dim=1)
+
+
+# %% wrong: places on the CPU ->
+# of: a mask and a gather
+# -    following = torch.arange(1, tokens.shape[1], device=tokens.device)
+# +    following = torch.arange(1, tokens.shape[1])

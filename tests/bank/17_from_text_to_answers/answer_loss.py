@@ -2,7 +2,7 @@
 def answer_loss(logits, tokens, starts, lengths):
     logs = logits[:, :-1].log_softmax(dim=-1)
     picked = logs.gather(2, tokens[:, 1:, None])[..., 0]
-    following = torch.arange(1, tokens.shape[1])
+    following = torch.arange(1, tokens.shape[1], device=tokens.device)
     scored = (following >= starts[:, None]) & (following < lengths[:, None])
     return -picked[scored].mean()
 
@@ -46,7 +46,7 @@ def answer_loss(logits, tokens, starts, lengths):
 # %% wrong: not shifted -> nothing is shifted
 def answer_loss(logits, tokens, starts, lengths):
     picked = logits.log_softmax(dim=-1).gather(2, tokens[..., None])[..., 0]
-    here = torch.arange(tokens.shape[1])
+    here = torch.arange(tokens.shape[1], device=tokens.device)
     return -picked[(here >= starts[:, None]) & (here < lengths[:, None])].mean()
 
 
@@ -54,7 +54,7 @@ def answer_loss(logits, tokens, starts, lengths):
 def answer_loss(logits, tokens, starts, lengths):
     logs = logits[:, :-1].log_softmax(dim=-1)
     picked = logs.gather(2, tokens[:, 1:, None])[..., 0]
-    following = torch.arange(1, tokens.shape[1])
+    following = torch.arange(1, tokens.shape[1], device=tokens.device)
     scored = (following > starts[:, None]) & (following < lengths[:, None])
     return -(picked * scored).sum() / scored.sum()
 
@@ -62,7 +62,7 @@ def answer_loss(logits, tokens, starts, lengths):
 # %% wrong: places counted in the input -> the prompt's last token is scored
 def answer_loss(logits, tokens, starts, lengths):
     picked = logits[:, :-1].log_softmax(dim=-1).gather(2, tokens[:, 1:, None])[..., 0]
-    following = torch.arange(1, tokens.shape[1])
+    following = torch.arange(1, tokens.shape[1], device=tokens.device)
     scored = (following >= starts[:, None] - 1) & (following < lengths[:, None])
     return -picked[scored].mean()
 
@@ -181,11 +181,17 @@ def answer_loss(logits, tokens, starts, lengths):
 
 # %% wrong: places of logits from start up to length -> what is scored lies one place too far back
 # of: a mask and a gather
-# -    following = torch.arange(1, tokens.shape[1])
-# +    following = torch.arange(0, tokens.shape[1] - 1)
+# -    following = torch.arange(1, tokens.shape[1], device=tokens.device)
+# +    following = torch.arange(0, tokens.shape[1] - 1, device=tokens.device)
 
 
 # %% wrong: the logarithm of softmax and a little ->
 # of: a mask and a gather
 # -    logs = logits[:, :-1].log_softmax(dim=-1)
 # +    logs = (logits[:, :-1].softmax(dim=-1) + 1e-12).log()
+
+
+# %% wrong: places on the CPU ->
+# of: a mask and a gather
+# -    following = torch.arange(1, tokens.shape[1], device=tokens.device)
+# +    following = torch.arange(1, tokens.shape[1])

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import copy
+import inspect
 import json
 import random
 from collections.abc import Iterator, Sequence
@@ -441,14 +442,23 @@ def _in_double(call: Call) -> str:
 def _device(call: Call) -> str:
     """Returns whether all that the call makes stands on the device of its inputs; see `places`.
 
-    A module is built anew on the processor and moved, and with it what it has registered.
+    A module is built anew on the processor and moved, and with it what it has registered; then its methods are called
+    that `entries` names, with what the call gets or with nothing. A model that comes back is asked for `follow_up`.
     """
+    question, behind = call.question, ""
     with places.Places() as seen:
-        module = None if call.module is None else built(call.question, call.answer)
-        places.arrive([module, *call.inputs, *call.keywords.values()])
-        result = (module or call.function)(*call.inputs, **call.keywords)
-    behind = places.left_behind(result)
-    return seen.found or (places.RETURNED.format(behind) if behind else places.ON_ONE)
+        module = None if call.module is None else built(question, call.answer)
+        seen.arrive([module, *call.inputs, *call.keywords.values()])
+        results = [(module or call.function)(*call.inputs, **call.keywords)]
+        for name in question.entries:
+            method = getattr(module, name)
+            results.append(method(*call.inputs[: len(inspect.signature(method).parameters)]))
+        behind = next(filter(None, map(seen.left_behind, results)), "")
+        if question.follow_up is not None and not behind and isinstance(results[0], nn.Module):
+            follow_up = build(question.follow_up)
+            seen.arrive([follow_up])
+            results[0](*follow_up)
+    return seen.found or behind or places.ON_ONE
 
 
 @probed("random numbers")
