@@ -315,3 +315,28 @@ def replace_head(model, n_classes):
     nn.init.normal_(classifier.head.weight, std=0.02)
     nn.init.zeros_(classifier.head.bias)
     return classifier.train()
+
+
+# %% right: everything is told to learn
+def replace_head(model: LanguageModel, n_classes: int) -> Classifier:
+    classifier = Classifier(copy.deepcopy(model.base), n_classes)
+    classifier.requires_grad_(True)
+    return classifier
+
+
+# %% right: in evaluation mode for the copy, and back
+def replace_head(model: LanguageModel, n_classes: int) -> Classifier:
+    was = model.training
+    model.eval()
+    classifier = Classifier(copy.deepcopy(model.base), n_classes)
+    model.train(was)
+    return classifier
+
+
+# %% wrong: the copy without its dropout ->
+def replace_head(model: LanguageModel, n_classes: int) -> Classifier:
+    classifier = Classifier(copy.deepcopy(model.base), n_classes)
+    for part in classifier.modules():
+        if isinstance(part, nn.Dropout):
+            part.p = 0.0
+    return classifier
