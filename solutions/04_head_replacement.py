@@ -389,7 +389,7 @@ def replace_head(model: LanguageModel, n_classes: int) -> Classifier:
     Returns:
         A `Classifier` of helpers.models. Its base gives the same hidden states as the model's,
         of whatever make that base is; its head is new. Everything in it can learn, and stands on the
-        device of the model.
+        device of the model; it may be in training mode or in evaluation mode.
     """
     ### BEGIN SOLUTION
     base = copy.deepcopy(model.base)  # weights and make, in memory of its own

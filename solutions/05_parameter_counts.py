@@ -432,7 +432,7 @@ pd.DataFrame(rows, columns=columns).set_index("name")
 def language_model_total() -> sympy.Expr:
     """Returns the number of parameters of a language model: a formula in V, D and M.
 
-    F = D, and the head has V outputs.
+    F = D (where you write F, D is put in), and the head has V outputs.
     """
     ### BEGIN SOLUTION
     embedding = V * D
@@ -527,7 +527,7 @@ def when_is_it_right(claim: sympy.Expr) -> int | None:
     """Returns the A for which a claim about one layer (at F = D) is right for every width D.
 
     Args:
-        claim: a formula in A and D, with a single A in it.
+        claim: a formula in A and D, in which A, or a power of it, stands once.
 
     Returns:
         A whole number of at least 1, or None when no number of heads makes the claim right

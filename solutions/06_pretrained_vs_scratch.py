@@ -288,7 +288,8 @@ def train_step(model: nn.Module, batch: Batch, optimizer: torch.optim.Optimizer)
 
     The model is put into training mode, and need not be put back. The gradient of this batch alone,
     of all parameters together, is scaled down to length 1 where it is longer
-    (`nn.utils.clip_grad_norm_`), and the optimizer makes one step with it. What is frozen stays so.
+    (`nn.utils.clip_grad_norm_`), and the optimizer makes one step with it. What is frozen stays as it
+    is, also where it was frozen after an earlier step.
 
     Args:
         model: called as model(batch.tokens, batch.lengths), it gives logits `(b, n, V)` or `(b, C)`.

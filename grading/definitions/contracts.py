@@ -60,6 +60,8 @@ class Exercise(Protocol):
 TRIED = 6  # calls among which the one is looked for through which most gradients pass
 OF_A_MODEL = ("result", "parameters", "origins", "shared", "learns", "learning", "modes", "mode")  # what comes back
 LARGE = "a long input as well as a short one"
+STAYS_FROZEN = "a model that is made of a frozen one is frozen, too"  # exceptions within `_left`
+KEEPS_MODE = "a model that is made of one in training mode is in training mode, too"
 Asks = TypeVar("Asks", bound=Callable[..., Iterator[Question]])
 
 
@@ -291,10 +293,16 @@ def _states(exercise: Exercise, calls: Sequence[Question]) -> Iterator[Question]
 
 
 def _left(exercise: Exercise, ask: Question) -> Question:
-    """Returns the call with a model of which some weights are frozen, if the reference leaves that as it is."""
+    """Returns the call with a model of which some weights are frozen, if the reference leaves that as it is.
+
+    An exercise that does not speak of modes, or of a frozen model, has an exception for it.
+    """
     model: Model = replace(ask.inputs[0], training=True)
     names = [name for name, _ in build(model).named_parameters()]
-    for frozen in () if model.freeze else ({names[0], names[-1]}, {names[0]}):
+    if KEEPS_MODE in exercise.exceptions:
+        found = exercise.reply(replace(ask, inputs=(model, *ask.inputs[1:]))).value
+        ask = replace(ask, entries=tuple(name for name, kind in found.items() if not kind.endswith(" mode")))
+    for frozen in () if model.freeze or STAYS_FROZEN in exercise.exceptions else ({names[0], names[-1]}, {names[0]}):
         asked = replace(ask, inputs=(replace(model, freeze=tuple(sorted(frozen))), *ask.inputs[1:]))
         found = exercise.reply(asked).value
         kinds = {name: "frozen" if name in frozen else "trains" for name in names}
@@ -585,4 +593,4 @@ def _draws_weights(found: Any) -> bool:
     return isinstance(found, dict) and found.get(TWO_NEW) == DIFFER
 
 
-NAMES = (INPUTS_STAY, *(one.name for one in CIRCUMSTANCES))
+NAMES = (INPUTS_STAY, STAYS_FROZEN, KEEPS_MODE, *(one.name for one in CIRCUMSTANCES))

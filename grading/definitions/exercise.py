@@ -37,7 +37,7 @@ class Exercise:
     """One exercise. The name is that of the reference: the function or class a student writes.
 
     Args:
-        exceptions: names of `contracts.CIRCUMSTANCES` in which an answer need not do as the reference does.
+        exceptions: those of `contracts.NAMES` in which an answer need not do as the reference does.
         large: public questions with inputs that are long and cheap, asked of an answer that is right in all else.
         domain: what its arguments may be, of which everybody is asked the corners.
         trains: gradients must pass through a function's result; through that of a class of `nn.Module` they always do.

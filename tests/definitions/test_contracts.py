@@ -557,6 +557,21 @@ def test_what_becomes_of_a_model_that_is_returned_costs_a_tenth(answer: Any, nam
     assert lost(defined, answer) == names
 
 
+def thawed(model: nn.Module) -> nn.Module:
+    return copy.deepcopy(model).requires_grad_(True)
+
+
+@pytest.mark.parametrize(("answer", "names"), [(thawed, []), (in_evaluation, []), (without_dropout, [MODEL])])
+def test_an_exercise_that_says_nothing_of_modes_and_frozen_models_leaves_them_out(
+    answer: Any, names: list[str]
+) -> None:
+    asks = [Question((Model("TransformerBase", SMALL, seed),), probe="learns") for seed in (1, 2)]
+    stages = [Stage("all", 2, "look", asks, lambda rng: asks)]
+    assert lost(Exercise(headless, stages, []), answer) == [MODEL]
+    silent = (contracts.STAYS_FROZEN, contracts.KEEPS_MODE)
+    assert lost(Exercise(headless, stages, [], exceptions=silent), answer) == names
+
+
 def test_what_is_kept_on_a_model_is_reported() -> None:
     def keeps(model: Any) -> int:
         model.known = {"size": size_of(model)}

@@ -344,6 +344,20 @@ def test_spread_moves_every_parameter_and_the_same_way_each_time() -> None:
     assert torch.equal(asked(norm, shaken), asked(norm, shaken))
 
 
+def test_a_model_frozen_after_a_step_has_the_gradients_of_the_step_and_an_optimizer_holds_it() -> None:
+    def held(model: Any, optimizer: torch.optim.Optimizer) -> list[bool]:
+        embedding = model.base.embedding.weight
+        in_it = any(one is embedding for group in optimizer.param_groups for one in group["params"])
+        return [embedding.requires_grad, embedding.grad is not None, in_it]
+
+    frozen = replace(LANGUAGE_MODEL, freeze=("base.embedding",), gradients=0.5)
+    late = replace(frozen, frozen_late=True)
+    given = [InProcess(held).ask(Question((model, plain.Optimizer("SGD", 0.1)))).value for model in (frozen, late)]
+    assert given == [[False, False, False], [False, True, True]]
+    assert late.in_words().endswith("with base.embedding* frozen after a step")
+    assert Question.decode(json.loads(json.dumps(Question((late,)).encode()))) == Question((late,))
+
+
 def test_a_generator_comes_by_its_seed_and_is_no_changed_input() -> None:
     ask = Question((plain.Generator(5),))
     reply = InProcess(lambda generator: torch.rand(3, generator=generator)).ask(ask)

@@ -173,17 +173,17 @@ def _fade(head: Any, factor: float) -> None:
 
 def _prepare_gradients(model: nn.Module, recipe: Model) -> None:
     for name, parameter in model.named_parameters():
-        if name.startswith(recipe.freeze):
-            parameter.requires_grad_(False)  # noqa: FBT003 - PyTorch has no name for it
-        elif recipe.gradients:
+        frozen = name.startswith(recipe.freeze) if recipe.freeze else False
+        if recipe.gradients and (recipe.frozen_late or not frozen):
             parameter.grad = torch.full_like(parameter, recipe.gradients)
+        parameter.requires_grad_(parameter.requires_grad and not frozen)
 
 
 def _optimizer(recipe: Optimizer, model: nn.Module) -> torch.optim.Optimizer:
-    """Returns the optimizer of what trains in a model, or in some of its parts."""
+    """Returns the optimizer of what trains in a model, or in some of its parts, and of what has trained before."""
     kind = {"SGD": torch.optim.SGD, "Adam": torch.optim.Adam, "AdamW": torch.optim.AdamW}[recipe.name]
     held = (one for name, one in model.named_parameters() if name.startswith(recipe.holds or ""))
-    trains = [parameter for parameter in held if parameter.requires_grad]
+    trains = [parameter for parameter in held if parameter.requires_grad or parameter.grad is not None]
     groups = [{"params": trains[first :: recipe.groups]} for first in range(recipe.groups)]
     settings = {"momentum": recipe.momentum, "weight_decay": recipe.weight_decay}
     made: torch.optim.Optimizer = kind(groups, lr=recipe.lr, **{name: size for name, size in settings.items() if size})

@@ -20,7 +20,8 @@ class Model:
 
     With `noise`, each call adds different normal noise of this size to the output, as rounding does on a GPU.
     `tie` names a parameter and the one it shall share: `("head.weight", "base.embedding.weight")`. `freeze` holds
-    beginnings of names: these parameters do not train. `spread` adds normal noise of this size to every parameter,
+    beginnings of names: these parameters do not train; with `frozen_late` they did when the gradients were left, and
+    an optimizer holds them. `spread` adds normal noise of this size to every parameter,
     norms and biases too, as training would have moved them. With `state` only the weights come, as a dict by name.
     With `training` it comes in training mode, not in evaluation mode. `gradients` is the size of all numbers in the
     gradients that an earlier step has left. With `meta` it has shapes but no numbers, so that it may be large. With
@@ -42,11 +43,13 @@ class Model:
     meta: bool = False
     faint: float = 0.0
     dtype: str = ""
+    frozen_late: bool = False
 
     def in_words(self) -> str:
         """Returns how a student sees it described."""
         shared = f" whose {self.tie[0]} is {self.tie[1]}" if self.tie else ""
         frozen = f" with {', '.join(self.freeze)}* frozen" if self.freeze else ""
+        frozen += " after a step" if self.frozen_late else ""
         mode = " in training mode" if self.training else ""
         mode += " on the meta device" if self.meta else ""
         mode += f" with {self.dtype} numbers" if self.dtype else ""

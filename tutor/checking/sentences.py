@@ -69,7 +69,8 @@ LEAVE_IT = {  # the kind of a change -> how to do without
     "numbers": "Work on a copy: `x = x + 1` in place of `x += 1`, `masked_fill` in place of `masked_fill_`, and "
     "`x = x.clone()` before `x[...] = ...`.",
     "weights": "Work on a copy of the model: `copy.deepcopy(model)`.",
-    "mode": "Put the mode back: `was = model.training` at the beginning, and `model.train(was)` at the end.",
+    "mode": "Call neither `eval()` nor `train()` on it where the result is the same in both modes. Else put the mode "
+    "back: `was = model.training` at the beginning, and `model.train(was)` at the end, which reaches its parts too.",
     "requires_grad": "`requires_grad_` acts on what the caller holds. Work on a copy, `x.detach().clone()` or "
     "`copy.deepcopy(model)`, or put it back at the end.",
     "gradients": "`backward()` adds to the gradients of all that trains, and the caller's next step follows the sum: "

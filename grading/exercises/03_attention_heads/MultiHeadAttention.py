@@ -19,6 +19,7 @@ from ._common import (
     _attended,
     _bias,
     _blocked,
+    _lowered,
     _merge_reshaped,
     _numbers,
     _padding,
@@ -159,6 +160,7 @@ def _(rng):
         _heads(6, 2, 4, 5, 6, 3, _blocked(4, 5, random.Random(1))),
         _heads(7, 2, 4, 5, 6, 3, _padding(2, 5, random.Random(2))),
         _heads(10, 1, 3, 4, 4, 2, _bias(3, 4)),
+        _heads(10, 1, 3, 4, 4, 2, _lowered(_bias(3, 4), 1)),
         _heads(11, 3, 3, 3, 6, 3, _padding(3, 3, random.Random(3))),
         _heads(12, 3, 3, 3, 6, 2, _blocked(3, 3, random.Random(4))),
         _heads(13, 2, 1, 4, 6, 3, _padding(2, 4, random.Random(5))),
@@ -171,6 +173,7 @@ def _(rng):
     # Draws every kind of mask; where all lengths agree, it shows which axis a mask belongs to.
     (d, h), (b, n, m) = rng.choice(HEAD_SIZES), rng.sample([4, 6, 7, 8], 3)
     masks = [(b, n, m, _blocked(n, m, rng)), (b, n, m, _padding(b, m, rng)), (b, n, m, _bias(n, m))]
+    masks += [(b, n, m, _lowered(_bias(n, m), rng.randrange(n)))]
     masks += [(n, n, n, _blocked(n, n, rng)), (n, n, n, _padding(n, n, rng)), (b, 1, m, _padding(b, m, rng))]
     return [_heads(rng.randrange(10**6), b, n, m, d, h, mask) for b, n, m, mask in masks]
 

@@ -37,6 +37,16 @@ def _bias(n: int, m: int) -> Tensor:
     return -0.5 * (torch.arange(n)[:, None] - torch.arange(m)).abs().float()
 
 
+def _lowered(mask: Tensor, row: int) -> Tensor:
+    """Returns a mask with one row of finite numbers far below 0: a softmax takes off what a row has in common.
+
+    One of its numbers is so much larger than the others that no rounding shows.
+    """
+    lowered = mask.clone()
+    lowered[row], lowered[row, 0] = -11_000, -10_000
+    return lowered
+
+
 def _causal(size: int) -> Tensor:
     return torch.full((size, size), -INF).triu(1)
 

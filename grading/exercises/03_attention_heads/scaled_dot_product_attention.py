@@ -147,8 +147,8 @@ def _gradients_beside_a_blocked_key(n: int, m: int, seed: int) -> Question:
     return Question((query, key, value, mask), probe="gradients")
 
 
-def _large_scores(n: int, m: int, seed: int) -> Question:
-    """Returns a question in which the scores of a row are all near 30,000 or -30,000, and what is blocked even higher.
+def _large_scores(n: int, m: int, seed: int, size: int = 30_000) -> Question:
+    """Returns a question in which the scores of a row are all near `size` or -`size`, and what is blocked even higher.
 
     All numbers are whole and the root of the width is 4, so that no rounding depends on the order of the sums; and in
     each row one key has all of the weight, so that none depends on whether a largest score or a logsumexp is taken off.
@@ -165,22 +165,26 @@ def _large_scores(n: int, m: int, seed: int) -> Question:
         return bool((best[:, 0] - best[:, 1] >= 20).all()) and len(set(small.argmax(dim=-1).tolist())) > 1
 
     query, key = until(repeat(torch.Generator().manual_seed(seed)), make, fits)
-    query[:, 0], key = 1200 * (1 - 2 * (torch.arange(n) % 2)), 40 * key
-    key[:, 0], query[:, 1], key[:, 1], key[blocked, 1] = 100, 1, 0, 400_000
+    query[:, 0], key = size // 25 * (1 - 2 * (torch.arange(n) % 2)), 40 * key
+    key[:, 0], query[:, 1], key[:, 1], key[blocked, 1] = 100, 1, 0, 40 * size // 3
     mask = torch.zeros(n, m)
+    mask[0] = -10_000  # this far below 0 a whole row is shifted, and nothing is blocked
     mask[:, blocked] = -math.inf
     return Question((query, key, _numbers(m, 3, seed=seed + 1), mask))
 
 
 @exercise.stage(
-    "large scores", points=0.25, public=[_large_scores(2, 4, 120), _gradients_beside_a_blocked_key(2, 3, 140)]
+    "large scores",
+    points=0.25,
+    public=[_large_scores(2, 4, 120), _large_scores(2, 4, 120, 10**6), _gradients_beside_a_blocked_key(2, 3, 140)],
 )
 def _(rng):
-    """Scores of 30,000 and of -30,000 are no more than a shift of a row, and the softmax takes it out. What is blocked
-    has weight 0, however high its score is. `torch.softmax` does both.
+    """Scores of 30,000 and of -1,000,000, and a row of -10,000 in the mask, are no more than a shift of a row: the
+    softmax takes it out. What is blocked has weight 0, however high its score is. `torch.softmax` does both.
     """
     return [
-        *(_large_scores(n, m, rng.randrange(10**6)) for n, m in ((3, 5), (2, rng.choice([6, 7])))),
+        _large_scores(3, 5, rng.randrange(10**6)),
+        _large_scores(2, rng.choice([6, 7]), rng.randrange(10**6), 75 * rng.randint(600, 13_000)),
         _gradients_beside_a_blocked_key(3, rng.randint(4, 6), rng.randrange(10**6)),
     ]
 

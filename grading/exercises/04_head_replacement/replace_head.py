@@ -19,7 +19,14 @@ from tutor.checking.building import build
 
 from ._common import OTHER_OPTIONS, THEN, _classifier_with_head, _language_model
 
-exercise = Definition(minutes=20, difficulty=3)
+exercise = Definition(
+    minutes=20,
+    difficulty=3,
+    exceptions=(  # the text: everything in it can learn, whatever its mode
+        "a model that is made of a frozen one is frozen, too",
+        "a model that is made of one in training mode is in training mode, too",
+    ),
+)
 
 
 @exercise.reference

@@ -131,28 +131,28 @@ def _():
 
 @exercise.mistake("the heads multiply the weights")
 def _():
-    """A heads do not have a D x D matrix each. They share one: each head works on its own D/A rows."""
+    """However many heads there are, they share one D x D matrix: each head works on its own D/A rows."""
     return _formulas(projection=A * D**2)
 
 
 @exercise.mistake("the heads multiply weights and biases")
 def _():
-    """A heads do not have D x D matrices of their own. They share one: each works on its own D/A rows."""
+    """However many heads there are, they share D x D matrices: each head works on its own D/A rows of them."""
     return _formulas(projection=A * D**2, projection_bias=A * D)
 
 
 @exercise.mistake("the heads multiply query, key and value")
 def _():
-    """A heads do not have query, key and value matrices of their own. They share one of each: each head works on its
-    own D/A rows.
+    """However many heads there are, they share one query, one key and one value matrix: each head works on its own D/A
+    rows.
     """
     return _for_each_head(D**2, D)
 
 
 @exercise.mistake("the heads multiply the weights of query, key and value")
 def _():
-    """A heads do not have query, key and value matrices of their own. They share one of each: each head works on its
-    own D/A rows.
+    """However many heads there are, they share one query, one key and one value matrix: each head works on its own D/A
+    rows.
     """
     return _for_each_head(D**2, D / A)
 

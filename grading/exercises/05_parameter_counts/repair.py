@@ -70,6 +70,8 @@ HIDDEN_ERRORS: list[tuple[str, Expr]] = [  # not seen where a size is 1, or wher
     ("embedding", M * V * D),
     ("attention", 4 * (D**2 + D)),
     ("attention", 4 * A * M * (D**2 + D)),
+    ("norms", 2 * A * M * D),
+    ("feed-forward", A * M * (D**2 + D)),
     ("head", C * (D + 1) * L),
     ("head", V * (D + 1)),
     ("head", C * D + 1),
@@ -164,6 +166,13 @@ def _(rng):
 def _(rng, name, by):
     """Asks about each term, wrong by very little."""
     term = RIGHT[name] + 1 if by == "one more" else RIGHT[name] * Rational(1001, 1000) + D * int(name == "positions")
+    return _repairs_at_drawn_points(rng, _reordered(_wrong_claim(name, term), rng))[0]
+
+
+@exercise.corners("other wrong counts", name=tuple(RIGHT), heads=(1, 2, 3, 4))
+def _(rng, name, heads):
+    """Asks about each term with a letter in it that the right one has not: right for one number of heads."""
+    term = (A - heads) * D if name == "positions" else RIGHT[name] * A / heads
     return _repairs_at_drawn_points(rng, _reordered(_wrong_claim(name, term), rng))[0]
 
 

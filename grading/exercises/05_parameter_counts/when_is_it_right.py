@@ -46,7 +46,7 @@ def _claims(*claims: Expr) -> list[Question]:
 EXAMPLE = A * D**2 + 5 * D**2 + 10 * D  # right for A = 1
 MANY_HEADS = A * D**2 - 34 * D**2 + 10 * D  # right for A = 40
 MOST_HEADS = A * D**2 - 84 * D**2 + 10 * D  # right for A = 90
-BEYOND = tuple(A * D**2 + (6 - heads) * D**2 + 10 * D for heads in (200, 1000))
+BEYOND = tuple(A * D**2 + (6 - heads) * D**2 + 10 * D for heads in (200, 1000, 123_457))
 REPORTED = D * ((D + 1) * (2 + 2 * A) + 4)  # of the report that the text quotes: right for A = 2
 
 
@@ -86,6 +86,7 @@ def _(rng):
     difference.
     """
     # Claims that are right for exactly one A: many heads, few heads, and 2 heads written in two ways.
+    beyond = rng.randint(101, 300), rng.randint(1001, 5000), rng.randint(10**5, 10**6)
     many, few, more, most = rng.choice([5, 6]), rng.choice([1, 2]), rng.randint(20, 60), rng.randint(66, 96)
     return _claims(
         A * LINEAR + (6 - many) * LINEAR + 4 * D,
@@ -95,7 +96,7 @@ def _(rng):
         (A + 6 - few) * D**2 + 10 * D,
         BELOW,
         A * D**2 + (6 - most) * D**2 + 10 * D,
-        *(A * D**2 + (6 - beyond) * D**2 + 10 * D for beyond in (rng.randint(101, 300), rng.randint(1001, 5000))),
+        *(A * D**2 + (6 - heads) * D**2 + 10 * D for heads in beyond),
     )
 
 
@@ -153,13 +154,19 @@ def _(rng):
     return _claims(*rng.sample(claims, len(claims)))
 
 
-@exercise.corners("other claims", heads=(1, 2, range(87, 97)), written=("as a sum", "with brackets", "below"))
+@exercise.corners(
+    "other claims", heads=(1, 2, range(87, 97)), written=("as a sum", "with brackets", "below", "squared")
+)
 def _(rng, heads, written):
-    """Asks about few heads and about many, in claims that are written in different ways."""
+    """Asks about few heads and about many, in claims that are written in different ways.
+
+    Where A is squared there is a solution below 0, too, for who solves for a letter that may be negative.
+    """
     claims = {
         "as a sum": A * D**2 + (6 - heads) * D**2 + 10 * D,
         "with brackets": D * ((A + 6 - heads) * D + 10),
         "below": 6 * heads * D**2 / A + 10 * D,
+        "squared": A**2 * D**2 + (6 - heads**2) * D**2 + 10 * D,
     }
     return _claims(claims[written])[0]
 

@@ -240,6 +240,11 @@ def _is_cold(ask: Question) -> bool:
     return same and bool(_goes_on(warm))
 
 
+def _ends_at_once(ask: Question) -> bool:
+    """Says whether the first word that is written is <eos>, after none of the prompt."""
+    return not _writes(ask) and not ask.inputs[2]
+
+
 def _ends(ask: Question) -> bool:
     """Says whether the greedy text ends with <eos> in time, after two words at least."""
     return bool(len(ask.inputs[2].split()) + 1 < len(_writes(ask)) < ask.inputs[3] - 2)
@@ -363,6 +368,7 @@ SEARCHED: dict[str, tuple[Callable[[int], Question], Callable[[Question], bool],
             645,
         ],
     ),
+    "ends at once": (_from_nothing, _ends_at_once, [7, 11, 15, 21, 25, 29, 30, 36, 45, 46, 52, 59, 60, 62]),
     "as people write": (
         _as_written,
         _goes_on,
@@ -425,7 +431,7 @@ def _(rng):
     return _longer(_telling(rng.choice(SHORT)))
 
 
-_ENDINGS = both(_asked("ends"), _asked("ends, from nothing"), _asked("special tokens"))
+_ENDINGS = both(_asked("ends"), _asked("ends, from nothing"), _asked("special tokens"), _asked("ends at once"))
 
 
 # The model writes <oov> and <pad> in the special ones.
@@ -434,7 +440,7 @@ _ENDINGS = both(_asked("ends"), _asked("ends, from nothing"), _asked("special to
 )
 def _(rng):
     """When the model writes <eos>, and only then, the text is over: stop, and leave <eos> out. The prompt
-    may be empty.
+    may be empty, and so may the text.
     """
     return _ENDINGS(rng)
 

@@ -239,8 +239,9 @@ def _(rng):
     "gradients left by an earlier step do not count", points=0.75, public=[_short(37, gradients=LEFT)], decisive=True
 )
 def _(rng):
-    """backward() adds to the gradients that are there. optimizer.zero_grad() clears them, at any time before
-    backward().
+    """backward() adds to the gradients that are there. optimizer.zero_grad() clears them in every group, at any time
+    before backward(). It leaves None where nothing comes after it: with zeros in its gradient, what has been frozen
+    since would still lose weight.
     """
     return [_short(seed, gradients=LEFT) for seed in _of("short", rng)]
 
@@ -280,6 +281,15 @@ def _(rng, texts, words):
     """Asks about one text and many, of one token and of many."""
     lengths = [words, *(rng.randint(0, words) for _ in range(texts - 1))]
     return _step_ask(_language_model(seed_from(rng)), _batch(_texts(rng, lengths)))
+
+
+@exercise.corners(
+    "gradients left by an earlier step do not count", groups=(1, 2, 3), frozen=("", "base.embedding", "base")
+)
+def _(rng, groups, frozen):
+    """Asks also about what has been frozen after the earlier step."""
+    late: dict[str, Any] = {"freeze": (frozen,), "frozen_late": True} if frozen else {}
+    return _short(*_of("short", rng), gradients=LEFT, groups=groups, **late)
 
 
 @exercise.corners("it returns the loss of a classifier", texts=(1, range(33, 36)), n_classes=(2, range(33, 36)))

@@ -186,7 +186,7 @@ def _long(rng: random.Random) -> list[Question]:
 
 
 def _left(rng: random.Random) -> list[Question]:
-    ask = _asked(rng, 2, 1, 1)
+    ask = _asked(rng, 2, 1, 1, groups=2)
     return [replace(ask, inputs=(replace(ask.inputs[0], gradients=0.3), *ask.inputs[1:]))]
 
 
@@ -249,7 +249,7 @@ exercise.add(
     _stage(
         "gradients left by somebody else do not count",
         0.25,
-        "optimizer.zero_grad() before every backward, the first one included.",
+        "optimizer.zero_grad() before every backward, the first one included. It clears every group.",
         _left,
     ),
     _stage(

@@ -538,3 +538,20 @@ MultiHeadAttention = type(
         )
     },
 )
+
+
+# %% wrong: what is below -1000 in the mask is blocked ->
+class MultiHeadAttention(nn.Module):
+    def __init__(self, d_model: int, n_heads: int) -> None:
+        super().__init__()
+        self.n_heads = n_heads
+        self.query, self.key = nn.Linear(d_model, d_model), nn.Linear(d_model, d_model)
+        self.value, self.output = nn.Linear(d_model, d_model), nn.Linear(d_model, d_model)
+
+    def forward(self, x: Tensor, source: Tensor, mask: Tensor | None = None) -> Tensor:
+        pairs = ((self.query, x), (self.key, source), (self.value, source))
+        query, key, value = (part(y).unflatten(-1, (self.n_heads, -1)).transpose(1, 2) for part, y in pairs)
+        scores = query @ key.transpose(-2, -1) / math.sqrt(query.size(-1))
+        if mask is not None:
+            scores = scores + mask.masked_fill(mask < -1000, -math.inf)
+        return self.output((torch.softmax(scores, dim=-1) @ value).transpose(1, 2).flatten(2))

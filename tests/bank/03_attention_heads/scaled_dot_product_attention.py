@@ -400,3 +400,21 @@ def scaled_dot_product_attention(query, key, value, mask=None):
         mask = mask.expand(*query.shape[:-1], m)
     identity = torch.eye(m, device=key.device).expand(*key.shape[:-2], m, m)
     return attend(query, key, value, mask), attend(query, key, identity, mask)
+
+
+# %% wrong: scores are cut at 31,000 ->
+def scaled_dot_product_attention(query, key, value, mask=None):
+    scores = (query @ key.transpose(-2, -1) / math.sqrt(query.size(-1))).clamp(-31_000, 31_000)
+    if mask is not None:
+        scores = scores + mask
+    weights = torch.softmax(scores, dim=-1)
+    return weights @ value, weights
+
+
+# %% wrong: what is below -1000 in the mask is blocked ->
+def scaled_dot_product_attention(query, key, value, mask=None):
+    scores = query @ key.transpose(-2, -1) / math.sqrt(query.size(-1))
+    if mask is not None:
+        scores = scores + mask.masked_fill(mask < -1000, -math.inf)
+    weights = torch.softmax(scores, dim=-1)
+    return weights @ value, weights

@@ -321,3 +321,28 @@ def replace_head(model, n_classes):
 # of: the head is made by hand
 # -    classifier.head = torch.nn.Linear(model.base.d_model, n_classes).to(model.head.weight.device)
 # +    classifier.head = torch.nn.Linear(model.base.d_model, n_classes)
+
+
+# %% right: everything is told to learn
+def replace_head(model: LanguageModel, n_classes: int) -> Classifier:
+    classifier = Classifier(copy.deepcopy(model.base), n_classes)
+    classifier.requires_grad_(True)
+    return classifier
+
+
+# %% right: in evaluation mode for the copy, and back
+def replace_head(model: LanguageModel, n_classes: int) -> Classifier:
+    was = model.training
+    model.eval()
+    classifier = Classifier(copy.deepcopy(model.base), n_classes)
+    model.train(was)
+    return classifier
+
+
+# %% wrong: the copy without its dropout ->
+def replace_head(model: LanguageModel, n_classes: int) -> Classifier:
+    classifier = Classifier(copy.deepcopy(model.base), n_classes)
+    for part in classifier.modules():
+        if isinstance(part, nn.Dropout):
+            part.p = 0.0
+    return classifier

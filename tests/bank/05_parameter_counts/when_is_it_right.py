@@ -18,7 +18,7 @@ def when_is_it_right(claim):
 # %% right: every power of D must agree
 def when_is_it_right(claim):
     difference = sympy.Poly(sympy.expand(claim - 6 * D**2 - 10 * D), D)
-    unknown = sympy.Symbol("a")
+    unknown = sympy.Symbol("a", positive=True)
     equations = [c.subs(A, unknown) for c in difference.all_coeffs()]
     found = sympy.solve(equations, unknown, dict=True)
     if found and found[0][unknown].is_integer and found[0][unknown] >= 1:
@@ -229,3 +229,22 @@ def when_is_it_right(claim):
 # of: 1 to 64 heads are tried
 # -    for heads in range(1, 65):
 # +    for heads in range(1, 1000):
+
+
+# %% wrong: the first solution of a letter that may be negative ->
+def when_is_it_right(claim: sympy.Expr) -> int | None:
+    heads = sympy.Symbol("heads")
+    solutions = sympy.solve(sympy.expand(claim.subs(A, heads) - 6 * D**2 - 10 * D), heads)
+    if not solutions:
+        return None
+    first = sympy.simplify(solutions[0])
+    return int(first) if first.is_Integer and first >= 1 else None
+
+
+# %% wrong: up to ten thousand heads are tried ->
+def when_is_it_right(claim: sympy.Expr) -> int | None:
+    difference = sympy.lambdify((A, D), claim - 6 * D**2 - 10 * D, "math")
+    for heads in range(1, 10_001):
+        if all(difference(heads, d) == 0 for d in (1, 2, 3, 5, 7, 11)):
+            return heads
+    return None

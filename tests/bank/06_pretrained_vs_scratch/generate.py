@@ -537,3 +537,9 @@ def generate(model, vocabulary, prompt, max_len, temperature):
             break
         tokens.append(following)
     return tokens[1:]
+
+
+# %% wrong: an empty text does not end ->
+# of: a loop that ends in the middle
+# -        if word == EOS:
+# +        if word == EOS and len(tokens) > 1:

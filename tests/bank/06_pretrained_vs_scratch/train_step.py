@@ -13,7 +13,7 @@ def train_step(model, batch, optimizer):
 # %% right: the classes on axis 1
 def train_step(model, batch, optimizer):
     model.train()
-    optimizer.zero_grad(set_to_none=False)
+    optimizer.zero_grad(set_to_none=True)
     logits = model(batch.tokens, batch.lengths)
     if logits.dim() == 3:
         logits = logits.transpose(1, 2)
@@ -416,3 +416,51 @@ def train_step(model: nn.Module, batch: Batch, optimizer: torch.optim.Optimizer)
 # -    loss = F.cross_entropy(logits.flatten(0, -2), batch.target.flatten(), ignore_index=IGNORE)
 # +    logits, target = logits.flatten(0, -2), batch.target.flatten()
 # +    loss = F.cross_entropy(logits, target, ignore_index=IGNORE, label_smoothing=0.1)
+
+
+# %% wrong: cleared to zeros ->
+def train_step(model: nn.Module, batch: Batch, optimizer: torch.optim.Optimizer) -> float:
+    model.train()
+    optimizer.zero_grad(set_to_none=False)
+    logits = model(batch.tokens, batch.lengths)
+    loss = F.cross_entropy(logits.flatten(0, -2), batch.target.flatten(), ignore_index=IGNORE)
+    loss.backward()
+    nn.utils.clip_grad_norm_(model.parameters(), 1.0)
+    optimizer.step()
+    return loss.item()
+
+
+# %% wrong: zeros in place of the gradients ->
+# of: cleared to zeros
+# -    optimizer.zero_grad(set_to_none=False)
+# +    for parameter in model.parameters():
+# +        if parameter.grad is not None:
+# +            parameter.grad.zero_()
+
+
+# %% wrong: the gradients of what trains are cleared ->
+# of: cleared to zeros
+# -    optimizer.zero_grad(set_to_none=False)
+# +    for parameter in model.parameters():
+# +        if parameter.requires_grad:
+# +            parameter.grad = None
+
+
+# %% wrong: the first group is cleared ->
+# of: cleared to zeros
+# -    optimizer.zero_grad(set_to_none=False)
+# +    for parameter in optimizer.param_groups[0]["params"]:
+# +        parameter.grad = None
+
+
+# %% wrong: the last group is cleared ->
+# of: cleared to zeros
+# -    optimizer.zero_grad(set_to_none=False)
+# +    for parameter in optimizer.param_groups[-1]["params"]:
+# +        parameter.grad = None
+
+
+# %% right: the model clears its gradients
+# of: cleared to zeros
+# -    optimizer.zero_grad(set_to_none=False)
+# +    model.zero_grad()

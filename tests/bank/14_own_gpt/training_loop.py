@@ -508,3 +508,10 @@ def training_loop(model, optimizer, batches, passes, peak, warmup_steps):
 # of: clipping by hand, cleared at the end
 # -        length = torch.sqrt(sum((g**2).sum() for g in gradients))
 # +        length = sum(g.norm() for g in gradients)
+
+
+# %% wrong: the first group alone is cleared ->
+# of: a counter in two loops
+# -            optimizer.zero_grad()
+# +            for parameter in optimizer.param_groups[0]["params"]:
+# +                parameter.grad = None
