@@ -327,14 +327,14 @@ def replace_head(model, n_classes):
 def replace_head(model: LanguageModel, n_classes: int) -> Classifier:
     classifier = Classifier(copy.deepcopy(model.base), n_classes)
     classifier.requires_grad_(True)
-    return classifier
+    return classifier.to(next(model.parameters()).device)
 
 
 # %% right: in evaluation mode for the copy, and back
 def replace_head(model: LanguageModel, n_classes: int) -> Classifier:
     was = model.training
     model.eval()
-    classifier = Classifier(copy.deepcopy(model.base), n_classes)
+    classifier = Classifier(copy.deepcopy(model.base), n_classes).to(model.head.weight.device)
     model.train(was)
     return classifier
 
