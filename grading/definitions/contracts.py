@@ -471,8 +471,9 @@ CIRCUMSTANCES = (  # in the order of causes
     ),
     Circumstance(
         "a model keeps the mode in which it came",
-        "It calls `model.eval()` or `model.train()` and leaves it at that. Whoever trains the model goes on in the "
-        "wrong mode: put it back, or do without.",
+        "It calls `model.eval()` or `model.train()` and leaves it at that, or changes a dropout. Whoever trains the "
+        "model goes on in the wrong mode: put it back, or do without. `model.train(was)` reaches all parts, "
+        "`model.training = was` the outermost alone.",
         _modes,
         of_any_call=True,
     ),
@@ -491,7 +492,7 @@ CIRCUMSTANCES = (  # in the order of causes
     ),
     Circumstance(
         "each method gives what its description says",
-        "A method of the class is called by itself.",
+        "A method of the class is called by itself: its description says what it gives, and of which shape.",
         _methods,
     ),
     Circumstance(

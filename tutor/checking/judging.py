@@ -79,6 +79,7 @@ SAID_OF = {  # what is taken of a call -> what is found in the sentence on its e
         ),
     ),
     "gradients": ((r"the entry '(.+)' is missing", "{0} does not arrive"),),
+    "mode": ((r"expected '.+', got '(`.+)'$", "{0}"),),
     "device": ((r"expected '.+', got '(.+)'$", "{0}"),),
     "again": ((r"at entry 'what is handed out': expected '.+', got '(.+)'$", "what comes back is {0}"),),
     "gradients again": ((r"the entry '(.+)' is missing", "{0} does not arrive after a call without gradients"),),
@@ -509,7 +510,8 @@ def _without_consequences(kept: Sequence[Asked], changed: Failures) -> list[Aske
     changes_itself = any(
         isinstance(one.reply.value, dict) and one.reply.value.get(OWN_WEIGHTS) == OTHERS for one in again
     )
-    mode = any(failure is not None and "mode" in failure.reply.changed_inputs for _, failure in changed)
+    kinds = [failure.reply.changed_inputs for _, failure in changed if failure is not None]
+    mode = any("mode" in kind or "settings" in kind for kind in kinds)
     overwrites = any(failure is not None for _, failure in changed)
 
     def is_consequence(one: Asked) -> bool:

@@ -378,8 +378,35 @@ def _after(call: Call) -> Any:
 
 
 def _mode(call: Call) -> str:
+    """Returns the mode of a model after the call; or which of its parts is in another one, or drops another share."""
+    model, modes = first_model(call.inputs), {True: "training mode", False: "evaluation mode"}
+    parts, was = dict(model.named_modules()), model.training
+    dropouts = _with_some_dropout(model)
+    came = [part.training for part in parts.values()]
     call.act()
-    return "training mode" if first_model(call.inputs).training else "evaluation mode"
+    found = modes[model.training]
+    for (name, part), mode in zip(parts.items(), came, strict=True):
+        if model.training == was and part.training != mode:
+            found = f"`{name}` is in {modes[part.training]} now"
+            break
+        if part in dropouts and part.p != (dropouts[part] or SOME_DROPOUT):
+            found = f"`{name}.p` was {dropouts[part] or SOME_DROPOUT} and is {part.p} now"
+            break
+    _put_back(dropouts)
+    return found
+
+
+def _with_some_dropout(model: nn.Module) -> dict[nn.Module, float]:
+    """Lets each dropout of a model drop something; returns the share of each before."""
+    dropouts: dict[nn.Module, float] = {part: part.p for part in model.modules() if isinstance(part, nn.Dropout)}
+    for part, share in dropouts.items():
+        part.p = share or SOME_DROPOUT
+    return dropouts
+
+
+def _put_back(dropouts: dict[nn.Module, float]) -> None:
+    for part, share in dropouts.items():
+        part.p = share
 
 
 def _modes(call: Call) -> Any:
@@ -510,13 +537,10 @@ def _left(call: Call) -> dict[str, str]:
     it has not had before is not reported.
     """
     model = first_model(call.inputs)
-    dropouts = {part: part.p for part in model.modules() if isinstance(part, nn.Dropout)}
-    for part in dropouts:
-        part.p = part.p or SOME_DROPOUT
+    dropouts = _with_some_dropout(model)
     before, result = model_probes.kinds(model), call.act()
     after = model_probes.kinds(result if isinstance(result, nn.Module) else model)
-    for part, share in dropouts.items():
-        part.p = share
+    _put_back(dropouts)
     parts = () if isinstance(result, nn.Module) else {name or "the model" for name, _ in model.named_modules()}
     return {name: after.get(name, "no longer there") for name in before if name not in parts}
 
@@ -817,7 +841,7 @@ PROBES: dict[str, tuple[str, Callable[[Call], Any]]] = {
     "seeds": ("whether generators of the same seed give the same results, and others do not", _seeds),
     "draws": (f"what {DRAWS} calls in a row give, which share the inputs and so the generator", _draws),
     "after": ("of the first model among the inputs, after the call: its weights, or what it gives for `then`", _after),
-    "mode": ("of the first model among the inputs, after the call: training mode or evaluation mode", _mode),
+    "mode": ("the mode of the first model among the inputs after the call, or which part is not as it came", _mode),
     "modes": ("of a returned model: its mode, and the names of its parts that are in the other one", _modes),
     "log": ("the calls of the recorded functions among the inputs, in order, with the arguments as they were", _log),
     "resumed": ("what a call that was stopped gives when it is made once more, on what it was given", _resumed),
