@@ -172,7 +172,8 @@ def _large_scores(n: int, m: int, seed: int) -> Question:
 )
 def _(rng):
     """Scores of 30,000 and of -30,000 are no more than a shift of a row, and the softmax takes it out. What is blocked
-    has weight 0, however high its score is. `torch.softmax` does both.
+    has weight 0, however high its score is. `torch.softmax` does both. A gradient is asked for here, too: it passes
+    through weights and values.
     """
     return [
         *(_large_scores(n, m, rng.randrange(10**6)) for n, m in ((3, 5), (2, rng.choice([6, 7])))),
