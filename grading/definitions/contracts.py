@@ -342,7 +342,7 @@ def _holds(name: str, found: Any) -> bool:
 
 @circumstance(
     "each method gives what its description says",
-    "A method of the class is called by itself.",
+    "A method of the class is called by itself: its description says what it gives, and of which shape.",
 )
 def _methods(exercise: Exercise, calls: Sequence[Question]) -> Iterator[Question]:
     """Yields a call of the methods of a module that have a docstring and take what `forward` takes."""

@@ -220,3 +220,9 @@ def _(encoder, x, permutation):
     """A difference of -3 is larger than one of +1: take abs() before max()."""
     places = (slice(None), permutation)
     return _blindness(encoder, x, places, places, lambda change: change.max())
+
+
+@exercise.mistake("the result is rounded")
+def _(encoder, x, permutation):
+    """The number is nearly the expected one: return it as it is, and round where you print."""
+    return round(order_blindness(encoder, x, permutation), 3)

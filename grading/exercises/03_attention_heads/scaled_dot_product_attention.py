@@ -180,7 +180,8 @@ def _large_scores(n: int, m: int, seed: int, size: int = 30_000) -> Question:
 )
 def _(rng):
     """Scores of 30,000 and of -1,000,000, and a row of -10,000 in the mask, are no more than a shift of a row: the
-    softmax takes it out. What is blocked has weight 0, however high its score is. `torch.softmax` does both.
+    softmax takes it out. What is blocked has weight 0, however high its score is. `torch.softmax` does both. A gradient
+    is asked for here, too: it passes through weights and values.
     """
     return [
         _large_scores(3, 5, rng.randrange(10**6)),

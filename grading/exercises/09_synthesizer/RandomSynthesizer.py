@@ -176,6 +176,23 @@ exercise.mistake(
     type("RandomSynthesizer", (_OneSquare,), {}),
 )
 
+
+class _OneSquareWithAnAxis(_OneSquare):
+    def __init__(self, d_model: int, n_heads: int, max_len: int) -> None:
+        super().__init__(d_model, n_heads, max_len)
+        self.scores = nn.Parameter(torch.zeros(1, max_len, max_len))
+
+    def found(self, x: Tensor) -> Tensor:
+        n = x.size(1)
+        return self.scores[:, :n, :n]
+
+
+exercise.mistake(
+    "one square, with an axis of size 1, for all heads",
+    "Each head has its own square: the first axis of scores has the size h.",
+    type("RandomSynthesizer", (_OneSquareWithAnAxis,), {}),
+)
+
 exercise.mistake(
     "all heads use the square of the first",
     "Head k has its own square of scores, self.scores[k].",

@@ -77,6 +77,18 @@ exercise.mistake(
 )
 
 exercise.mistake(
+    "matrices for each head",
+    "The heads share the matrices of an attention: each of the four is D x D, whatever A is.",
+    _formula((S + V) * D + M * (ENCODER_LAYER + DECODER_LAYER + 12 * D**2 * (A - 1)) + V * (D + 1)),
+)
+
+exercise.mistake(
+    "one layer in place of M",
+    "There are M layers in the encoder and M in the decoder: multiply what one of each has by M.",
+    _formula((S + V) * D + ENCODER_LAYER + DECODER_LAYER + V * (D + 1)),
+)
+
+exercise.mistake(
     "the norm of the cross-attention is lost",
     "Each of the three parts of a decoder layer has a norm of 2D numbers.",
     _formula((S + V) * D + M * (ENCODER_LAYER + DECODER_LAYER - 2 * D) + V * (D + 1)),

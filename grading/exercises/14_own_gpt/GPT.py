@@ -120,9 +120,9 @@ def _known(b: int, n: int) -> list[Question]:
 )
 def _(rng):
     """embedding, position, layers and norm; in each layer attention_norm, attention, feed_forward_norm and
-    feed_forward. Each layer is made by itself: `[Layer(...)] * n_layers` is one layer with n_layers names. The head is
-    the embedding once more, and no module: a Linear that shares the weight is one more entry of `state_dict`, by
-    another name. No buffers either.
+    feed_forward, a FeedForward of 4 * d_model numbers inside. Each layer is made by itself: `[Layer(...)] * n_layers`
+    is one layer with n_layers names. The head is the embedding once more, and no module: a Linear that shares the
+    weight is one more entry of `state_dict`, by another name. No buffers either.
     """
     return [Question(build=_build(rng), probe="parameters") for _ in range(2)]
 

@@ -195,3 +195,43 @@ def order_blindness(encoder, x, permutation):
     for one, other in zip(before, after):
         largest = (one[permutation] - other).abs().max().item()
     return largest
+
+
+# %% wrong: the parts stay in evaluation mode ->
+def order_blindness(encoder, x, permutation):
+    mode = encoder.training
+    encoder.eval()
+    with torch.no_grad():
+        result = (encoder(x)[:, permutation] - encoder(x[:, permutation])).abs().max().item()
+    encoder.training = mode
+    return result
+
+
+# %% wrong: dropout is set to 0 for good ->
+def order_blindness(encoder, x, permutation):
+    for part in encoder.modules():
+        if isinstance(part, torch.nn.Dropout):
+            part.p = 0.0
+    with torch.no_grad():
+        return (encoder(x)[:, permutation] - encoder(x[:, permutation])).abs().max().item()
+
+
+# %% right: each part gets its own mode back
+def order_blindness(encoder, x, permutation):
+    modes = [(part, part.training) for part in encoder.modules()]
+    encoder.eval()
+    with torch.no_grad():
+        result = (encoder(x)[:, permutation] - encoder(x[:, permutation])).abs().max().item()
+    for part, mode in modes:
+        part.training = mode
+    return result
+
+
+# %% wrong: rounded to three digits -> the result is rounded
+def order_blindness(encoder, x, permutation):
+    was = encoder.training
+    encoder.eval()
+    with torch.no_grad():
+        result = (encoder(x)[:, permutation] - encoder(x[:, permutation])).abs().max().item()
+    encoder.train(was)
+    return round(result, 3)

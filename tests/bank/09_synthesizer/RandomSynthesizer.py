@@ -454,3 +454,9 @@ class RandomSynthesizer(nn.Module):
 # of: with the helpers
 # -        return torch.softmax(scores + causal_mask(n, x.device), dim=-1)
 # +        return torch.softmax(scores + causal_mask(n), dim=-1)
+
+
+# %% wrong: an axis of size 1 for all heads -> one square, with an axis of size 1, for all heads
+# of: with the helpers
+# -        self.scores = nn.Parameter(torch.zeros(n_heads, max_len, max_len))
+# +        self.scores = nn.Parameter(torch.zeros(1, max_len, max_len))

@@ -460,3 +460,16 @@ def run_sweep(settings, train_one, finished, save):
             finished[row["name"]] = row
             save(finished)
     return [finished[setting["name"]] for setting in settings]
+
+
+# %% wrong: the old row goes on in the new one -> what an old row has lives on in the new one
+def run_sweep(settings, train_one, finished, save):
+    rows = []
+    for setting in settings:
+        row = finished.get(setting["name"])
+        if row is None or any(row.get(key) != value for key, value in setting.items()):
+            row = {**(row or {}), **setting, **train_one(setting)}
+            finished[setting["name"]] = row
+            save(finished)
+        rows.append(row)
+    return rows

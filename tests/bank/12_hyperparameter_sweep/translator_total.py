@@ -89,3 +89,14 @@ def translator_total() -> sympy.Expr:
     decoder_layer = encoder_layer + 4 * D**2 + 6 * D
     head = D * V + V
     return embeddings + M * (encoder_layer + decoder_layer) + head
+
+
+# %% wrong: twelve matrices more for each further head -> matrices for each head
+def translator_total():
+    layers = 6 * D**2 + 10 * D + 10 * D**2 + 16 * D + 12 * D**2 * (A - 1)
+    return (S + V) * D + M * layers + D * V + V
+
+
+# %% wrong: M is forgotten -> one layer in place of M
+def translator_total():
+    return (S + V) * D + 6 * D**2 + 10 * D + 10 * D**2 + 16 * D + D * V + V

@@ -369,3 +369,13 @@ def adamw_step(weight, gradient, state, rate, betas=(0.9, 0.95), eps=1e-8, decay
         maximize=False,
     )
     return moved, {"step": int(steps), "mean": mean, "square": square}
+
+
+# %% right: the step as a tensor of one number
+def adamw_step(weight, gradient, state, rate, betas=(0.9, 0.95), eps=1e-8, decay=0.01):
+    step = torch.as_tensor(state.get("step", 0)) + 1
+    mean = betas[0] * state.get("mean", 0) + (1 - betas[0]) * gradient
+    square = betas[1] * state.get("square", 0) + (1 - betas[1]) * gradient**2
+    size = (square / (1 - betas[1] ** int(step))).sqrt() + eps
+    shrunk = weight * (1 - rate * decay) if weight.dim() > 1 else weight
+    return shrunk - rate * mean / (1 - betas[0] ** int(step)) / size, {"step": step, "mean": mean, "square": square}
