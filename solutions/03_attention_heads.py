@@ -366,8 +366,8 @@ print("equal to torch:", torch.allclose(yours, theirs, atol=1e-5))
 # 6. the heads are put side by side again: `merged`;
 # 7. one more linear layer: `output`.
 #
-# Shapes are how you find mistakes before you run anything. Write all nine of them. The axes stand in the order sentence, head,
-# token, number.
+# Shapes are how you find mistakes before you run anything. Write all nine of them. Where nothing is turned, the axes stand in the order
+# sentence, head, token, number.
 
 # %% exercise="tensor_shapes"
 def tensor_shapes(b: int, n: int, d: int, h: int) -> dict[str, tuple[int, ...]]:

@@ -463,8 +463,8 @@ print("names that nobody wanted, for example: ", answer.unexpected_keys[0])
 #
 # ### Exercise: load the base, or say why not
 #
-# The rule is simple: compare **first** (the names on both sides, then the shapes), and load only when all of it fits. An error message is for a person: say in one sentence
-# what was found and what was expected. `name.removeprefix("base.")` takes a prefix off.
+# The rule is simple: compare **first** (the names on both sides, then the shapes), and load only when all of it fits. An error message is for a person: a good one says in
+# one sentence what was found and what was expected (of yours the check only wants to see that it says something). `name.removeprefix("base.")` takes a prefix off.
 
 # %% exercise="load_base"
 def load_base(model: Classifier, checkpoint: dict[str, Tensor]) -> Classifier:

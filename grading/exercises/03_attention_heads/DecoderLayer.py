@@ -26,6 +26,7 @@ from ._common import (
     _bias,
     _causal,
     _draw_layer_build,
+    _lowered,
     _no_residual,
     _norm_before_sum,
     _normed_residual,
@@ -159,7 +160,9 @@ exercise.add(
     tolerance=OF_A_NORM,
 )
 def _(rng):
-    """Three times norm(x + part(x)): x reads itself, then the memory, then the feed-forward part."""
+    """Three times norm(x + part(x)): x reads itself, then the memory, then the feed-forward part. Each part has the
+    norm that bears its name. None means no mask: nothing is added, not even a causal one.
+    """
     return _draw_decoder("post")(rng)
 
 
@@ -171,7 +174,9 @@ def _(rng):
     tolerance=OF_A_NORM,
 )
 def _(rng):
-    """Three times x + part(norm(x)). Only x is normalised here: the memory has been, by the encoder."""
+    """Three times x + part(norm(x)), each part with the norm that bears its name. Only x is normalised here: the memory
+    has been, by the encoder. None means no mask: nothing is added, not even a causal one.
+    """
     return _draw_decoder("pre")(rng)
 
 
@@ -183,11 +188,12 @@ def _(rng):
         _decoder(9, 1, 3, 2, PRE, mask=_causal(3)),
         _decoder(14, 1, 3, 3, POST, mask=_causal(3)),
         _decoder(15, 1, 3, 3, PRE, mask=_bias(3, 3)),
+        _decoder(18, 1, 3, 3, PRE, mask=_lowered(_bias(3, 3), 1)),
     ],
     tolerance=OF_A_NORM,
 )
 def _(rng):
-    """`mask` belongs to the attention in which x reads itself."""
+    """`mask` belongs to the attention in which x reads itself. It is handed on as it is: it may hold finite numbers."""
     return _draw_decoder("causal")(rng)
 
 
@@ -199,6 +205,7 @@ def _(rng):
         _decoder(10, 2, 2, 3, PRE, memory_mask=_padding(2, 3, random.Random(5))),
         _decoder(16, 2, 3, 3, POST, memory_mask=_padding(2, 3, random.Random(8))),
         _decoder(17, 2, 3, 3, PRE, memory_mask=_reading_bias(2, 3, random.Random(9))),
+        _decoder(19, 1, 3, 3, PRE, memory_mask=_lowered(_bias(3, 3), 1)),
     ],
     tolerance=OF_A_NORM,
 )

@@ -77,9 +77,11 @@ def _():
     return 1 / sympy.sqrt(D / A)
 
 
-@exercise.mistake("the variance of one product only")
+@exercise.mistake("the variance of one product, or of a scaled score")
 def _():
-    """One product of two such numbers has variance 1. A score is a sum of many of them: how many?"""
+    """1 is the variance of a single product, or of a score that has been scaled. Asked is the unscaled one, a sum of
+    many products: of how many?
+    """
     return sympy.Integer(1)
 
 

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import random
+from dataclasses import replace
 
 from grading.definitions.definition import Definition
 from grading.exercises.draws import Draw
@@ -23,6 +24,11 @@ exercise.reference(split_heads)
 
 def _split(b: int, n: int, h: int, width: int, rng: random.Random | None = None) -> Question:
     return Question((_counted(b, n, h * width, rng=rng), h))
+
+
+def _with_gradients(ask: Question) -> list[Question]:
+    """Returns the question for the result, and for the gradients that pass through it."""
+    return [ask, replace(ask, probe="gradients")]
 
 
 def _draw_split(one_token: bool = False) -> Draw:
@@ -70,13 +76,16 @@ def _(rng):
 @exercise.stage(
     "one head, one sentence, one number for each head",
     points=0.25,
-    public=[_split(2, 3, 1, 2), _split(1, 3, 2, 2), _split(2, 3, 4, 1)],
+    public=[ask for one in ((2, 3, 1, 2), (1, 3, 2, 2), (2, 3, 4, 1)) for ask in _with_gradients(_split(*one))],
 )
 def _(rng):
-    """An axis of length 1 is an axis like the others: there are always four, and nothing is squeezed away."""
+    """An axis of length 1 is an axis like the others: there are always four, nothing is squeezed away, and gradients
+    pass through as elsewhere.
+    """
     # Draws one head, one sentence, and heads of one number.
     few = rng.choice([2, 3])
-    return [_split(b, n, h, width, rng) for b, n, h, width in ((few, 5, 1, 4), (1, 5, few, 4), (few, 5, 4, 1))]
+    sizes = ((few, 5, 1, 4), (1, 5, few, 4), (few, 5, 4, 1), (1, 1, few, 4))
+    return [ask for size in sizes for ask in _with_gradients(_split(*size, rng))]
 
 
 exercise.large += [_split(1, 300, 2, 2)]

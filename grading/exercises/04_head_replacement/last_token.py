@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import random
 from collections.abc import Callable
+from dataclasses import replace
 
 import torch
 from torch import Tensor
@@ -23,6 +24,12 @@ def last_token(hidden: Tensor, lengths: Tensor) -> Tensor:
 def _hidden(b: int, n: int, d: int, seed: int) -> Tensor:
     numbers = torch.randn(b, n, d, generator=torch.Generator().manual_seed(seed))
     return (100 * numbers).round() / 100  # two decimals, to be read in the picture
+
+
+def _with_gradients(hidden: Tensor, lengths: list[int]) -> list[Question]:
+    """Returns a question for the result, and one for the gradients that pass through it."""
+    ask = Question((hidden, torch.tensor(lengths)))
+    return [ask, replace(ask, probe="gradients")]
 
 
 def _draw_padded(low: int, texts: tuple[int, int], spare: int) -> Draw:
@@ -51,20 +58,18 @@ def _(rng):
     return _draw_padded(2, (2, 5), 2)(rng)
 
 
-@exercise.stage("one text", points=0.5, public=[Question((_hidden(1, 7, 2, 2), torch.tensor([3])))])
+@exercise.stage("one text", points=0.5, public=_with_gradients(_hidden(1, 7, 2, 2), [3]))
 def _(rng):
     """A text of length 3 has its tokens at the places 0, 1 and 2: its last one is at place 2. The shape is (1, d) also
     for one text.
     """
-    return [Question((_hidden(1, 9, 3, rng.randrange(10**6)), torch.tensor([rng.choice([3, 4, 6, 7])])))]
+    return _with_gradients(_hidden(1, 9, 3, rng.randrange(10**6)), [rng.choice([3, 4, 6, 7])])
 
 
-@exercise.stage(
-    "several texts without padding", points=0.5, public=[Question((_hidden(3, 4, 2, 3), torch.tensor([4, 4, 4])))]
-)
+@exercise.stage("several texts without padding", points=0.5, public=_with_gradients(_hidden(3, 4, 2, 3), [4, 4, 4]))
 def _(rng):
     """Where all texts are as long as the batch is wide, the last real token is the last row."""
-    return [Question((_hidden(4, 5, 3, rng.randrange(10**6)), torch.tensor([5] * 4)))]
+    return _with_gradients(_hidden(4, 5, 3, rng.randrange(10**6)), [5] * 4)
 
 
 def _middle_first(rng: random.Random) -> list[int]:

@@ -164,7 +164,7 @@ def _reversed(names: list[str]) -> dict[str, str]:
 )
 def _(rng):
     """Every weight under base. must be 'as in input 2', the checkpoint. Compare the names on both sides: checkpoint has
-    'base.embedding.weight', model.base calls it 'embedding.weight'.
+    'base.embedding.weight', model.base calls it 'embedding.weight'. The order of the names does not count.
     """
     return [
         *_load_asks(probe="origins", entries=("base.*",))(rng),
@@ -220,7 +220,7 @@ def _(rng):
 )
 def _(rng):
     """A layer too few, a layer too many, another name, or names without base.: none of it may pass in silence. Compare
-    the two sets of names before you load.
+    the two sets of names before you load; the order of the names does not count.
     """
     return _other_names(rng)
 

@@ -45,7 +45,7 @@ def score_variance():
     return (D / A) ** sympy.Rational(-1, 2)
 
 
-# %% wrong: one -> the variance of one product only
+# %% wrong: one -> the variance of one product, or of a scaled score
 def score_variance():
     return 1
 

@@ -154,3 +154,16 @@ def split_heads(x, n_heads):
     b, n, d = x.shape
     rows = x.transpose(0, 1).reshape(n, b * n_heads, d // n_heads).transpose(0, 1)
     return rows.reshape(n_heads, b, n, d // n_heads).transpose(0, 1)
+
+
+# %% wrong: one head is cut from the graph ->
+def split_heads(x: Tensor, n_heads: int) -> Tensor:
+    if n_heads == 1:
+        return x.detach()[:, None]
+    return x.unflatten(-1, (n_heads, -1)).transpose(1, 2)
+
+
+# %% wrong: a single sentence is cut from the graph ->
+def split_heads(x: Tensor, n_heads: int) -> Tensor:
+    x = x.detach() if len(x) == 1 else x
+    return x.unflatten(-1, (n_heads, -1)).transpose(1, 2)

@@ -178,3 +178,17 @@ def last_token(hidden, lengths):
 # -    places = torch.arange(n, device=lengths.device)
 # -    return hidden[places[None, :] == lengths[:, None] - 1].view(b, d)
 # +    return hidden[torch.arange(n)[None, :] == lengths[:, None] - 1].view(b, d)
+
+
+# %% wrong: one text is cut from the graph ->
+def last_token(hidden: Tensor, lengths: Tensor) -> Tensor:
+    if len(hidden) == 1:
+        return hidden[:, int(lengths[0]) - 1].detach()
+    return hidden[torch.arange(len(hidden)), lengths - 1]
+
+
+# %% wrong: texts that fill the batch are cut from the graph ->
+def last_token(hidden: Tensor, lengths: Tensor) -> Tensor:
+    if bool((lengths == hidden.size(1)).all()):
+        return hidden[:, -1].detach()
+    return hidden[torch.arange(len(hidden)), lengths - 1]
