@@ -384,7 +384,8 @@ CHANGES_MODEL = ("origins", "shared", "modes", "parameters", "learns", "after", 
 def _states(exercise: Exercise, calls: Sequence[Question]) -> Iterator[Question]:
     """Yields a call that returns a model twice, for one that has changed in between.
 
-    And of a model that the call changes or returns, what becomes of its parts; it comes in training mode.
+    And what becomes of its parts in a call; it comes in training mode, and with dropout, which other questions do
+    without: so it is seen where that is taken out for good.
     """
     for ask in calls:
         if ask.probe in CHANGES_MODEL and _is_alive(ask.inputs[0]) and not ask.build:
@@ -393,6 +394,9 @@ def _states(exercise: Exercise, calls: Sequence[Question]) -> Iterator[Question]
                 yield base
             if 0 in ask.changes or ask.follow_up is not None or ask.probe != "result":
                 yield _left(exercise, replace(base, probe="left"))
+            else:  # that it changes nothing else in the model is asked elsewhere
+                inputs = (replace(ask.inputs[0], training=True), *ask.inputs[1:])
+                yield replace(base, probe="left", inputs=inputs, changes=(0, *ask.changes))
             return
 
 
@@ -455,7 +459,8 @@ CIRCUMSTANCES = (  # in the order of causes
     Circumstance(
         "a model keeps the mode in which it came",
         "It calls `model.eval()` or `model.train()` and leaves it at that. Whoever trains the model goes on in the "
-        "wrong mode: put it back, or do without.",
+        "wrong mode: put it back, or do without. `model.train(was)` puts back the parts too, `model.training = was` "
+        "the outermost alone.",
         _modes,
         of_any_call=True,
     ),

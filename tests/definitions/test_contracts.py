@@ -472,6 +472,20 @@ def test_dropout_that_is_set_to_0_for_good_is_reported_of_the_model() -> None:
     assert "`model.layers.0.dropout.p` was 0.5 and is 0.0 now" in verdict.sentence
 
 
+@pytest.mark.parametrize("share", [0.0, 0.5])
+def test_dropout_that_is_set_to_0_for_good_costs_a_tenth_also_where_it_is_0_already(share: float) -> None:
+    def without(model: nn.Module) -> int:
+        for part in model.modules():
+            if isinstance(part, nn.Dropout):
+                part.p = 0.0
+        return size_of(model)
+
+    asks = [Question((Model("TransformerBase", SMALL | {"dropout": share}),))]
+    defined = Exercise(size_of, [Stage("all", 2, "look", asks, lambda rng: asks)], [])
+    assert lost(defined, without) == [INPUTS_STAY if share else MODEL]
+    assert lost(defined, size_of) == []
+
+
 class Halved(Scale):
     """Multiplies by one learned number, and tells half of that."""
 
@@ -549,8 +563,14 @@ def test_a_mode_that_is_left_changed_costs_a_tenth(mode: bool) -> None:
         model.train(before)
         return found
 
+    def outermost(model: nn.Module) -> int:
+        before = model.training
+        found = size_of(model.train(mode))
+        model.training = before
+        return found
+
     assert lost(defined, size_of) == lost(defined, put_back) == []
-    assert lost(defined, left) == [INPUTS_STAY if mode else MODE]
+    assert lost(defined, left) == lost(defined, outermost) == [INPUTS_STAY if mode else MODE]
 
 
 def test_a_function_that_training_does_not_pass_through_needs_no_gradients() -> None:

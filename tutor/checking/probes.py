@@ -26,6 +26,7 @@ from tutor.checking.recipes import DATA
 TWO_NEW, DIFFER = "two new modules", "begin with different numbers"  # of the take "random numbers"
 OWN_WEIGHTS, OTHERS = "its own weights, after a call", "others"  # of the take "again"
 SOME_DROPOUT = 0.25  # of models of the take "left"
+MODES = {True: "training mode", False: "evaluation mode"}
 SAME_OBJECT, NEW_OBJECT = "the same object as at first, or in its memory", "new each time"  # of the take "again"
 OTHER = 1.5  # times its weights, a module has other ones
 ROW = 12  # calls in a row of the take "seeds"
@@ -377,8 +378,14 @@ def _after(call: Call) -> Any:
 
 
 def _mode(call: Call) -> str:
+    """Returns the mode of the first model among the inputs, and the first of the parts it came with in the other one."""
+    model = first_model(call.inputs)
+    parts = dict(model.named_modules())
     call.act()
-    return "training mode" if first_model(call.inputs).training else "evaluation mode"
+    mode, other = MODES[model.training], MODES[not model.training]
+    return next(
+        (f"{mode}, but `{name}` in {other}" for name, one in parts.items() if one.training != model.training), mode
+    )
 
 
 def _modes(call: Call) -> Any:
@@ -807,7 +814,10 @@ PROBES: dict[str, tuple[str, Callable[[Call], Any]]] = {
     "seeds": ("whether generators of the same seed give the same results, and others do not", _seeds),
     "draws": (f"what {DRAWS} calls in a row give, which share the inputs and so the generator", _draws),
     "after": ("of the first model among the inputs, after the call: its weights, or what it gives for `then`", _after),
-    "mode": ("of the first model among the inputs, after the call: training mode or evaluation mode", _mode),
+    "mode": (
+        "of the first model among the inputs and its parts, after the call: training mode or evaluation mode",
+        _mode,
+    ),
     "modes": ("of a returned model: its mode, and the names of its parts that are in the other one", _modes),
     "log": ("the calls of the recorded functions among the inputs, in order, with the arguments as they were", _log),
     "resumed": ("what a call that was stopped gives when it is made once more, on what it was given", _resumed),

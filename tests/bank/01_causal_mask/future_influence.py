@@ -465,3 +465,31 @@ def future_influence(model, tokens, vocab_size):
             changed[j] = (changed[j] + 1) % vocab_size
             influence[:, j] = (model(changed[None])[0] - before[words]).abs().amax(dim=-1) > 1e-5
     return influence
+
+
+# %% wrong: only the outermost module gets its mode back ->
+def future_influence(model, tokens, vocab_size):
+    size, was = len(tokens), model.training
+    model.eval()
+    influence = torch.zeros(size, size, dtype=torch.bool)
+    with torch.no_grad():
+        before = model(tokens.unsqueeze(0))[0]
+        for j in range(size):
+            changed = tokens.clone()
+            changed[j] = (changed[j] + 1) % vocab_size
+            after = model(changed.unsqueeze(0))[0]
+            influence[:, j] = ((after - before).abs() > 1e-5).any(dim=-1)
+    model.training = was
+    return influence
+
+
+# %% wrong: dropout is taken out for good ->
+# of: only the outermost module gets its mode back
+# -    size, was = len(tokens), model.training
+# -    model.eval()
+# +    size = len(tokens)
+# +    for part in model.modules():
+# +        if isinstance(part, torch.nn.Dropout):
+# +            part.p = 0.0
+# ...
+# -    model.training = was

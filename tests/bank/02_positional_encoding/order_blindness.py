@@ -195,3 +195,33 @@ def order_blindness(encoder, x, permutation):
     for one, other in zip(before, after):
         largest = (one[permutation] - other).abs().max().item()
     return largest
+
+
+# %% right: evaluation mode, and each part gets its own mode back
+def order_blindness(encoder: nn.Module, x: Tensor, permutation: Tensor) -> float:
+    modes = {part: part.training for part in encoder.modules()}
+    encoder.eval()
+    with torch.no_grad():
+        largest = (encoder(x)[:, permutation] - encoder(x[:, permutation])).abs().max().item()
+    for part, mode in modes.items():
+        part.training = mode
+    return largest
+
+
+# %% wrong: only the outermost module gets its mode back ->
+def order_blindness(encoder: nn.Module, x: Tensor, permutation: Tensor) -> float:
+    mode = encoder.training
+    encoder.eval()
+    with torch.no_grad():
+        largest = (encoder(x)[:, permutation] - encoder(x[:, permutation])).abs().max().item()
+    encoder.training = mode
+    return largest
+
+
+# %% wrong: dropout is taken out for good ->
+def order_blindness(encoder: nn.Module, x: Tensor, permutation: Tensor) -> float:
+    for part in encoder.modules():
+        if isinstance(part, nn.Dropout):
+            part.p = 0.0
+    with torch.no_grad():
+        return (encoder(x)[:, permutation] - encoder(x[:, permutation])).abs().max().item()
