@@ -378,7 +378,7 @@ def _after(call: Call) -> Any:
 
 
 def _mode(call: Call) -> str:
-    """Returns the mode of the first model among the inputs, and the first of the parts it came with in the other one."""
+    """Returns the mode of the first model among the inputs, and which of the parts it came with is in the other one."""
     model = first_model(call.inputs)
     parts = dict(model.named_modules())
     call.act()

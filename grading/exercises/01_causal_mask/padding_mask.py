@@ -11,7 +11,7 @@ from grading.definitions.definition import Definition
 from grading.exercises.draws import Draw
 from tutor.checking.answers import Question
 
-exercise = Definition(minutes=8, difficulty=1)
+exercise = Definition(minutes=8, difficulty=1, forbids=("helpers.models.as_mask",))
 
 
 @exercise.reference

@@ -15,7 +15,7 @@ from tutor.checking.answers import Question
 INF = float("inf")
 
 
-exercise = Definition(minutes=15, difficulty=2)
+exercise = Definition(minutes=15, difficulty=2, forbids=("helpers.models.alibi_bias",))
 
 
 @exercise.reference

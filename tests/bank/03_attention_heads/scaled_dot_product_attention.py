@@ -400,3 +400,8 @@ def scaled_dot_product_attention(query, key, value, mask=None):
         mask = mask.expand(*query.shape[:-1], m)
     identity = torch.eye(m, device=key.device).expand(*key.shape[:-2], m, m)
     return attend(query, key, value, mask), attend(query, key, identity, mask)
+
+
+# %% wrong: torch's own attention by its private name -> a ready-made part in place of an answer
+def scaled_dot_product_attention(query, key, value, mask=None):
+    return torch._scaled_dot_product_attention_math(query, key, value, mask)

@@ -154,3 +154,12 @@ def split_heads(x, n_heads):
     b, n, d = x.shape
     rows = x.transpose(0, 1).reshape(n, b * n_heads, d // n_heads).transpose(0, 1)
     return rows.reshape(n_heads, b, n, d // n_heads).transpose(0, 1)
+
+
+# %% wrong: the method of the grouped attention in helpers -> a ready-made part in place of an answer
+def split_heads(x, n_heads):
+    from types import SimpleNamespace
+
+    from helpers.llama import GroupedAttention
+
+    return GroupedAttention._heads(SimpleNamespace(d_head=x.size(-1) // n_heads), x)

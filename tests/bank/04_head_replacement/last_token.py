@@ -178,3 +178,13 @@ def last_token(hidden, lengths):
 # -    places = torch.arange(n, device=lengths.device)
 # -    return hidden[places[None, :] == lengths[:, None] - 1].view(b, d)
 # +    return hidden[torch.arange(n)[None, :] == lengths[:, None] - 1].view(b, d)
+
+
+# %% wrong: the classifier of helpers picks it -> a ready-made part in place of an answer
+def last_token(hidden, lengths):
+    from types import SimpleNamespace
+
+    from helpers.models import Classifier
+
+    stub = SimpleNamespace(base=lambda tokens, padding: hidden, head=lambda last: last)
+    return Classifier.forward(stub, hidden[..., 0], lengths)
