@@ -315,15 +315,22 @@ def _same(one: Any, other: Any) -> bool:
 
 
 def _modes(exercise: Exercise, calls: Sequence[Question]) -> Iterator[Question]:
-    """Yields a call with a model in training mode; that it changes nothing else in the model is asked elsewhere."""
-    for ask in reversed(calls):
+    """Yields a call with a model in training mode; that it changes nothing else in the model is asked elsewhere.
+
+    It is the model of most parts, each of which has a mode.
+    """
+    found = dict[int, Question]()
+    for ask in calls:
         for place, value in enumerate(ask.inputs):
             meant = place in ask.changes  # it may be changed, so its mode may be, too
             if isinstance(value, Model) and value.name not in DATA and not (value.state or value.meta or meant):
                 inputs = (*ask.inputs[:place], replace(value, training=True), *ask.inputs[place + 1 :])
                 changes = tuple({*ask.changes, place})
-                yield replace(ask, inputs=inputs, probe="mode", follow_up=None, entries=(), changes=changes)
-                return
+                asked = replace(ask, inputs=inputs, probe="mode", follow_up=None, entries=(), changes=changes)
+                found[sum(1 for _ in build(value).modules())] = asked
+                break
+    if found:
+        yield found[max(found)]
 
 
 def _defaults(exercise: Exercise, calls: Sequence[Question]) -> Iterator[Question]:
