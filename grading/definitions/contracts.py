@@ -158,8 +158,10 @@ def _richest_of_each_way(exercise: Exercise, calls: Sequence[Question]) -> list[
 
 
 def _in_double(exercise: Exercise, calls: Sequence[Question]) -> Iterator[Question]:
-    if exercise.trains or _is_class(exercise):
-        yield replace(_richest(calls), probe="in double")
+    """Yields a call of a module built in each way, and of a function that is given numbers with a point."""
+    for ask in _richest_of_each_way(exercise, calls) or [_richest(calls)]:
+        if exercise.trains or _is_class(exercise) or any(map(is_differentiable, ask.inputs)):
+            yield replace(ask, probe="in double")
 
 
 def _any_device(exercise: Exercise, calls: Sequence[Question]) -> Iterator[Question]:
@@ -502,13 +504,14 @@ CIRCUMSTANCES = (  # in the order of causes
     Circumstance(
         "double precision stays double precision",
         "Make new tensors of the type of what is given: `torch.zeros(..., dtype=x.dtype)`, or `x.new_zeros(...)`; do "
-        "not call `.float()` on it.",
+        "not call `.float()` on it, and ask for no `dtype=torch.float32`.",
         _in_double,
     ),
     Circumstance(
         "it stays on the device of its inputs",
         "On a GPU it stops, or its result lies elsewhere. Make new tensors where the inputs are: "
-        "`torch.zeros(..., device=x.device)`, or `x.new_zeros(...)`; `register_buffer` takes a table along with its "
+        "`torch.zeros(..., dtype=x.dtype, device=x.device)`, or `x.new_zeros(...)`; `register_buffer` takes a table "
+        "along with its "
         "module.",
         _any_device,
         of_any_call=True,
@@ -576,7 +579,7 @@ def _is_plain_call(stage: StageCases, case: Case) -> bool:
 def _is_comparable(ask: Question, wanted: Any) -> bool:
     """Says whether there is anything to compare in what the reference gives."""
     if ask.probe == "in double":
-        return str(wanted).startswith("torch.float")
+        return set(str(wanted).split(" and ")) == {"torch.float64"}
     if ask.probe == "device":
         return bool(wanted == ON_ONE)
     return not (wanted is None or isinstance(wanted, Other) or (isinstance(wanted, dict) and not wanted))

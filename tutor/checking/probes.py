@@ -27,6 +27,7 @@ TWO_NEW, DIFFER = "two new modules", "begin with different numbers"  # of the ta
 OWN_WEIGHTS, OTHERS = "its own weights, after a call", "others"  # of the take "again"
 SOME_DROPOUT = 0.25  # of models of the take "left"
 MODES = {True: "training mode", False: "evaluation mode"}
+DIGITS, OF_SINGLE = 2.0**-30, ", but with the digits of single precision"  # of the take "in double"
 SAME_OBJECT, NEW_OBJECT = "the same object as at first, or in its memory", "new each time"  # of the take "again"
 OTHER = 1.5  # times its weights, a module has other ones
 ROW = 12  # calls in a row of the take "seeds"
@@ -698,14 +699,41 @@ def _in_training(call: Call) -> Any:
 
 
 def _in_double(call: Call) -> str:
-    """Returns the type of the numbers in the result, where inputs and weights are in double precision."""
-    floats = [isinstance(value, Tensor) and value.is_floating_point() for value in call.inputs]
-    inputs = [value.double() if is_float else value for value, is_float in zip(call.inputs, floats, strict=True)]
-    inputs = [copy.deepcopy(value).double() if isinstance(value, nn.Module) else value for value in inputs]
+    """Returns the type of the numbers in the result, where inputs and weights are in double precision.
+
+    And whether they are numbers of single precision all the same, made double at the end. Those that are given have
+    more digits than that: the inputs, or what a module is built with, where that is tensors.
+    """
+    build_with = {name: _double(value) for name, value in (call.question.build or {}).items()}
+    digits = 0.0 if any(map(is_differentiable, build_with.values())) else DIGITS
+    inputs = [
+        copy.deepcopy(one).double() if isinstance(one, nn.Module) else _double(one, digits) for one in call.inputs
+    ]
+    function: Callable[..., Any] = call.function
     if call.module is not None:
-        call.module.double()
-    result = call.function(*inputs, **call.keywords)
-    return str(result.dtype) if isinstance(result, Tensor) else type(result).__name__
+        function = built(replace(call.question, build=build_with), call.answer).double()
+    result = function(*inputs, **call.keywords)
+    tensors = [one for one in result if isinstance(one, Tensor)] if isinstance(result, tuple | list) else []
+    return " and ".join(map(_type, tensors or [result]))
+
+
+def _type(value: Any) -> str:
+    """Returns the type of the numbers of a tensor; of another value its own."""
+    if not isinstance(value, Tensor):
+        return type(value).__name__
+    return f"{value.dtype}{OF_SINGLE if value.dtype == torch.float64 and _is_single(value) else ''}"
+
+
+def _double(value: Any, digits: float = DIGITS) -> Any:
+    """Returns a tensor in double precision, with more `digits` than single precision has; other values as they are."""
+    if isinstance(value, dict):
+        return {name: _double(one, digits) for name, one in value.items()}
+    return value.double() * (1 + digits) if isinstance(value, Tensor) and value.is_floating_point() else value
+
+
+def _is_single(numbers: Tensor) -> bool:
+    """Says whether numbers are those of single precision, but for the rounding of double precision."""
+    return bool(torch.isclose(numbers, numbers.float().double(), rtol=1e-12, atol=0.0, equal_nan=True).all())
 
 
 def _device(call: Call) -> str:
@@ -824,7 +852,10 @@ PROBES: dict[str, tuple[str, Callable[[Call], Any]]] = {
     "again": ("what the call gives, at once again, after one with the inputs `then`, and that one gives", _again),
     "gradients": ("the gradients that arrive at inputs and parameters from a weighted sum of the result", _gradients),
     "in training": ("the result of a module in training mode", _in_training),
-    "in double": ("the type of the result where inputs and weights are in double precision", _in_double),
+    "in double": (
+        "the type of the result where inputs and weights are in double precision, and its digits",
+        _in_double,
+    ),
     "device": ("whether what the call makes stands where its inputs do", _device),
     "changed model": (
         "what the call gives, after half of the model among its inputs was frozen, and when all trains as before",
