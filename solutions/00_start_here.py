@@ -229,11 +229,13 @@ def batch_shape(b: int, n: int, d: int) -> tuple[int, int, int]:
 #   nothing is kept from call to call. A copy of a module has weights of its own. A tensor, list or dict that is returned is a new one each time, not a part
 #   of a table that is kept. A call that an error or Ctrl-C has stopped can be made once more, on what it has left. Each method does what its description says, also when it is called alone. A long input is treated in the same way as a short one.
 # - **Gradients pass through** everything that training needs: modules, and functions whose description says so. `.detach()`, `.item()` and numpy
-#   stop them. A module does the same in training mode as in evaluation mode, and double precision stays double.
+#   stop them. A module does the same in training mode as in evaluation mode.
+# - **Double precision stays double**: a function or a module that is given such numbers, and returns numbers made of them, makes them of that type, with
+#   all their digits: no `.float()`, no `dtype=torch.float32`, and new tensors with `dtype=x.dtype`.
 # - **A module stays on the device of its inputs**, and so does a function through which training passes, or which is given a model and tensors, or
-#   returns a model: on a GPU, `x + torch.zeros(n)` stops, since the zeros are made on the processor. Say `torch.zeros(n, device=x.device)` or
-#   `x.new_zeros(n)`; a table that a module keeps is a parameter, or registered with `register_buffer`; a new layer goes there with `.to(x.device)`. The
-#   check sees to it without a GPU.
+#   returns a model: on a GPU, `x + torch.zeros(n)` stops, since the zeros are made on the processor. Say
+#   `torch.zeros(n, dtype=x.dtype, device=x.device)` or `x.new_zeros(n)`; a table that a module keeps is a parameter, or registered with
+#   `register_buffer`; a new layer goes there with `.to(x.device)`. The check sees to it without a GPU.
 # - **Random numbers and PyTorch's settings belong to the caller**: no `torch.manual_seed` and no `torch.set_grad_enabled` inside, and two new modules do
 #   not begin with the same random weights. Arguments that may be left out keep the default values given in the `def` line.
 #

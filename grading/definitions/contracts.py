@@ -131,7 +131,7 @@ def _is_plain_call(stage: StageCases, case: Case) -> bool:
 def _is_comparable(ask: Question, wanted: Any) -> bool:
     """Says whether there is anything to compare in what the reference gives."""
     if ask.probe == "in double":
-        return str(wanted).startswith("torch.float")
+        return set(str(wanted).split(" and ")) == {"torch.float64"}
     if ask.probe == "device":
         return bool(wanted == ON_ONE)
     return not (wanted is None or isinstance(wanted, Other) or (isinstance(wanted, dict) and not wanted))
@@ -256,19 +256,27 @@ def _in_common(inputs: Sequence[Any], others: Sequence[Any]) -> int:
 @circumstance(
     "a model keeps the mode in which it came",
     "It calls `model.eval()` or `model.train()` and leaves it at that. Whoever trains the model goes on in the "
-    "wrong mode: put it back, or do without.",
+    "wrong mode: put it back, or do without. `model.train(was)` puts back the parts too, `model.training = was` "
+    "the outermost alone.",
     of_any_call=True,
 )
 def _modes(exercise: Exercise, calls: Sequence[Question]) -> Iterator[Question]:
-    """Yields a call with a model in training mode; that it changes nothing else in the model is asked elsewhere."""
-    for ask in reversed(calls):
+    """Yields a call with a model in training mode; that it changes nothing else in the model is asked elsewhere.
+
+    It is the model of most parts, each of which has a mode.
+    """
+    found = dict[int, Question]()
+    for ask in calls:
         for place, value in enumerate(ask.inputs):
             meant = place in ask.changes  # it may be changed, so its mode may be, too
             if isinstance(value, Model) and value.name not in DATA and not (value.state or value.meta or meant):
                 inputs = (*ask.inputs[:place], replace(value, training=True), *ask.inputs[place + 1 :])
                 changes = tuple({*ask.changes, place})
-                yield replace(ask, inputs=inputs, probe="mode", follow_up=None, entries=(), changes=changes)
-                return
+                asked = replace(ask, inputs=inputs, probe="mode", follow_up=None, entries=(), changes=changes)
+                found[sum(1 for _ in build(value).modules())] = asked
+                break
+    if found:
+        yield found[max(found)]
 
 
 @circumstance(
@@ -280,7 +288,8 @@ def _modes(exercise: Exercise, calls: Sequence[Question]) -> Iterator[Question]:
 def _states(exercise: Exercise, calls: Sequence[Question]) -> Iterator[Question]:
     """Yields a call that returns a model twice, for one that has changed in between.
 
-    And of a model that the call changes or returns, what becomes of its parts; it comes in training mode.
+    And what becomes of its parts in a call; it comes in training mode, and with dropout, which other questions do
+    without: so it is seen where that is taken out for good.
     """
     for ask in calls:
         if PROBES[ask.probe].of_a_model and _is_alive(ask.inputs[0]) and not ask.build:
@@ -289,6 +298,9 @@ def _states(exercise: Exercise, calls: Sequence[Question]) -> Iterator[Question]
                 yield base
             if 0 in ask.changes or ask.follow_up is not None or ask.probe != "result":
                 yield _left(exercise, replace(base, probe="left"))
+            else:  # that it changes nothing else in the model is asked elsewhere
+                inputs = (replace(ask.inputs[0], training=True), *ask.inputs[1:])
+                yield replace(base, probe="left", inputs=inputs, changes=(0, *ask.changes))
             return
 
 
@@ -420,18 +432,20 @@ def _in_training(exercise: Exercise, calls: Sequence[Question]) -> Iterator[Ques
 @circumstance(
     "double precision stays double precision",
     "Make new tensors of the type of what is given: `torch.zeros(..., dtype=x.dtype)`, or `x.new_zeros(...)`; do "
-    "not call `.float()` on it.",
+    "not call `.float()` on it, and ask for no `dtype=torch.float32`.",
 )
 def _in_double(exercise: Exercise, calls: Sequence[Question]) -> Iterator[Question]:
-    if exercise.trains or _is_class(exercise):
-        yield replace(_richest(calls), probe="in double")
+    """Yields a call of a module built in each way, and of a function that is given numbers with a point."""
+    for ask in _richest_of_each_way(exercise, calls) or [_richest(calls)]:
+        if exercise.trains or _is_class(exercise) or any(map(is_differentiable, ask.inputs)):
+            yield replace(ask, probe="in double")
 
 
 @circumstance(
     "it stays on the device of its inputs",
     "On a GPU it stops, or its result lies elsewhere. Make new tensors where the inputs are: "
-    "`torch.zeros(..., device=x.device)`, or `x.new_zeros(...)`; `register_buffer` takes a table along with its "
-    "module, and `layer.to(x.device)` puts a new layer there.",
+    "`torch.zeros(..., dtype=x.dtype, device=x.device)`, or `x.new_zeros(...)`; `register_buffer` takes a table along "
+    "with its module, and `layer.to(x.device)` puts a new layer there.",
     of_any_call=True,
 )
 def _any_device(exercise: Exercise, calls: Sequence[Question]) -> Iterator[Question]:

@@ -601,6 +601,20 @@ def test_dropout_that_is_set_to_0_for_good_is_reported_of_the_model() -> None:
     assert "`model.layers.0.dropout.p` was 0.5 and is 0.0 now" in verdict.sentence
 
 
+@pytest.mark.parametrize("share", [0.0, 0.5])
+def test_dropout_that_is_set_to_0_for_good_costs_a_tenth_also_where_it_is_0_already(share: float) -> None:
+    def without(model: nn.Module) -> int:
+        for part in model.modules():
+            if isinstance(part, nn.Dropout):
+                part.p = 0.0
+        return size_of(model)
+
+    asks = [Question((Model("TransformerBase", SMALL | {"dropout": share}),))]
+    defined = Exercise(size_of, [Stage("all", 2, "look", asks, lambda rng: asks)], [])
+    assert lost(defined, without) == [INPUTS_STAY if share else MODEL]
+    assert lost(defined, size_of) == []
+
+
 class Halved(Scale):
     """Multiplies by one learned number, and tells half of that."""
 
@@ -678,12 +692,63 @@ def test_a_mode_that_is_left_changed_costs_a_tenth(mode: bool) -> None:
         model.train(before)
         return found
 
+    def outermost(model: nn.Module) -> int:
+        before = model.training
+        found = size_of(model.train(mode))
+        model.training = before
+        return found
+
     assert lost(defined, size_of) == lost(defined, put_back) == []
-    assert lost(defined, left) == [INPUTS_STAY if mode else MODE]
+    assert lost(defined, left) == lost(defined, outermost) == [INPUTS_STAY if mode else MODE]
 
 
 def test_a_function_that_training_does_not_pass_through_needs_no_gradients() -> None:
-    assert lost(function_exercise(), detached) == lost(function_exercise(), single) == []
+    assert lost(function_exercise(), detached) == []
+    assert lost(function_exercise(), single) == [DOUBLE]  # which any function of tensors keeps
+
+
+def single_and_back(x: Tensor, factor: float = 2.0) -> Tensor:
+    return (x.float() * factor).to(x.dtype)
+
+
+def test_digits_of_single_precision_are_reported_where_the_type_is_double() -> None:
+    assert lost(function_exercise(), single_and_back) == [DOUBLE]
+    verdict = judge(function_exercise().public_examples(), InProcess(single_and_back))
+    assert "torch.float64, but with the digits of single precision" in verdict.sentence
+
+
+def test_what_the_reference_itself_makes_single_is_not_asked_in_double() -> None:
+    asks = [Question((X, 2.0)), Question((torch.ones(4), 3.0))]
+    defined = Exercise(single, [Stage("all", 2, "look", asks, lambda rng: [Question((X + 1, 2.0))])], [])
+    assert lost(defined, doubled) == lost(defined, single) == []
+
+
+class Added(nn.Module):
+    """Adds a table that it is given."""
+
+    table: Tensor
+
+    def __init__(self, table: Tensor) -> None:
+        super().__init__()
+        self.register_buffer("table", table)
+
+    def forward(self, x: Tensor) -> Tensor:
+        return x + self.table
+
+
+class AddedSingle(Added):
+    """Keeps the table in single precision."""
+
+    def __init__(self, table: Tensor) -> None:
+        super().__init__(table.float())
+
+
+def test_a_module_keeps_a_table_in_double_precision_that_comes_so() -> None:
+    build_with = {"table": X[0]}
+    asks = [Question((x,), build=build_with) for x in (X, X + 1)]
+    defined = Exercise(Added, [Stage("all", 2, "look", asks, lambda rng: asks)], [])
+    assert lost(defined, Added) == []
+    assert lost(defined, AddedSingle) == [DOUBLE]
 
 
 def test_an_exercise_may_say_what_it_does_not_ask() -> None:

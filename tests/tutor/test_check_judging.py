@@ -439,6 +439,8 @@ def test_advice_on_another_shape_of_the_same_numbers_is_about_the_shape(given: t
         (lambda x: torch.where(x == 4, 5.0, 2 * x), ""),  # one of them is no multiple
         (lambda x: x[:2], ""),
         (lambda x: x * float("inf"), ""),
+        (lambda x: x + torch.tensor([2e-4, -3e-4, 2e-4, -3e-4, 3e-4]), ""),  # by rounding, each in its place
+        (lambda x: 1.0004 * x, ""),
     ],
 )
 @pytest.mark.parametrize("as_numbers", [False, True])

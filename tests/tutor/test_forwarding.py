@@ -1,6 +1,7 @@
 # ruff: noqa: E501 - an answer stands on a line
 """A ready-made part is no answer, by whatever door: its calls are seen while the answer is asked."""
 
+import sys
 from dataclasses import replace
 from typing import Any
 
@@ -9,6 +10,7 @@ import torch
 
 from grading.definitions.exercise import Exercise, Stage
 from tests.tutor.test_parts_used import USING, made
+from tutor.checking import forwarding
 from tutor.checking.answers import InProcess, Question, Reply
 from tutor.checking.forwarding import REFUSED
 from tutor.checking.judging import judge
@@ -181,3 +183,18 @@ def test_whoever_calls_a_part_is_told_as_where_its_name_is_read_and_earns_nothin
         assert verdict.sentence == NO_ANSWER.format(parts=f"`{SINUSOIDS}`")
     own = made("import torch\ndef f(n, d): return torch.zeros(n, d)")
     assert judge(defined.drawn_examples("ada"), InProcess(own), hidden=True).outcome == "right"
+
+
+def test_a_part_of_a_module_of_pytorch_that_is_imported_by_the_answer_is_seen(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.delitem(sys.modules, "torch.nn.attention.bias", raising=False)
+    monkeypatch.delattr(torch.nn.attention, "bias", raising=False)
+    forwarding._known.cache_clear()
+    part = "torch.nn.attention.bias.causal_upper_left"
+    asks = Question((3, 4), forbids=(part,))
+    door = "import importlib\nname = 'causal_upper_left'\ndef f(n, d):\n"
+    imports = "  bias = importlib.import_module('torch.nn.attention.bias')\n  return getattr(bias, name)(n, d).shape"
+    reply = InProcess(made(door + imports)).ask(asks)
+    forwarding._known.cache_clear()
+    assert (reply.error_type, reply.error) == (REFUSED, f"{REFUSED}: {part}")
+    own = "def causal_upper_left(n, d): return n * d\ndef f(n, d): return causal_upper_left(n, d)"
+    assert InProcess(made(own)).ask(asks).value == 12

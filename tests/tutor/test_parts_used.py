@@ -1,5 +1,6 @@
 """What an answer uses of the course's own parts is found by the names in its code, however they are imported."""
 
+import importlib
 import sys
 from typing import Any
 
@@ -96,6 +97,8 @@ def test_every_part_that_an_exercise_forbids_is_there() -> None:
         part for notebook in catalogue.notebooks() for one in exercise.load(notebook).values() for part in one.forbids
     }
     assert len(named) >= 10
+    for name in ("torch.nn.attention.bias", "torch.nn.attention.flex_attention"):
+        importlib.import_module(name)  # nobody else has
     assert not [part for part in named if globals_used.named(part.partition("(")[0]) is globals_used.UNKNOWN]
 
 

@@ -36,7 +36,7 @@ class Watch:
         self.used = dict[str, None]()
         self._parts, self._over = tuple(parts), False
         self._codes, self._in_c, self._by_keyword = _known(self._parts)
-        self._names = {code.co_name for code in self._codes} | {"__call__"}
+        self._names = {code.co_name for code in self._codes} | {"__call__", *self._in_c}
         self._seen = dict[int, tuple[CodeType, str]]()
         self._given = weakref.WeakSet[nn.Module]()
 
@@ -85,6 +85,8 @@ class Watch:
             name = getattr(frame.f_locals.get("self"), "__name__", None)
             if frame.f_globals.get("__name__") == "torch._ops" and isinstance(name, str):
                 return self._in_c.get(name.partition(".")[0], "")
+        if (part := self._in_c.get(code.co_name, "")).startswith(f"{frame.f_globals.get('__name__')}."):
+            return part  # of a module of PyTorch that nobody had imported
         if id(code) not in self._seen:
             self._seen[id(code)] = code, next((part for one, part in self._codes.items() if _is_part(one, code)), "")
         return self._seen[id(code)][1]

@@ -14,7 +14,18 @@ from tutor.checking.answers import Question
 
 from ._common import INF, causal_mask
 
-exercise = Definition(minutes=8, difficulty=1, forbids=("torch.nn.Transformer.generate_square_subsequent_mask",))
+exercise = Definition(
+    minutes=8,
+    difficulty=1,
+    forbids=(
+        "torch.nn.Transformer.generate_square_subsequent_mask",
+        "torch.nn.modules.transformer._generate_square_subsequent_mask",
+        "torch.nn.attention.bias.causal_lower_right",
+        "torch.nn.attention.bias.causal_upper_left",
+        "torch.nn.attention.bias.CausalBias._materialize",
+        "helpers.models.causal_mask",
+    ),
+)
 exercise.reference(causal_mask)
 
 

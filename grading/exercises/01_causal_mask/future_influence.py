@@ -13,7 +13,7 @@ import torch
 from torch import Tensor
 
 from grading.definitions.definition import Definition
-from grading.exercises.draws import Draw, seed_from, until
+from grading.exercises.draws import seed_from, until
 from tutor.checking.answers import Question
 from tutor.checking.building import build
 from tutor.checking.plain import Model
@@ -205,19 +205,42 @@ def _changes_pile_up(model: Any, tokens: Tensor, vocab_size: int, *, step_by_ste
 _one_upon_the_other = partial(_changes_pile_up, step_by_step=True)
 
 
-def _draw_some_words(*sizes: int) -> Draw:
-    return lambda rng: [_some_words(size, rng) for size in sizes]
+def _any_word(rng: random.Random, sees: Tensor, tokens: Tensor, vocab_size: int) -> Question:
+    """Returns a question on a model that is told who sees whom, in which it does not matter which other word is taken.
+
+    Whichever stands in place of a token, it is seen in the outputs that see the token: any two words say something
+    that differs by 0.5 at least.
+    """
+
+    def make(rng: random.Random) -> Question:
+        generator = torch.Generator().manual_seed(rng.randrange(2**31))
+        strengths = (1 + torch.rand(sees.shape, generator=generator)) * sees
+        first = torch.randperm(vocab_size, generator=generator) / 2
+        says = torch.stack([first, torch.randn(vocab_size, generator=generator)], dim=1)
+        return Question((Model("SumOfSomeWords", {"strengths": strengths, "says": says}), tokens, vocab_size))
+
+    def fits(ask: Question) -> bool:
+        found = [_changes(ask, step) for step in range(1, vocab_size)]
+        return all(_plain(changes, seen) and torch.equal(seen, sees.T) for changes, seen in found)
+
+    return until(repeat(rng), make, fits)
+
+
+def _past(size: int, rng: random.Random) -> Question:
+    """Returns a question on a sentence of some of nine words, in which each token is seen by those after it."""
+    past = torch.ones(size, size, dtype=torch.bool).tril()
+    return _any_word(rng, past, _tokens(size, 9, seed_from(rng)), 9)
 
 
 @exercise.stage(
     "a bool tensor of shape (n, n)",
     points=0.25,
-    public=[_asked(_plain, True, 10, 4, 1), _some_words(3, random.Random(13))],
+    public=[_asked(_plain, True, 10, 4, 1), _past(3, random.Random(13))],
     view="shape",
 )
 def _(rng):
     """One row for each output i and one column for each changed token j; True or False in each place."""
-    return _draw_some_words(rng.choice([5, 6, 7]))(rng)
+    return [_past(rng.choice([5, 6, 7]), rng)]
 
 
 @exercise.stage(
@@ -334,6 +357,23 @@ def _rounded_near_zero(seed: int) -> Question:
     return _asked(_plain, True, 10, 4, seed, noise=3e-7)
 
 
+# Steps of rounding, and how many numbers of an output are to lie between two: digits, and those of half precision.
+STEPS = {1e-2: 1, 1e-3: 4, 1e-4: 4, 1e-5: 4, 1e-6: 1, 2.0**-12: 3, 2.0**-9: 1}
+
+
+def _on_borders(rng: random.Random) -> Question:
+    """Returns a question with the least rounding whose outputs all lie where a number is rounded up or down.
+
+    Two of them lie where digits that are cut off change. Each output sees one token, not its own.
+    """
+    steps = [step for step, count in STEPS.items() for _ in range(count)]
+    borders = [step * (rng.randrange(int(0.26 / step) + 1, int(0.49 / step)) + 0.5) for step in steps]
+    first = torch.tensor([*borders, *(rng.randrange(26, 50) / 100 for _ in range(2))])  # of half precision up to 0.5
+    arguments = {"strengths": torch.eye(4).roll(rng.randint(1, 3), 0), "says": torch.stack([first, first + 0.25])}
+    seed = seed_from(rng)
+    return Question((Model("SumOfSomeWords", arguments, seed, noise=2e-7), _tokens(4, 2, seed), 2))
+
+
 @exercise.stage(
     "a weak influence counts, rounding does not",
     points=0.5,
@@ -343,15 +383,17 @@ def _rounded_near_zero(seed: int) -> Question:
         _weak_words(45),
         _few_numbers(256),
         _rounded_near_zero(3),
+        _on_borders(random.Random(6)),
     ],
     decisive=True,
 )
 def _(rng):
     """Two runs of the same model may differ by rounding, near 1e-6, and a token may change an output by less than
     0.001, up or down, in one of its numbers more than in another. Count each change above a tolerance between the two,
-    such as 1e-5, in any of the numbers.
+    such as 1e-5, in any of the numbers. Compare their difference with it: two numbers that are rounded first may be
+    rounded to two sides, however near to each other they are.
     """
-    # Draws rounding, a weak influence, one seen in four of three hundred numbers, and rounding near 0.
+    # Draws rounding, a weak influence, one seen in four of three hundred numbers, rounding near 0 and on borders.
     few = torch.zeros(300)
     few[torch.tensor(rng.sample(range(1, 299), 4))] = torch.tensor([4.0, 3.0, -4.0, 3.5]) * 1e-4
     past, step = torch.ones(6, 6, dtype=torch.bool).tril(), torch.tensor([0.75, 0.5])
@@ -360,28 +402,8 @@ def _(rng):
         _told(rng, past, step, weakest=rng.uniform(4e-4, 9e-4), kind=_weak),
         _told(rng, _irregular_sight(rng, 4), few, kind=lambda changes, influence: _sure(changes, influence, 2e-4)),
         _rounded_near_zero(seed_from(rng)),
+        _on_borders(rng),
     ]
-
-
-def _any_word(rng: random.Random, sees: Tensor, tokens: Tensor, vocab_size: int) -> Question:
-    """Returns a question on a model that is told who sees whom, in which it does not matter which other word is taken.
-
-    Whichever stands in place of a token, it is seen in the outputs that see the token: any two words say something
-    that differs by 0.5 at least.
-    """
-
-    def make(rng: random.Random) -> Question:
-        generator = torch.Generator().manual_seed(rng.randrange(2**31))
-        strengths = (1 + torch.rand(sees.shape, generator=generator)) * sees
-        first = torch.randperm(vocab_size, generator=generator) / 2
-        says = torch.stack([first, torch.randn(vocab_size, generator=generator)], dim=1)
-        return Question((Model("SumOfSomeWords", {"strengths": strengths, "says": says}), tokens, vocab_size))
-
-    def fits(ask: Question) -> bool:
-        found = [_changes(ask, step) for step in range(1, vocab_size)]
-        return all(_plain(changes, seen) and torch.equal(seen, sees.T) for changes, seen in found)
-
-    return until(repeat(rng), make, fits)
 
 
 def _all_words(rng: random.Random) -> Question:
@@ -492,6 +514,14 @@ def _(model, tokens, vocab_size):
     each word in turn, and compare each output with what it was.
     """
     return torch.ones(len(tokens), len(tokens), dtype=torch.bool)
+
+
+@exercise.mistake("an output of one number has lost its axis")
+def _(model, tokens, vocab_size):
+    """squeeze() takes away every axis of length 1: the batch, and where k = 1 that of the numbers too; any() and amax()
+    then go over the outputs. Take away the batch alone: model(...)[0], or squeeze(0).
+    """
+    return _influence(model, tokens, vocab_size, counts=lambda change: (change.squeeze().abs() > 1e-5).any(dim=-1))
 
 
 @exercise.mistake("only one token is changed")

@@ -11,7 +11,7 @@ from grading.definitions.definition import Definition
 from grading.exercises.draws import Draw
 from tutor.checking.answers import Question
 
-exercise = Definition(minutes=8, difficulty=1)
+exercise = Definition(minutes=8, difficulty=1, forbids=("helpers.models.as_mask",))
 
 
 @exercise.reference
@@ -69,7 +69,9 @@ def _(rng):
     decisive=True,
 )
 def _(rng):
-    """Compare every place 0, 1, 2, ... with the length of its own row."""
+    """Compare every place 0, 1, 2, ... with the length of its own row, however many places there are: do not count in
+    small numbers, such as uint8.
+    """
     size = rng.randint(280, 320)
     return [*_draw_lengths(1)(rng), _asked(1, rng.randint(130, 250), size, size=size)]
 

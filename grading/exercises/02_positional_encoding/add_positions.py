@@ -96,13 +96,17 @@ def _(rng):
 
 
 @exercise.stage(
-    "x and the table are left as they were", points=0.25, public=[_placed(2, 3, 2, 4, 8)], measure="inputs kept"
+    "x and the table are left as they were",
+    points=0.25,
+    public=[_placed(2, 3, 2, 4, 8), _placed(1, 3, 2, 3, 10), _placed(1, 3, 2, 5, 14)],
+    measure="inputs kept",
 )
 def _(rng):
     """The caller still needs the words without positions, and the table: make a new tensor, x + ..., and do not write
     into what you are given.
     """
-    return _draw_placed((0, 0, 1), (0, 0, 3))(rng)
+    # Draws one sentence too, with a table that fits and a longer one: there are rows to write into.
+    return _draw_placed((0, 0, 1), (0, 0, 3), (1, 0, 0), (1, 0, 2))(rng)
 
 
 @exercise.corners(

@@ -15,7 +15,7 @@ from tutor.checking.answers import Question
 INF = float("inf")
 
 
-exercise = Definition(minutes=15, difficulty=2)
+exercise = Definition(minutes=15, difficulty=2, forbids=("helpers.models.alibi_bias",))
 
 
 @exercise.reference
@@ -77,7 +77,7 @@ def _(rng):
 )
 def _(rng):
     """Head k (from 0) of h heads has the slope 2^(-8 (k + 1) / h): with 2 heads 1/16 and 1/256. The rule is the same
-    for 3 heads or 12.
+    for 3 heads or 12. Where only the last digits differ, look at what is rounded on the way: half precision has three.
     """
     return _draw_heads(1, 2, 6, 7, 10, 14, 16, 20)(rng)
 

@@ -201,6 +201,15 @@ def _(encoder, x, permutation):
     return _blindness(encoder, x, (slice(None), permutation.argsort()), (slice(None), permutation))
 
 
+@exercise.mistake("both sides are permuted backwards")
+def _(encoder, x, permutation):
+    """The new place i gets what stood at permutation[i]: x[:, permutation]. Whoever writes into places,
+    new[:, permutation] = x, or indexes with argsort, moves the words by the inverse order.
+    """
+    places = (slice(None), permutation.argsort())
+    return _blindness(encoder, x, places, places)
+
+
 @exercise.mistake("only the last sentence counts")
 def _(encoder, x, permutation):
     """A loop over the sentences must keep the largest value so far: largest = max(largest, value)."""

@@ -129,7 +129,8 @@ def _(rng):
 )
 def _(rng):
     """Neighbours (0, 1), (2, 3), ... are the pairs; pair i at position p turns by p / 10000^(2i / d), where d is the
-    width of one head: (a, b) becomes (a cos - b sin, a sin + b cos).
+    width of one head: (a, b) becomes (a cos - b sin, a sin + b cos). Every token is turned by the position of its own
+    row, also where another one has the same.
     """
     return _draw_rotary((1, 1, 3, 2), (2, 3, 5, 4), (2, 4, 4, 8))(rng)
 

@@ -13,7 +13,7 @@ from tutor.checking.answers import Question
 
 from ._common import _exponents, _sinusoids, _speeds, sinusoidal_encoding
 
-exercise = Definition(minutes=20, difficulty=3)
+exercise = Definition(minutes=20, difficulty=3, forbids=("helpers.models.rotate", "helpers.models.rotary_angles"))
 
 
 @exercise.reference

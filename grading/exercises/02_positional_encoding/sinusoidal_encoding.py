@@ -12,7 +12,7 @@ from tutor.checking.answers import Question
 
 from ._common import _exponents, _sinusoids, sinusoidal_encoding
 
-exercise = Definition(minutes=15, difficulty=2, forbids=("helpers.models.sinusoids",))
+exercise = Definition(minutes=15, difficulty=2, forbids=("helpers.models.sinusoids", "helpers.models.rotary_angles"))
 exercise.reference(sinusoidal_encoding)
 
 

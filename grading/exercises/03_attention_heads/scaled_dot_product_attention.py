@@ -17,7 +17,18 @@ from tutor.checking.answers import Question
 from ._common import Pair, _attended, _bias, _blocked, _numbers, _zero_blocks, scaled_dot_product_attention
 
 exercise = Definition(
-    minutes=12, difficulty=2, trains=True, forbids=("torch.nn.functional.scaled_dot_product_attention",)
+    minutes=12,
+    difficulty=2,
+    trains=True,
+    forbids=(
+        "torch.nn.functional.scaled_dot_product_attention",
+        "torch._scaled_dot_product_attention_math",
+        "torch._scaled_dot_product_flash_attention_for_cpu",
+        "torch.nn.attention.flex_attention.flex_attention",
+        "torch.nn.functional.multi_head_attention_forward",
+        "torch.nn.MultiheadAttention",
+        "helpers.models.Attention",
+    ),
 )
 exercise.reference(scaled_dot_product_attention)
 

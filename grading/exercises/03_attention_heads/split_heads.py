@@ -16,8 +16,7 @@ exercise = Definition(
     minutes=12,
     difficulty=2,
     trains=True,
-    exceptions=("double precision stays double precision",),
-    forbids=("helpers.models.Attention._heads",),
+    forbids=("helpers.models.Attention._heads", "helpers.llama.GroupedAttention._heads"),
 )
 exercise.reference(split_heads)
 

@@ -13,7 +13,7 @@ from grading.definitions.definition import Definition
 from grading.exercises.draws import Draw
 from tutor.checking.answers import Question
 
-exercise = Definition(minutes=12, difficulty=2, trains=True)
+exercise = Definition(minutes=12, difficulty=2, trains=True, forbids=("helpers.models.Classifier",))
 
 
 @exercise.reference

@@ -9,7 +9,7 @@ from grading.exercises.draws import Draw, both, fixed
 from helpers.vocabulary import EOS, SOS
 from tutor.checking.answers import Question
 
-exercise = Definition(minutes=5, difficulty=1)
+exercise = Definition(minutes=5, difficulty=1, forbids=("helpers.batches.for_language_model",))
 
 
 @exercise.reference

@@ -19,7 +19,7 @@ from tutor.checking.answers import Question
 
 from ._common import _batch, _classifier, _texts, _wanted
 
-exercise = Definition(minutes=15, difficulty=2)
+exercise = Definition(minutes=15, difficulty=2, forbids=("helpers.training.evaluate", "helpers.training.predict"))
 
 
 @exercise.reference

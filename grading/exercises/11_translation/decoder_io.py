@@ -21,7 +21,7 @@ def _rows(lists: Sentences, fill: int) -> Tensor:
     return torch.tensor([[*row, *[fill] * (width - len(row))] for row in lists])
 
 
-exercise = Definition(minutes=10, difficulty=1)
+exercise = Definition(minutes=10, difficulty=1, forbids=("helpers.batches.for_translation",))
 
 
 @exercise.reference

@@ -37,7 +37,12 @@ class Layer(nn.Module):
 exercise = Definition(
     minutes=25,
     difficulty=2,
-    forbids=("helpers.models.TransformerBase", "helpers.models.LanguageModel", "helpers.models.Layer"),
+    forbids=(
+        "helpers.models.TransformerBase",
+        "helpers.models.LanguageModel",
+        "helpers.models.Layer",
+        "helpers.llama.Llama",
+    ),
 )
 
 

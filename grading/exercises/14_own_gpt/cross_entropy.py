@@ -23,6 +23,8 @@ exercise = Definition(
         "torch.nn.CrossEntropyLoss",
         *(f"{place}.log_softmax" for place in ("torch", "torch.Tensor", "torch.special", "torch.nn.functional")),
         "torch.nn.LogSoftmax",
+        "torch._log_softmax",
+        "torch._C._nn.cross_entropy_loss",
         *(f"{place}.logsumexp" for place in ("torch", "torch.Tensor", "torch.special")),
         *(f"torch.distributions.{name}" for name in ("Categorical", "OneHotCategorical", "Multinomial")),
     ),

@@ -17,7 +17,11 @@ from tutor.checking.answers import Question
 
 from ._common import Projections, RMSNorm, SwiGLU, _numbers, _tokens, attend, causal_mask, merge_heads, split_heads
 
-exercise = Definition(minutes=45, difficulty=3)
+exercise = Definition(
+    minutes=45,
+    difficulty=3,
+    forbids=("helpers.llama.Llama", "helpers.llama.LlamaLayer", "helpers.llama.GroupedAttention"),
+)
 Pair = tuple[Tensor, Tensor]
 Kept = list[Pair]
 

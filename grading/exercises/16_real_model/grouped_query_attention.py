@@ -28,7 +28,15 @@ exercise = Definition(
     minutes=15,
     difficulty=2,
     trains=True,
-    forbids=("torch.nn.functional.scaled_dot_product_attention", "torch.nn.MultiheadAttention"),
+    forbids=(
+        "torch.nn.functional.scaled_dot_product_attention",
+        "torch._scaled_dot_product_attention_math",
+        "torch._scaled_dot_product_flash_attention_for_cpu",
+        "torch.nn.attention.flex_attention.flex_attention",
+        "torch.nn.functional.multi_head_attention_forward",
+        "torch.nn.MultiheadAttention",
+        "helpers.llama.GroupedAttention",
+    ),
 )
 
 

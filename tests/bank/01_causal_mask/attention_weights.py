@@ -216,3 +216,13 @@ def attention_weights(scores, mask):
     weights = torch.softmax(scores + mask, dim=-1)
     weights[..., 64:] = 0
     return weights
+
+
+# %% wrong: in single precision ->
+def attention_weights(scores, mask):
+    return torch.softmax(scores + mask, dim=-1, dtype=torch.float32)
+
+
+# %% wrong: in single precision and back ->
+def attention_weights(scores, mask):
+    return torch.softmax(scores.float() + mask.float(), dim=-1).to(scores.dtype)

@@ -187,3 +187,35 @@ def causal_mask(size):
 # %% wrong: the library's own mask -> a ready-made part in place of an answer
 def causal_mask(size):
     return torch.nn.Transformer.generate_square_subsequent_mask(size)
+
+
+# %% wrong: the comparison of helpers -> a ready-made part in place of an answer
+from helpers.models import causal_mask as hidden
+
+
+def causal_mask(size):
+    places = torch.arange(size)
+    return torch.zeros(size, size).masked_fill(hidden(places[:, None] - places), -torch.inf)
+
+
+# %% wrong: torch's own by its private name -> a ready-made part in place of an answer
+def causal_mask(size):
+    from torch.nn.modules.transformer import _generate_square_subsequent_mask
+
+    return _generate_square_subsequent_mask(size)
+
+
+# %% wrong: the bias of torch's attention -> a ready-made part in place of an answer
+def causal_mask(size):
+    from torch.nn.attention.bias import causal_lower_right
+
+    return torch.zeros(size, size).masked_fill(~causal_lower_right(size, size)._materialize(), -torch.inf)
+
+
+# %% wrong: the bias of torch's attention, by its class -> a ready-made part in place of an answer
+def causal_mask(size):
+    import importlib
+
+    bias = importlib.import_module("torch.nn.attention.bias")
+    seen = bias.CausalBias(bias.CausalVariant.UPPER_LEFT, size, size)._materialize()
+    return torch.zeros(size, size).masked_fill(seen.logical_not(), -torch.inf)

@@ -401,7 +401,7 @@ def future_influence(model: LanguageModel, tokens: Tensor, vocab_size: int) -> T
     return influence
 
 
-# %% wrong: axes of length 1 are dropped ->
+# %% wrong: axes of length 1 are dropped -> an output of one number has lost its axis
 def future_influence(model: LanguageModel, tokens: Tensor, vocab_size: int) -> Tensor:
     n = len(tokens)
     influence = torch.zeros(n, n, dtype=torch.bool)
@@ -465,3 +465,93 @@ def future_influence(model, tokens, vocab_size):
             changed[j] = (changed[j] + 1) % vocab_size
             influence[:, j] = (model(changed[None])[0] - before[words]).abs().amax(dim=-1) > 1e-5
     return influence
+
+
+# %% wrong: only the outermost module gets its mode back ->
+def future_influence(model, tokens, vocab_size):
+    size, was = len(tokens), model.training
+    model.eval()
+    influence = torch.zeros(size, size, dtype=torch.bool)
+    with torch.no_grad():
+        before = model(tokens.unsqueeze(0))[0]
+        for j in range(size):
+            changed = tokens.clone()
+            changed[j] = (changed[j] + 1) % vocab_size
+            after = model(changed.unsqueeze(0))[0]
+            influence[:, j] = ((after - before).abs() > 1e-5).any(dim=-1)
+    model.training = was
+    return influence
+
+
+# %% wrong: dropout is taken out for good ->
+# of: only the outermost module gets its mode back
+# -    size, was = len(tokens), model.training
+# -    model.eval()
+# +    size = len(tokens)
+# +    for part in model.modules():
+# +        if isinstance(part, torch.nn.Dropout):
+# +            part.p = 0.0
+# ...
+# -    model.training = was
+
+
+# %% wrong: both rounded to four digits ->
+def future_influence(model, tokens, vocab_size):
+    size = len(tokens)
+    influence = torch.zeros(size, size, dtype=torch.bool)
+    with torch.no_grad():
+        before = model(tokens.unsqueeze(0))[0].round(decimals=4)
+        for j in range(size):
+            changed = tokens.clone()
+            changed[j] = (changed[j] + 1) % vocab_size
+            after = model(changed.unsqueeze(0))[0].round(decimals=4)
+            influence[:, j] = (after != before).any(dim=-1)
+    return influence
+
+
+# %% wrong: both cut after five digits ->
+# of: both rounded to four digits
+# -        before = model(tokens.unsqueeze(0))[0].round(decimals=4)
+# +        before = (model(tokens.unsqueeze(0))[0] * 1e5).long()
+# ...
+# -            after = model(changed.unsqueeze(0))[0].round(decimals=4)
+# +            after = (model(changed.unsqueeze(0))[0] * 1e5).long()
+
+
+# %% wrong: both in half precision ->
+# of: both rounded to four digits
+# -        before = model(tokens.unsqueeze(0))[0].round(decimals=4)
+# +        before = model(tokens.unsqueeze(0))[0].half()
+# ...
+# -            after = model(changed.unsqueeze(0))[0].round(decimals=4)
+# +            after = model(changed.unsqueeze(0))[0].half()
+
+
+# %% wrong: both printed with four digits, and compared as texts ->
+# of: both rounded to four digits
+# -        before = model(tokens.unsqueeze(0))[0].round(decimals=4)
+# +        before = model(tokens.unsqueeze(0))[0].tolist()
+# ...
+# -            after = model(changed.unsqueeze(0))[0].round(decimals=4)
+# -            influence[:, j] = (after != before).any(dim=-1)
+# +            after = model(changed.unsqueeze(0))[0].tolist()
+# +            for i, (new, old) in enumerate(zip(after, before)):
+# +                influence[i, j] = any(f"{x:.4f}" != f"{y:.4f}" for x, y in zip(new, old))
+
+
+# %% wrong: a word that the sentence does not have, though there may be none ->
+# of: both rounded to four digits
+# -    size = len(tokens)
+# +    size, other = len(tokens), 0
+# +    while other in tokens.tolist():
+# +        other += 1
+# ...
+# -        before = model(tokens.unsqueeze(0))[0].round(decimals=4)
+# +        before = model(tokens.unsqueeze(0))[0]
+# ...
+# -            changed[j] = (changed[j] + 1) % vocab_size
+# -            after = model(changed.unsqueeze(0))[0].round(decimals=4)
+# -            influence[:, j] = (after != before).any(dim=-1)
+# +            changed[j] = other
+# +            after = model(changed.unsqueeze(0))[0]
+# +            influence[:, j] = ((after - before).abs() > 1e-5).any(dim=-1)

@@ -492,3 +492,27 @@ class LearnedPositions(nn.Module):
 # of: register_parameter, lookup by number
 # -        places = torch.arange(n, device=x.device).expand(b, n)
 # +        places = torch.arange(n).expand(b, n)
+
+
+# %% wrong: added in single precision and back ->
+class LearnedPositions(nn.Module):
+    def __init__(self, max_len, d_model, fixed=None):
+        super().__init__()
+        if fixed is None:
+            self.table = nn.Parameter(torch.randn(max_len, d_model))
+        else:
+            self.register_buffer("table", fixed)
+
+    def forward(self, x):
+        if x.size(1) > len(self.table):
+            raise ValueError(f"{x.size(1)} words, but the table has {len(self.table)} rows")
+        return (x.float() + self.table[: x.size(1)].float()).to(x.dtype)
+
+
+# %% wrong: the fixed table is kept in single precision ->
+# of: added in single precision and back
+# -            self.register_buffer("table", fixed)
+# +            self.register_buffer("table", fixed.float())
+# ...
+# -        return (x.float() + self.table[: x.size(1)].float()).to(x.dtype)
+# +        return x + self.table[: x.size(1)]

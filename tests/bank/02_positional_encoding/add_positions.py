@@ -181,3 +181,27 @@ def add_positions(x: Tensor, encoding: Tensor) -> Tensor:
 # -    places = torch.arange(n, device=x.device).repeat(b, 1)
 # -    return x + torch.nn.functional.embedding(places, encoding)
 # +    return x + torch.nn.functional.embedding(torch.arange(n).repeat(b, 1), encoding)
+
+
+# %% wrong: one sentence is added into the table ->
+def add_positions(x, encoding):
+    rows = encoding[: x.size(1)].expand_as(x)
+    if x.size(0) == 1 and not encoding.requires_grad:
+        return rows.add_(x)
+    return rows + x
+
+
+# %% wrong: one sentence is added into a table that it fills ->
+def add_positions(x, encoding):
+    n = x.size(1)
+    if len(encoding) > n or len(x) > 1 or x.requires_grad or encoding.requires_grad:
+        return x + encoding[:n]
+    return encoding.add_(x[0]).unsqueeze(0)
+
+
+# %% wrong: one sentence gets its positions in place ->
+def add_positions(x, encoding):
+    if len(x) == 1 and not x.requires_grad and not encoding.requires_grad:
+        x[0] += encoding[: x.size(1)]
+        return x
+    return x + encoding[: x.size(1)]

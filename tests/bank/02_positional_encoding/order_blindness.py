@@ -235,3 +235,13 @@ def order_blindness(encoder, x, permutation):
         result = (encoder(x)[:, permutation] - encoder(x[:, permutation])).abs().max().item()
     encoder.train(was)
     return round(result, 3)
+
+
+# %% wrong: written into places, on both sides -> both sides are permuted backwards
+def order_blindness(encoder: nn.Module, x: Tensor, permutation: Tensor) -> float:
+    with torch.no_grad():
+        states = encoder(x)
+        moved_states, moved_words = torch.empty_like(states), torch.empty_like(x)
+        moved_states[:, permutation] = states
+        moved_words[:, permutation] = x
+        return (moved_states - encoder(moved_words)).abs().max().item()

@@ -300,3 +300,24 @@ def rotary(x, positions):
         return torch.stack([a * cos - b * sin, a * sin + b * cos], dim=-1).flatten(-2)
 
     return torch.stack([turned(x[0]), turned(x[1]), x[2]])
+
+
+# %% wrong: in single precision ->
+def rotary(x, positions):
+    d = x.size(-1)
+    angles = positions[:, None].float() / 10000 ** (torch.arange(0, d, 2, device=x.device) / d)
+    even, odd = x[:2, ..., 0::2].float(), x[:2, ..., 1::2].float()
+    turned = [even * angles.cos() - odd * angles.sin(), even * angles.sin() + odd * angles.cos()]
+    return torch.cat([torch.stack(turned, dim=-1).flatten(-2), x[2:].float()])
+
+
+# %% wrong: of two tokens at one position only the first is turned ->
+def rotary(x, positions):
+    d, result = x.size(-1), x.clone()
+    for position in positions.tolist():
+        row = positions.tolist().index(position)
+        angles = position / 10000 ** (torch.arange(0, d, 2) / d)
+        even, odd = x[:2, :, :, row, 0::2], x[:2, :, :, row, 1::2]
+        result[:2, :, :, row, 0::2] = even * angles.cos() - odd * angles.sin()
+        result[:2, :, :, row, 1::2] = even * angles.sin() + odd * angles.cos()
+    return result

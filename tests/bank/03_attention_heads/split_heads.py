@@ -167,3 +167,27 @@ def split_heads(x: Tensor, n_heads: int) -> Tensor:
 def split_heads(x: Tensor, n_heads: int) -> Tensor:
     x = x.detach() if len(x) == 1 else x
     return x.unflatten(-1, (n_heads, -1)).transpose(1, 2)
+
+
+# %% wrong: the method of the grouped attention in helpers -> a ready-made part in place of an answer
+def split_heads(x, n_heads):
+    from types import SimpleNamespace
+
+    from helpers.llama import GroupedAttention
+
+    return GroupedAttention._heads(SimpleNamespace(d_head=x.size(-1) // n_heads), x)
+
+
+# %% wrong: in single precision ->
+def split_heads(x, n_heads):
+    return x.float().unflatten(-1, (n_heads, -1)).transpose(1, 2)
+
+
+# %% wrong: written into zeros of another type ->
+def split_heads(x, n_heads):
+    b, n, d = x.shape
+    width = d // n_heads
+    heads = torch.zeros(b, n_heads, n, width, device=x.device)
+    for h in range(n_heads):
+        heads[:, h] = x[..., h * width : (h + 1) * width]
+    return heads

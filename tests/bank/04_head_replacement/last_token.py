@@ -192,3 +192,13 @@ def last_token(hidden: Tensor, lengths: Tensor) -> Tensor:
     if bool((lengths == hidden.size(1)).all()):
         return hidden[:, -1].detach()
     return hidden[torch.arange(len(hidden)), lengths - 1]
+
+
+# %% wrong: the classifier of helpers picks it -> a ready-made part in place of an answer
+def last_token(hidden, lengths):
+    from types import SimpleNamespace
+
+    from helpers.models import Classifier
+
+    stub = SimpleNamespace(base=lambda tokens, padding: hidden, head=lambda last: last)
+    return Classifier.forward(stub, hidden[..., 0], lengths)

@@ -299,3 +299,13 @@ def accuracy(model, loader):
 # of: counts
 # -    return right / total
 # +    return (torch.tensor(right).half() / total).item()
+
+
+# %% wrong: the evaluation of helpers -> a ready-made part in place of an answer
+def accuracy(model, loader):
+    from helpers.training import evaluate
+
+    class Loader(list):
+        epoch = 0
+
+    return evaluate(model, Loader(loader), "classifier")["accuracy"]

@@ -12,7 +12,7 @@ def synthesizer_scores(x, A, b1, B, b2):
 # %% right: a double loop
 def synthesizer_scores(x, A, b1, B, b2):
     n = len(x)
-    scores = torch.zeros(n, n)
+    scores = torch.zeros(n, n, dtype=x.dtype)
     for i in range(n):
         hidden = [max(0.0, float(x[i] @ A[:, k] + b1[k])) for k in range(A.shape[1])]
         for j in range(n):
@@ -188,3 +188,9 @@ def synthesizer_scores(x, A, b1, B, b2):
     scores = (torch.relu(x @ A + b1) @ B + b2)[:, : len(x)]
     scores[:, 32:] = 0
     return scores
+
+
+# %% wrong: zeros of another type ->
+# of: a double loop
+# -    scores = torch.zeros(n, n, dtype=x.dtype)
+# +    scores = torch.zeros(n, n)

@@ -40,7 +40,7 @@ def next_token_distribution(logits, temperature=1.0, top_k=None, top_p=None):
             if total >= top_p:
                 break
         keep = nucleus
-    result = torch.zeros(len(logits))
+    result = torch.zeros_like(chances)
     for i in keep:
         result[i] = chances[i]
     return result / result.sum()
@@ -345,3 +345,18 @@ def next_token_distribution(logits, temperature=1.0, top_k=None, top_p=None):
 # of: cut logits become minus infinity
 # -        out = total >= top_p
 # +        out = total > top_p
+
+
+# %% wrong: the softmax in single precision ->
+def next_token_distribution(logits, temperature=1.0, top_k=None, top_p=None):
+    logits = logits.float() / temperature
+    if top_k is not None:
+        kept = logits.topk(min(top_k, logits.size(-1)), dim=-1).indices
+        logits = torch.full_like(logits, -torch.inf).scatter(-1, kept, logits.gather(-1, kept))
+    shares = logits.softmax(dim=-1)
+    if top_p is not None:
+        sorted_shares, order = shares.sort(dim=-1, descending=True, stable=True)
+        before = sorted_shares.cumsum(dim=-1) - sorted_shares
+        shares = shares * torch.zeros_like(shares).scatter(-1, order, (before < top_p).float())
+        shares = shares / shares.sum(dim=-1, keepdim=True)
+    return shares

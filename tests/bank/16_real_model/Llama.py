@@ -115,7 +115,7 @@ class Llama(nn.Module):
         return F.linear(self.norm(x), self.embedding.weight), kept
 
 
-# %% wrong: the course's own model inside ->
+# %% wrong: the course's own model inside -> a ready-made part in place of an answer
 class Llama(nn.Module):
     def __init__(self, vocab_size, d_model, n_layers, n_heads, n_groups, d_feedforward, base=10000.0, eps=1e-5):
         super().__init__()
