@@ -209,8 +209,8 @@ class Exercise:
             for ask in shuffled:
                 (case,) = self.cases(stage, [ask])
                 if self._is_new(stage, case, self._known_of_check):
-                    others = [other for other in shuffled if other is not ask][: OWN - 1]
-                    return [replace(one, hidden=True) for one in (case, *self.cases(stage, others))]
+                    more = [other for other in shuffled if other is not ask][: OWN - 1]
+                    return [replace(one, hidden=True) for one in (case, *self.cases(stage, more))]
         return [replace(case, hidden=True) for case in self.cases(stage, self._drawn(stage, seed))]
 
     def _draws(self, stage: Stage, seed: str) -> Iterator[list[Question]]:

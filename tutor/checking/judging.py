@@ -282,11 +282,11 @@ def _with_inputs_apart(
 def _without_consequences(kept: Sequence[Asked], changed: Failures) -> list[Asked]:
     """Returns what every answer keeps as asked, without problems that follow from an earlier one or from `changed`.
 
-    A mode left changed is reported once, and so is an input that is overwritten, which autograd refuses. Where no
-    gradient arrives, none does for a long input either, nor after an evaluation; and what is made of plain numbers has
-    neither gradients nor type nor device; a method that is not there makes nothing. What a function, of which there is
-    only one, has kept of an earlier call it gives in other questions; a module that changes its own weights stops
-    gradients.
+    A mode or a setting left changed is reported once, and so is an input that is overwritten, which autograd refuses.
+    Where no gradient arrives, none does for a long input either, nor after an evaluation; and what is made of plain
+    numbers has neither gradients nor type nor device; a method that is not there makes nothing. What a function, of
+    which there is only one, has kept of an earlier call it gives in other questions; a module that changes its own
+    weights stops gradients.
     """
     wrong = [one for one in kept if one.problem is not None]
     no_gradients = next((one.stage for one in wrong if one.case.ask.probe == "gradients"), None)
@@ -297,6 +297,10 @@ def _without_consequences(kept: Sequence[Asked], changed: Failures) -> list[Aske
         isinstance(one.reply.value, dict) and one.reply.value.get(OWN_WEIGHTS) == OTHERS for one in again
     )
     mode = any(failure is not None and "mode" in failure.reply.changed_inputs for _, failure in changed)
+    of_parts = any(
+        failure is not None and any(kind in failure.reply.changed_inputs for kind in ("settings", "requires_grad"))
+        for _, failure in changed
+    )
     overwrites = any(failure is not None for _, failure in changed)
 
     def is_consequence(one: Asked) -> bool:
@@ -307,6 +311,8 @@ def _without_consequences(kept: Sequence[Asked], changed: Failures) -> list[Aske
             return no_gradients is not None
         if probe == "mode":
             return mode
+        if probe == "left":
+            return of_parts
         if probe == "device":
             return made_anew or changes_itself or (of_a_function and bool(again))
         if of_a_function and again and probe not in ("again", "changed model", "loader", "random numbers"):

@@ -84,7 +84,7 @@ def _(rng):
     # Draws one head, one sentence, and heads of one number.
     few = rng.choice([2, 3])
     sizes = ((few, 5, 1, 4), (1, 5, few, 4), (few, 5, 4, 1), (1, 1, few, 4))
-    return [ask for size in sizes for ask in _with_gradients(_split(*size, rng))]
+    return [ask for b, n, h, width in sizes for ask in _with_gradients(_split(b, n, h, width, rng))]
 
 
 exercise.large += [_split(1, 300, 2, 2)]

@@ -6,7 +6,7 @@ import copy
 import inspect
 import json
 import random
-from collections.abc import Iterator, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from contextlib import suppress
 from dataclasses import replace
 from typing import Any
@@ -25,6 +25,8 @@ from tutor.checking.probes.registry import Call, built, probed
 TWO_NEW, DIFFER = "two new modules", "begin with different numbers"  # of the probe "random numbers"
 OWN_WEIGHTS, OTHERS = "its own weights, after a call", "others"  # of the probe "again"
 SOME_DROPOUT = 0.25  # of models of the probe "left"
+MODES = {True: "training mode", False: "evaluation mode"}
+DIGITS, OF_SINGLE = 2.0**-30, ", but with the digits of single precision"  # of the probe "in double"
 SAME_OBJECT, NEW_OBJECT = "the same object as at first, or in its memory", "new each time"  # of the probe "again"
 OTHER = 1.5  # times its weights, a module has other ones
 ROW = 12  # calls in a row of the probe "seeds"
@@ -142,9 +144,14 @@ def _after(call: Call) -> Any:
 
 @probed("mode")
 def _mode(call: Call) -> str:
-    """Returns the mode of the first model among the inputs after the call."""
+    """Returns the mode of the first model among the inputs, and which of the parts it came with is in the other one."""
+    model = first_model(call.inputs)
+    parts = dict(model.named_modules())
     call.act()
-    return "training mode" if first_model(call.inputs).training else "evaluation mode"
+    mode, other = MODES[model.training], MODES[not model.training]
+    return next(
+        (f"{mode}, but `{name}` in {other}" for name, one in parts.items() if one.training != model.training), mode
+    )
 
 
 @probed("seeds")
@@ -428,14 +435,41 @@ def _in_training(call: Call) -> Any:
 
 @probed("in double")
 def _in_double(call: Call) -> str:
-    """Returns the type of the numbers in the result, where inputs and weights are in double precision."""
-    floats = [isinstance(value, Tensor) and value.is_floating_point() for value in call.inputs]
-    inputs = [value.double() if is_float else value for value, is_float in zip(call.inputs, floats, strict=True)]
-    inputs = [copy.deepcopy(value).double() if isinstance(value, nn.Module) else value for value in inputs]
+    """Returns the type of the numbers in the result, where inputs and weights are in double precision.
+
+    And whether they are numbers of single precision all the same, made double at the end. Those that are given have
+    more digits than that: the inputs, or what a module is built with, where that is tensors.
+    """
+    build_with = {name: _double(value) for name, value in (call.question.build or {}).items()}
+    digits = 0.0 if any(map(is_differentiable, build_with.values())) else DIGITS
+    inputs = [
+        copy.deepcopy(one).double() if isinstance(one, nn.Module) else _double(one, digits) for one in call.inputs
+    ]
+    function: Callable[..., Any] = call.function
     if call.module is not None:
-        call.module.double()
-    result = call.function(*inputs, **call.keywords)
-    return str(result.dtype) if isinstance(result, Tensor) else type(result).__name__
+        function = built(replace(call.question, build=build_with), call.answer).double()
+    result = function(*inputs, **call.keywords)
+    tensors = [one for one in result if isinstance(one, Tensor)] if isinstance(result, tuple | list) else []
+    return " and ".join(map(_type, tensors or [result]))
+
+
+def _type(value: Any) -> str:
+    """Returns the type of the numbers of a tensor; of another value its own."""
+    if not isinstance(value, Tensor):
+        return type(value).__name__
+    return f"{value.dtype}{OF_SINGLE if value.dtype == torch.float64 and _is_single(value) else ''}"
+
+
+def _double(value: Any, digits: float = DIGITS) -> Any:
+    """Returns a tensor in double precision, with more `digits` than single precision has; other values as they are."""
+    if isinstance(value, dict):
+        return {name: _double(one, digits) for name, one in value.items()}
+    return value.double() * (1 + digits) if isinstance(value, Tensor) and value.is_floating_point() else value
+
+
+def _is_single(numbers: Tensor) -> bool:
+    """Says whether numbers are those of single precision, but for the rounding of double precision."""
+    return bool(torch.isclose(numbers, numbers.float().double(), rtol=1e-12, atol=0.0, equal_nan=True).all())
 
 
 @probed("device")
