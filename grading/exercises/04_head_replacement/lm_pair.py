@@ -42,7 +42,8 @@ def _long(rng: random.Random) -> list[Question]:
 )
 def _(rng):
     """With the one word 7 there are two questions: what comes after <sos>? (7) And after 7? (<eos>) Write input and
-    target one below the other: under each number of the input stands the one after it.
+    target one below the other: under each number of the input stands the one after it. Every number is a word, the 3
+    of unknown words too; and each call makes lists of its own.
     """
     return both(_draw_sentences(1, 1, 2), _draw_sentences(2, 12, 2), _border, _long)(rng)
 

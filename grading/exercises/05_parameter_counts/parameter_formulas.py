@@ -91,8 +91,8 @@ exercise.add(
     Stage(
         "the attention",
         1,
-        "Each of the four projections turns D numbers into D numbers. Compare with A = 1 and A = 4 heads "
-        "in the table above.",
+        "Each of the four projections turns D numbers into D numbers, whatever D is, an odd number too. Compare with "
+        "A = 1 and A = 4 heads in the table above.",
         **_entries("*.attention.*"),
         decisive=True,
     ),

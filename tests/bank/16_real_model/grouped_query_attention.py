@@ -301,3 +301,13 @@ def grouped_query_attention(
 # %% wrong: torch's own has it ready -> a ready-made part in place of an answer
 def grouped_query_attention(query, key, value, mask=None):
     return F.scaled_dot_product_attention(query, key, value, attn_mask=mask, enable_gqa=True)
+
+
+# %% wrong: what is below -1000 in the mask is blocked ->
+def grouped_query_attention(query, key, value, mask=None):
+    share = query.size(1) // key.size(1)
+    key, value = key.repeat_interleave(share, dim=1), value.repeat_interleave(share, dim=1)
+    scores = query @ key.transpose(-2, -1) / math.sqrt(query.size(-1))
+    if mask is not None:
+        scores = scores + mask.masked_fill(mask < -1000, -math.inf)
+    return torch.softmax(scores, dim=-1) @ value
