@@ -389,22 +389,22 @@ def _mode(call: Call) -> str:
         if model.training == was and part.training != mode:
             found = f"`{name}` is in {modes[part.training]} now"
             break
-        if part in dropouts and part.p != (dropouts[part] or SOME_DROPOUT):
+        if isinstance(part, nn.Dropout) and part.p != (dropouts[part] or SOME_DROPOUT):
             found = f"`{name}.p` was {dropouts[part] or SOME_DROPOUT} and is {part.p} now"
             break
     _put_back(dropouts)
     return found
 
 
-def _with_some_dropout(model: nn.Module) -> dict[nn.Module, float]:
+def _with_some_dropout(model: nn.Module) -> dict[nn.Dropout, float]:
     """Lets each dropout of a model drop something; returns the share of each before."""
-    dropouts: dict[nn.Module, float] = {part: part.p for part in model.modules() if isinstance(part, nn.Dropout)}
+    dropouts = {part: part.p for part in model.modules() if isinstance(part, nn.Dropout)}
     for part, share in dropouts.items():
         part.p = share or SOME_DROPOUT
     return dropouts
 
 
-def _put_back(dropouts: dict[nn.Module, float]) -> None:
+def _put_back(dropouts: dict[nn.Dropout, float]) -> None:
     for part, share in dropouts.items():
         part.p = share
 
