@@ -377,3 +377,29 @@ class EncoderLayer(nn.Module):
 # ...
 # -        self.feed_forward_norm = nn.LayerNorm(d_model)
 # +        self.feed_forward_norm = nn.LayerNorm(d_model, eps=1e-3)
+
+
+# %% wrong: the first layer of a whole base of helpers -> a ready-made part in place of an answer
+from helpers.models import TransformerBase
+
+
+class EncoderLayer(nn.Module):
+    def __init__(self, d_model, n_heads, d_feedforward, norm_first=False):
+        super().__init__()
+        options = {"d_feedforward": d_feedforward, "dropout": 0.0, "norm_first": norm_first}
+        made = TransformerBase(2, d_model, 1, n_heads, **options).layers[0]
+        self.attention, self.attention_norm = made.attention, made.attention_norm
+        self.feed_forward, self.feed_forward_norm = made.feed_forward, made.feed_forward_norm
+        self.made = [made]
+
+    def forward(self, x, mask=None):
+        return self.made[0](x, Context(mask=mask))
+
+
+# %% wrong: the first layer of a whole base of helpers, as it comes -> a ready-made part in place of an answer
+def EncoderLayer(d_model, n_heads, d_feedforward, norm_first=False):
+    import helpers.models as models
+
+    return models.TransformerBase(
+        2, d_model, 1, n_heads, d_feedforward=d_feedforward, dropout=0.0, norm_first=norm_first
+    ).layers[0]
