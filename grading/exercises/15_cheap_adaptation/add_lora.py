@@ -188,7 +188,12 @@ def _(rng):
 @exercise.corners(
     "the head, down and up of the named layers learn, and nothing else",
     depth=(1, range(5, 7)),
-    names=((), ("output",), ("key", "query", "value", "output", "hidden")),
+    names=(
+        (),
+        ("output",),
+        ("put", "den", "base.layers.0.attention.query"),
+        ("key", "query", "value", "output", "hidden"),
+    ),
     rank=(1, range(9, 12)),
 )
 def _(rng, depth, names, rank):

@@ -446,3 +446,9 @@ def add_lora(model: Classifier, names: tuple[str, ...], rank: int) -> Classifier
 # -                layer = LoRALinear(part.in_features, part.out_features, rank).to(part.weight.device)
 # +                with torch.device(part.weight.device):
 # +                    layer = LoRALinear(part.in_features, part.out_features, rank)
+
+
+# %% wrong: by the ends of names ->
+# of: parameters move
+# -            if isinstance(part, nn.Linear) and name in names:
+# +            if isinstance(part, nn.Linear) and name.endswith(tuple(names)):
