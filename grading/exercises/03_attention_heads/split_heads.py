@@ -76,7 +76,11 @@ def _(rng):
 @exercise.stage(
     "one head, one sentence, one number for each head",
     points=0.25,
-    public=[ask for one in ((2, 3, 1, 2), (1, 3, 2, 2), (2, 3, 4, 1)) for ask in _with_gradients(_split(*one))],
+    public=[
+        *_with_gradients(_split(2, 3, 1, 2)),
+        *_with_gradients(_split(1, 3, 2, 2)),
+        *_with_gradients(_split(2, 3, 4, 1)),
+    ],
 )
 def _(rng):
     """An axis of length 1 is an axis like the others: there are always four, nothing is squeezed away, and gradients
@@ -85,7 +89,7 @@ def _(rng):
     # Draws one head, one sentence, and heads of one number.
     few = rng.choice([2, 3])
     sizes = ((few, 5, 1, 4), (1, 5, few, 4), (few, 5, 4, 1), (1, 1, few, 4))
-    return [ask for size in sizes for ask in _with_gradients(_split(*size, rng))]
+    return [ask for b, n, h, width in sizes for ask in _with_gradients(_split(b, n, h, width, rng))]
 
 
 exercise.large += [_split(1, 300, 2, 2)]

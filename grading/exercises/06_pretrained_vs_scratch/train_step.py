@@ -289,7 +289,7 @@ def _(rng, texts, words):
 def _(rng, groups, frozen):
     """Asks also about what has been frozen after the earlier step."""
     late: dict[str, Any] = {"freeze": (frozen,), "frozen_late": True} if frozen else {}
-    return _short(*_of("short", rng), gradients=LEFT, groups=groups, **late)
+    return _short(_of("short", rng)[0], gradients=LEFT, groups=groups, **late)
 
 
 @exercise.corners("it returns the loss of a classifier", texts=(1, range(33, 36)), n_classes=(2, range(33, 36)))
