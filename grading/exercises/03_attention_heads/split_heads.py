@@ -75,7 +75,11 @@ def _(rng):
 @exercise.stage(
     "one head, one sentence, one number for each head",
     points=0.25,
-    public=[ask for one in ((2, 3, 1, 2), (1, 3, 2, 2), (2, 3, 4, 1)) for ask in _with_gradients(_split(*one))],
+    public=[
+        *_with_gradients(_split(2, 3, 1, 2)),
+        *_with_gradients(_split(1, 3, 2, 2)),
+        *_with_gradients(_split(2, 3, 4, 1)),
+    ],
 )
 def _(rng):
     """An axis of length 1 is an axis like the others: there are always four, nothing is squeezed away, and gradients

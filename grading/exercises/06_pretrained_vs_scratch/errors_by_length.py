@@ -94,7 +94,9 @@ def _(rng):
 
 @exercise.stage("of the texts in a bin, the share that is wrong", points=0.75, seed=2, decisive=True)
 def _(rng):
-    """Divide the errors of a bin by the texts of the same bin."""
+    """Divide the errors of a bin by the texts of the same bin. The class of a text is that with the largest logit, of
+    however many classes.
+    """
     return _INSIDE(rng)
 
 
