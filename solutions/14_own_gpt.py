@@ -656,8 +656,8 @@ def adamw_step(
     Args:
         gradient: as large as the weight.
         state: {} before the first step; then "step" (the steps that have been made: it is given as an
-            int, and may come back as an int or as a tensor of one number), "mean" and "square" (the two means, as large as the
-            weight, as they are before they are divided).
+            int, and may come back as an int or as a tensor of one number), "mean" and "square"
+            (the two means, as large as the weight, as they are before they are divided).
     """
     ### BEGIN SOLUTION
     step = state.get("step", 0) + 1
