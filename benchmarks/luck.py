@@ -22,6 +22,7 @@ from benchmarks.slips import with_a_slip
 from grading.authoring import bank
 from grading.definitions import catalogue, exercise
 from grading.definitions.exercise import Exercise
+from tests.definitions import more
 from tests.definitions.kept import PATIENCE, AskedOnce
 from tutor.checking.clock import TooSlow, time_limit
 from tutor.checking.judging import Examples, judge
@@ -77,7 +78,7 @@ def examine(notebook: str, defined: Exercise, students: int, every: int) -> Coun
     """Prints the answers to one exercise that luck has a part in; returns the counts."""
     start, count = time.process_time(), Count()
     check, drawn = defined.check_examples(), [defined.drawn_examples(f"student {n}") for n in range(students)]
-    answers = [one for one in bank.answers(notebook) if one.exercise == defined.name]
+    answers = [one for one in bank.answers(notebook) + more.answers(notebook) if one.exercise == defined.name]
     for answer in answers:
         student = AskedOnce(bank.run(answer))
         public = judge(check, student, PATIENCE)

@@ -30,19 +30,13 @@ EXAMPLES = ".venv/bin/python -m grading build NN --examples"
 SLIPS = ".venv/bin/python -m benchmarks.slips NN EXERCISE"
 NEW = ".venv/bin/python -m grading new NN_name EXERCISE"  # run in tests/definitions/test_new_exercise.py
 
-ANSWER = """
+MARKER = "# %% wrong: the width twice -> the width stands twice\n"
+ANSWER = f"""
 
-# %% wrong: the width twice -> the width stands twice
-def batch_shape(b, n, d):
+{MARKER}def batch_shape(b, n, d):
     return (d, n, d)
 """
-MISTAKE = '''@exercise.mistake("the width stands twice")
-def _(b, n, d):
-    """The width is the last of the three sizes only: the first one is the number of sentences."""
-    return (d, n, d)
-
-
-'''
+HINT = "# hint: The width is the last of the three sizes only: the first one is the number of sentences.\n"
 
 
 def commands(text: str) -> set[str]:
@@ -104,18 +98,16 @@ def test_what_proves_an_exercise_runs(repository: Path, command: str, printed: s
 def test_the_five_steps(repository: Path, tmp_path: Path) -> None:
     course = clone(repository, tmp_path / "course")
     # 1: the answer that is not recognised yet
-    with (course / "tests/bank/00_start_here/batch_shape.py").open("a", encoding="utf-8") as bank:
-        bank.write(ANSWER)
+    answers = course / "grading/exercises/00_start_here/batch_shape.answers.py"
+    text = answers.read_text(encoding="utf-8") + ANSWER
+    answers.write_text(text, encoding="utf-8")
     before = run(course, PROVE)
     assert before.returncode == 1, before.stdout + before.stderr
     assert "batch_shape-wrong-the width twice" in before.stdout
     assert "\n2 failed" in before.stdout  # its own check lacks the hint, and so does grading, whatever is drawn
     examples = {path: path.read_bytes() for path in course.rglob("tutor/check_examples/*/*.json")}
-    # 2 and 3: the definition; its text needs no change
-    definition = course / "grading/exercises/00_start_here/batch_shape.py"
-    text = definition.read_text(encoding="utf-8")
-    start = text.index("@exercise.mistake(")
-    definition.write_text(text[:start] + MISTAKE + text[start:], encoding="utf-8")
+    # 2 and 3: the hint; the definition and the text need no change
+    answers.write_text(text.replace(MARKER, MARKER + HINT), encoding="utf-8")
     # while it is written: what the proof reads is made in seconds, and is what the build makes
     made = run(course, EXAMPLES)
     assert made.returncode == 0, made.stderr

@@ -54,25 +54,6 @@ def _(rng):
 @exercise.corners("several sentences", b=(1, 2, range(65, 80)), n=(1, 2, range(101, 110), range(1001, 1010)))
 def _(rng, b, n):
     return _batch(b, n, seed_from(rng))
-
-
-# A known mistake: a small wrong answer, recognised by its results, and the hint that it deserves.
-@exercise.mistake("padding counts as well")
-def _(x):
-    """Where a token is 0, there is no word: `x != 0` says where one is."""
-    return torch.full((len(x),), x.shape[1])
-
-
-@exercise.mistake("the whole batch is counted")
-def _(x):
-    """Each sentence is a row: `sum(dim=1)` adds what is in each row."""
-    return (x != 0).sum()
-
-
-@exercise.mistake("the padding is counted")
-def _(x):
-    """That is how many places are empty. A word is where `x` is not 0."""
-    return (x == 0).sum(dim=1)
 '''
 
 HINTS = """## Hint 1
@@ -88,7 +69,8 @@ The idea, with a small example: the sentence `[4, 7, 0, 0]` has two words, at th
 The shape of each step, never the answer: True and False for each place, `(b, n)`, then one number for each row, `(b,)`.
 """
 
-BANK = """# %% right: compared and added up
+# The first answer with the name of a mistake is that mistake: it is recognised by its results, and gets the hint.
+ANSWERS = """# %% right: compared and added up
 def NAME(x):
     return (x != 0).sum(dim=1)
 
@@ -104,28 +86,24 @@ def NAME(x):
 
 
 # %% wrong: the width -> padding counts as well
+# hint: Where a token is 0, there is no word: `x != 0` says where one is.
 def NAME(x):
     return torch.full((x.shape[0],), x.shape[1])
 
 
 # %% wrong: no dimension -> the whole batch is counted
-def NAME(x):
-    return torch.count_nonzero(x)
-
+# hint: Each sentence is a row: `sum(dim=1)` adds what is in each row.
+# ~ dim=1 =>
 
 # %% wrong: the other comparison -> the padding is counted
-def NAME(x):
-    return (x == 0).sum(dim=1)
-
+# hint: That is how many places are empty. A word is where `x` is not 0.
+# ~ != => ==
 
 # %% wrong: the other dimension ->
-def NAME(x):
-    return (x != 0).sum(dim=0)
-
+# ~ dim=1 => dim=0
 
 # %% wrong: the tokens themselves are added ->
-def NAME(x):
-    return x.sum(dim=1)
+# ~ (x != 0) => x
 """
 
 CELLS = '''# %% exercise="NAME"
@@ -174,7 +152,7 @@ def command(options: argparse.Namespace) -> int:
     written = {
         folder / f"{name}.py": DEFINITION,
         folder / f"{name}.hints.md": HINTS,
-        ROOT / "tests" / "bank" / notebook / f"{name}.py": BANK,
+        folder / f"{name}.answers.py": ANSWERS,
     }
     if not (folder / "__init__.py").exists():
         written[folder / "__init__.py"] = '"""Exercises of notebook NN."""\n'

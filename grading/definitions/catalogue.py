@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import ast
 import re
+from collections.abc import Iterable
 from pathlib import Path
 from typing import NamedTuple
 
@@ -21,7 +22,7 @@ class Effort(NamedTuple):
 
 def notebooks() -> list[str]:
     """Returns the names of the notebooks that have exercises, in order."""
-    return sorted({path.parent.name for path in FOLDER.glob("[0-9][0-9]_*/[!_]*.py")})
+    return sorted({path.parent.name for path in _modules(FOLDER.glob("[0-9][0-9]_*/[!_]*.py"))})
 
 
 def names(notebook: str) -> list[str]:
@@ -38,13 +39,18 @@ def names(notebook: str) -> list[str]:
     source = Course().source(notebook)
     names = re.findall(r'^# %% exercise="(\w+)"', source.read_text(encoding="utf-8"), re.M) if source.exists() else []
     place = {name: number for number, name in enumerate(names)}
-    files = sorted(path.stem for path in (FOLDER / notebook).glob("[!_]*.py"))
+    files = sorted(path.stem for path in _modules((FOLDER / notebook).glob("[!_]*.py")))
     return sorted(files, key=lambda name: place.get(name, len(place)))
 
 
 def definitions(notebook: str) -> list[Path]:
     """Returns the files that define a notebook's exercises: while none of them changes, its marks do not either."""
-    return sorted([*FOLDER.glob("*.py"), *(FOLDER / notebook).glob("*.py")])
+    return sorted([*FOLDER.glob("*.py"), *_modules((FOLDER / notebook).glob("*.py"))])
+
+
+def _modules(paths: Iterable[Path]) -> Iterable[Path]:
+    """Returns files without the answers that lie beside the definitions: these are no modules."""
+    return (path for path in paths if not path.name.endswith(".answers.py"))
 
 
 def effort(notebook: str, name: str) -> Effort | None:

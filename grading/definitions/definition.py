@@ -14,12 +14,9 @@ def _(rng):
 def _(rng, number):
     return Question((number,))
 
-@exercise.mistake("squared")
-def _(number):
-    '''Add the number to itself. (the hint of the mistake)'''
-    return number**2
+Its known mistakes are answers of the bank, `EXERCISE.answers.py` beside it; one that no answer can be is made here:
 
-exercise.mistake("the number itself", "Multiply by 2.", abs)  # an answer made elsewhere
+exercise.mistake("the number itself", "Multiply by 2.", abs)
 """
 
 from __future__ import annotations
@@ -81,7 +78,7 @@ class Stage:
 
 @dataclass(frozen=True)
 class Mistake:
-    """A known wrong answer: its name in a few words, the hint it deserves, and a small implementation."""
+    """A known wrong answer: its name in a few words, the hint it deserves, and the function or class itself."""
 
     name: str
     hint: str
@@ -102,7 +99,7 @@ class Definition:
     Attributes:
         references: the right answer; there must be one.
         stages: those so far.
-        mistakes: those so far.
+        mistakes: those that are made here; `known_mistakes.of_exercise` has those that are answers of the bank.
         large: see `Exercise`.
         domain: see `Exercise`.
     """

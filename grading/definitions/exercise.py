@@ -17,7 +17,7 @@ from typing import Any, cast
 import torch
 from torch import Tensor
 
-from grading.definitions import catalogue, contracts, reading_time
+from grading.definitions import catalogue, contracts, known_mistakes, reading_time
 from grading.definitions.corners import Corners
 from grading.definitions.definition import Definition, ExerciseError, Mistake, Stage, hints_of
 from tutor.checking.answers import InProcess, Question, Reply
@@ -57,8 +57,8 @@ class Exercise:
     hints: tuple[str, ...] = field(default=(), kw_only=True)
 
     @classmethod
-    def of(cls, definition: Definition, hints: tuple[str, ...] = ()) -> Exercise:
-        """Returns the exercise that a file defines.
+    def of(cls, definition: Definition, mistakes: Sequence[Mistake], hints: tuple[str, ...] = ()) -> Exercise:
+        """Returns the exercise that a file defines, with these known mistakes.
 
         Raises:
             ExerciseError: when the definition has not exactly one reference, or corners of a stage that it has not.
@@ -71,7 +71,7 @@ class Exercise:
         return cls(
             definition.references[0],
             definition.stages,
-            definition.mistakes,
+            mistakes,
             exceptions=definition.exceptions,
             large=definition.large,
             domain=definition.domain,
@@ -381,10 +381,12 @@ def load_one(notebook: str, name: str) -> Exercise:
     place = f"grading/exercises/{notebook}/{name}.py"
     hints = catalogue.FOLDER / notebook / f"{name}.hints.md"
     try:
-        definition = getattr(importlib.import_module(f"grading.exercises.{notebook}.{name}"), "exercise", None)
+        module = importlib.import_module(f"grading.exercises.{notebook}.{name}")
+        definition = getattr(module, "exercise", None)
         if not isinstance(definition, Definition):
             raise ExerciseError("expected `exercise = Definition()`, found none.")
-        exercise = Exercise.of(definition, hints_of(hints.read_text(encoding="utf-8")) if hints.exists() else ())
+        shown = hints_of(hints.read_text(encoding="utf-8")) if hints.exists() else ()
+        exercise = Exercise.of(definition, known_mistakes.of_exercise(module, definition), shown)
     except ExerciseError as problem:
         raise ExerciseError(f"{place}: {problem}") from problem
     if exercise.name != name:

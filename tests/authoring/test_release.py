@@ -126,9 +126,12 @@ def test_no_solution_no_reference_and_no_hidden_question_is_in_them(made: tuple[
         "import grading",
         "grading.definitions.examiner",
         "Rubric",
+        "# %% right: ",
+        "# %% wrong: ",
     ]
     texts = {name: content.decode("utf-8") for name, content in files(made[1]) if not name.endswith(BINARY)}
     assert any(name.endswith(".whl/tutor/checks.py") for name in texts)
+    assert not [name for name in texts if ".answers" in name]
     for name, text in texts.items():
         assert not [word for word in words if word in text], name
     for stem in STEMS:

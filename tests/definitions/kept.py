@@ -29,6 +29,7 @@ import torch
 from grading.authoring import bank
 from grading.authoring.bank import BankAnswer
 from grading.definitions import exercise
+from grading.definitions.bank import known_mistakes
 from grading.definitions.catalogue import FOLDER as DEFINITIONS
 from grading.folder.course import ROOT
 from tutor.checking import building
@@ -95,7 +96,8 @@ def _shared() -> str:
 @functools.cache
 def definition(notebook: str) -> str:
     """Returns a hash of what decides the questions of a notebook's exercises, and what is made of them."""
-    return _digest([_shared(), _content((DEFINITIONS / notebook).glob("*.py"))])
+    written = [path for path in (DEFINITIONS / notebook).glob("*.py") if not path.name.endswith(".answers.py")]
+    return _digest([_shared(), _content(written), *map(repr, known_mistakes(notebook))])
 
 
 _encoded = dict[int, tuple[Question, str]]()

@@ -1,9 +1,10 @@
 """The proof of every exercise: right answers get full marks, wrong ones lose marks and get the right hint.
 
 `python -m grading prove causal_mask` proves one exercise, with `--students 20` on as many draws.
-Without `--all` answers are asked what is public: three right ones, one for each known mistake, and a wrong one that
-makes none; the first right one is graded, too. What belongs to one exercise runs in one process. `test_both_ways.py`
-asks every answer once more, what another student is.
+Without `--all` answers are asked what is public: three right ones, one for each known mistake (the last, which is in
+another style than the mistake itself where there are two), and a wrong one that makes none; the first right one is
+graded, too. With it those of `tests/definitions/more.py` are asked as well. What belongs to one exercise runs in one
+process. `test_both_ways.py` asks every answer once more, what another student is.
 """
 
 import functools
@@ -20,24 +21,26 @@ from grading.authoring.bank import BankAnswer
 from grading.authoring.prove import is_asked
 from grading.definitions import catalogue, exercise
 from grading.definitions.examiner import examine
-from tests.definitions import kept
+from tests.definitions import kept, more
 from tutor.checking.answers import InProcess
 from tutor.checking.judging import Examples, judge
 from tutor.checks import public_examples
 
 NOTEBOOKS = [notebook for notebook in catalogue.notebooks() if any(map(is_asked, catalogue.names(notebook)))]
 ANSWERS = [answer for notebook in NOTEBOOKS for answer in bank.answers(notebook) if is_asked(answer.exercise)]
+MORE = [answer for notebook in NOTEBOOKS for answer in more.answers(notebook) if is_asked(answer.exercise)]
 EXERCISES = list(dict.fromkeys((answer.notebook, answer.exercise) for answer in ANSWERS))
 
 
-def each_answer(right: bool, first: bool = False, cheap: int = 1000) -> pytest.MarkDecorator:
-    """Gives a test each answer of the bank that is right, or that is wrong; with `first` one for each mistake.
+def each_answer(right: bool, single: bool = False, cheap: int = 1000) -> pytest.MarkDecorator:
+    """Gives a test each answer that is right, or that is wrong; with `single` the first right one, or one a mistake.
 
     Of an exercise so many are `cheap`; those after them carry the mark `all`.
     """
-    chosen = [answer for answer in ANSWERS if answer.right is right]
-    if first:
-        chosen = list({(answer.exercise, answer.mistake): answer for answer in reversed(chosen)}.values())[::-1]
+    chosen = [answer for answer in (ANSWERS if single else ANSWERS + MORE) if answer.right is right]
+    if single:
+        in_turn = reversed(chosen) if right else chosen  # the last one stays
+        chosen = list({(answer.exercise, answer.mistake): answer for answer in in_turn}.values())
     numbers = defaultdict[str, Iterator[int]](itertools.count)
     cheaply = [next(numbers[answer.exercise]) < cheap for answer in chosen]
     asked = [
@@ -79,7 +82,7 @@ def test_the_check_calls_a_right_answer_right(answer: BankAnswer) -> None:
     assert public.outcome == "right", str(public)
 
 
-@each_answer(right=True, first=True)
+@each_answer(right=True, single=True)
 def test_the_first_right_answer_gets_full_marks(answer: BankAnswer, students: Sequence[str]) -> None:
     test_a_right_answer_gets_full_marks(answer, students)
 
@@ -93,7 +96,7 @@ def test_a_right_answer_gets_full_marks(answer: BankAnswer, students: Sequence[s
         assert verdict.points == exercise.load(answer.notebook)[answer.exercise].points
 
 
-@each_answer(right=False, first=True)
+@each_answer(right=False, single=True)
 def test_the_check_of_a_wrong_answer_gives_the_hint(answer: BankAnswer) -> None:
     examples = public_questions(answer)
     public = judge(kept.without_corners(examples), asked(answer), kept.PATIENCE)  # corners name no mistake
@@ -147,9 +150,10 @@ def test_each_known_mistake_differs_from_the_reference_and_from_the_others(
 @each_exercise
 def test_the_bank_is_rich_enough(notebook: str, name: str) -> None:
     mine = [answer for answer in ANSWERS if (answer.notebook, answer.exercise) == (notebook, name)]
+    further = [answer.label for answer in MORE if (answer.notebook, answer.exercise) == (notebook, name)]
     assert sum(answer.right for answer in mine) >= 3
     assert sum(not answer.right for answer in mine) >= 5
-    titles = [answer.label for answer in mine]
+    titles = [answer.label for answer in mine] + further
     assert len(set(titles)) == len(titles)
     shown = {answer.mistake for answer in mine}
     missing = [mistake.name for mistake in exercise.load(notebook)[name].mistakes if mistake.name not in shown]
@@ -160,6 +164,7 @@ def test_the_bank_has_answers_to_every_exercise_and_to_no_others() -> None:
     assert set(EXERCISES) == {
         (notebook, name) for notebook in catalogue.notebooks() for name in exercise.load(notebook)
     }
+    assert {(answer.notebook, answer.exercise) for answer in MORE} <= set(EXERCISES)
 
 
 def test_the_examiner_asks_what_is_drawn_here() -> None:

@@ -19,7 +19,7 @@ ALL = [(notebook, name) for notebook in catalogue.notebooks() for name in catalo
 
 EACH_ALONE = """
 import importlib, sys
-from grading.definitions import catalogue
+from grading.definitions import bank, catalogue
 assert "torch" not in sys.modules, "naming the exercises has imported PyTorch"
 import grading.definitions.exercise
 for notebook in catalogue.notebooks():
@@ -30,7 +30,8 @@ for notebook in catalogue.notebooks():
         folder = f"grading.exercises.{notebook}"
         allowed = {"grading.exercises.draws", folder, f"{folder}.{name}"}
         loaded = {m for m in sys.modules if m.startswith("grading.exercises.") and not m.startswith(f"{folder}._")}
-        others = loaded - allowed
+        sources = [one.source for one in bank.of_exercise(notebook, name) if one.hint]  # they call earlier answers
+        others = {m for m in loaded - allowed if not any(m.rpartition(".")[2] in source for source in sources)}
         print(notebook, name, *sorted(others))
 """
 
@@ -50,14 +51,14 @@ def test_the_order_is_that_of_the_notebook(notebook: str) -> None:
 
 
 def test_every_exercise_has_its_file_of_the_bank(repository: Path) -> None:
-    banks = {(path.parent.name, path.stem) for path in (repository / "tests" / "bank").glob("*/*.py")}
-    assert banks == set(ALL)
+    answers = {(path.parent.name, path.name) for path in (repository / "grading" / "exercises").glob("*/*.answers.py")}
+    assert answers == {(notebook, f"{name}.answers.py") for notebook, name in ALL}
 
 
 def test_the_files_that_define_a_notebook_are_known() -> None:
     files = {path.relative_to(catalogue.FOLDER).as_posix() for path in catalogue.definitions("01_causal_mask")}
     assert {"01_causal_mask/causal_mask.py", "01_causal_mask/_common.py", "__init__.py"} <= files
-    assert not any(path.startswith("02") for path in files)
+    assert not any(path.startswith("02") or path.endswith(".answers.py") for path in files)
 
 
 @pytest.mark.parametrize("name", ["77_nothing", "../solutions", "", "01_causal_mask/causal_mask"])
@@ -160,6 +161,7 @@ def token_count(b, n):
 
 
 # %% wrong: a sum -> the sum
+# hint: Two sentences of five tokens are ten tokens, not seven.
 def token_count(b, n):
     return b + n
 """
@@ -191,7 +193,7 @@ for answer in bank.answers("00_start_here"):
 
 
 @pytest.mark.all
-def test_a_new_exercise_is_one_file_one_bank_one_cell_and_nothing_else(repository: Path, tmp_path: Path) -> None:
+def test_a_new_exercise_is_a_definition_its_answers_and_one_cell(repository: Path, tmp_path: Path) -> None:
     course = clone(repository, tmp_path / "course")
     notebook = course / "solutions" / "00_start_here.py"
     text = notebook.read_text(encoding="utf-8").replace('# %% exercise="batch', CELLS + '# %% exercise="batch', 1)
@@ -199,8 +201,9 @@ def test_a_new_exercise_is_one_file_one_bank_one_cell_and_nothing_else(repositor
         "# | **total** | | **1** |", "# | `token_count` | how many tokens | 1 |\n# | **total** | | **2** |"
     )
     notebook.write_text(text, encoding="utf-8")
-    (course / "grading/exercises/00_start_here/token_count.py").write_text(DEFINITION, encoding="utf-8")
-    (course / "tests/bank/00_start_here/token_count.py").write_text(BANK, encoding="utf-8")
+    definition = DEFINITION.partition('\n\n@exercise.mistake("the sum")')[0]
+    (course / "grading/exercises/00_start_here/token_count.py").write_text(definition, encoding="utf-8")
+    (course / "grading/exercises/00_start_here/token_count.answers.py").write_text(BANK, encoding="utf-8")
     ended = python(course, ["-c", PROVE])
     assert ended.returncode == 0, ended.stderr
     assert ended.stdout.splitlines() == [

@@ -41,7 +41,7 @@ def test_a_new_exercise_passes_its_own_tests(repository: Path, tmp_path: Path) -
     done = python(course, ["-m", "grading", "new", "00_start_here", NAME])
     assert done.returncode == 0, done.stderr
     written = [course / path for path in re.findall(r"^wrote (\S+)$", done.stdout, re.MULTILINE)]
-    assert sorted(path.name for path in written) == [f"{NAME}.hints.md", f"{NAME}.py", f"{NAME}.py"]
+    assert sorted(path.name for path in written) == [f"{NAME}.answers.py", f"{NAME}.hints.md", f"{NAME}.py"]
     assert all(path.is_file() for path in written)
 
     source = course / "solutions" / "00_start_here.py"

@@ -65,7 +65,7 @@ class Warned:
 @cache
 def listed(notebook: str) -> tuple[Warned, ...]:
     """Returns the list of a notebook."""
-    path = bank.FOLDER / notebook / LIST
+    path = ROOT / "tests" / "bank" / notebook / LIST
     entries = tomllib.loads(path.read_text(encoding="utf-8")).get("warning", []) if path.exists() else []
     return tuple(Warned(notebook, **entry) for entry in entries)
 

@@ -51,7 +51,7 @@ def _linked(target: str, name: str = "01_causal_mask.ipynb"):
 CASES = [
     _reads("reads_a_secret", _read("@SECRET@"), _read("/proc/1/root@SECRET@"), _read("/proc/self/root@SECRET@")),
     _reads("reads_the_environment", "_take(lambda: dict(os.environ))", *(_read(f"/proc/{p}/environ") for p in ("self", 1, 2))),
-    _reads("reads_the_reference", *(_read(f"@REPOSITORY@/{p}") for p in ("grading/exercises/01_causal_mask/causal_mask.py", "solutions/01_causal_mask.py", "tests/bank/01_causal_mask/causal_mask.py"))),
+    _reads("reads_the_reference", *(_read(f"@REPOSITORY@/{p}") for p in ("grading/exercises/01_causal_mask/causal_mask.py", "solutions/01_causal_mask.py", "grading/exercises/01_causal_mask/causal_mask.answers.py"))),
     _reads("imports_the_reference", "_take(lambda: __import__('grading.definitions.exercise').exercise.load('01_causal_mask'))", "_take(lambda: __import__('grading.authoring.bank'))"),
     _reads("reads_the_master", _read("@COURSE@/solutions/01_causal_mask/01_causal_mask.ipynb")),
     _reads("reads_the_gradebook", _read("@COURSE@/gradebook/gradebook.db"), "import sqlite3", "_take(lambda: sqlite3.connect('file:@COURSE@/gradebook/gradebook.db?mode=ro', uri=True).execute('select * from student').fetchall())"),

@@ -23,9 +23,5 @@ def _sinusoids(max_len: int, exponents: Tensor, *, start: int = 0, swapped: bool
     return torch.where(even ^ swapped, angles.sin(), angles.cos()).float()
 
 
-def _exponents(d_model: int) -> Tensor:
-    return torch.arange(d_model) // 2 * 2 / d_model
-
-
 def _speeds(d_model: int) -> Tensor:
     return 1 / 10000 ** (torch.arange(0, d_model, 2, dtype=torch.float64) / d_model)

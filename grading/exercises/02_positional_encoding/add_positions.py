@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import math
 import random
 from dataclasses import replace
 
@@ -115,70 +114,3 @@ def _(rng):
 def _(rng, b, n, spare):
     """Asks about a table that is as long as the sentences, or much longer."""
     return _placed(b, n, 2, n + spare, seed_from(rng)) if b * n < 2500 else None
-
-
-@exercise.mistake("positions are added along the batch axis")
-def _(x, encoding):
-    """Sentence 0 gets position 0, sentence 1 gets position 1, and all words of a sentence get the same: nothing says
-    their order. Position j belongs to x[:, j], in every sentence.
-    """
-    return x + encoding[: x.shape[0]].unsqueeze(1)
-
-
-@exercise.mistake("the table has its extra axis in the wrong place")
-def _(x, encoding):
-    """(n, 1, d) belongs to sequence-first tensors (n, b, d). Against (b, n, d) it is added along the batch axis when b
-    = n, and fails otherwise. The table needs no extra axis here, or (1, n, d).
-    """
-    return x + encoding[: x.shape[1]].unsqueeze(1)
-
-
-@exercise.mistake("the table is not cut to the length")
-def _(x, encoding):
-    """The table has rows for longer sentences too: take its first n rows, encoding[:x.shape[1]]."""
-    return x + encoding
-
-
-@exercise.mistake("the table is cut to the number of sentences")
-def _(x, encoding):
-    """x.shape[0] is the batch size. It works by luck when b = n. The number of words is x.shape[1]."""
-    return x + encoding[: x.shape[0]]
-
-
-@exercise.mistake("the last rows of the table in place of the first")
-def _(x, encoding):
-    """The first word has position 0: the table is cut at the end, not at the start."""
-    return x + encoding[len(encoding) - x.shape[1] :]
-
-
-@exercise.mistake("every word gets position 0")
-def _(x, encoding):
-    """One row for all words does not tell them apart: word j gets row j."""
-    return x + encoding[0]
-
-
-@exercise.mistake("multiplied in place of added")
-def _(x, encoding):
-    """Positions are added to the word vectors; a product would wipe out a word where the table is 0."""
-    return x * encoding[: x.shape[1]]
-
-
-@exercise.mistake("x is scaled by the square root of d")
-def _(x, encoding):
-    """The factor sqrt(d) of section 3.4 of the paper belongs to the embedding and is in x already."""
-    return x * math.sqrt(x.shape[2]) + encoding[: x.shape[1]]
-
-
-@exercise.mistake("only the positions are returned")
-def _(x, encoding):
-    """The words are lost: return x plus the positions."""
-    return encoding[: x.shape[1]].expand_as(x)
-
-
-@exercise.mistake("what was given is changed in place")
-def _(x, encoding):
-    """`x += ...`, and calls with a name that ends in `_`, write into the tensors of the caller, who would add positions
-    to them a second time. Write x + ..., which makes a new tensor.
-    """
-    x += encoding[: x.shape[1]]
-    return x

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import math
 import random
 
 import torch
@@ -105,96 +104,3 @@ def _(rng):
 )
 def _(rng, n_heads, size):
     return Question((n_heads, size)) if n_heads * size * size < 5000 else None
-
-
-@exercise.mistake("the slopes are positive")
-def _(n_heads, size):
-    """Your bias rewards distance: the farther a word, the higher its score. It must be minus slope times distance."""
-    return _sloped(-_slopes(n_heads), size)
-
-
-@exercise.mistake("symmetric: the future is not blocked")
-def _(n_heads, size):
-    """-slope * |i - j| lets a token see the future as well as the past. Here the bias holds the causal mask too: -inf
-    where j > i.
-    """
-    return -_slopes(n_heads).view(-1, 1, 1) * _distances(size).abs()
-
-
-@exercise.mistake("the bias goes with the place of the key")
-def _(n_heads, size):
-    """slope * j makes the same weights, since softmax does not mind a constant in a row, and some programs do so. Asked
-    for is minus slope times the distance i - j: 0 on the diagonal, and less with each step back.
-    """
-    return (_slopes(n_heads).view(-1, 1, 1) * torch.arange(size)).masked_fill(_distances(size) < 0, -INF)
-
-
-@exercise.mistake("the future is rewarded")
-def _(n_heads, size):
-    """For j > i the distance i - j is negative, and minus slope times it is a bonus. Put -inf there."""
-    return _sloped(_slopes(n_heads), size, None)
-
-
-@exercise.mistake("the future has a bias of 0")
-def _(n_heads, size):
-    """0 is the best score there is, and the future gets it. Put -inf where j > i."""
-    return _sloped(_slopes(n_heads), size, 0.0)
-
-
-@exercise.mistake("the past is blocked in place of the future")
-def _(n_heads, size):
-    """Row i is the token that looks: -inf belongs above the diagonal, where j > i."""
-    return _sloped(_slopes(n_heads), size).transpose(1, 2)
-
-
-@exercise.mistake("the slopes halve from head to head, whatever the number of heads")
-def _(n_heads, size):
-    """That is right for 8 heads. In general the factor is 2^(-8 / h), so that the last slope is always 1/256."""
-    return _sloped(2.0 ** -torch.arange(1, n_heads + 1), size)
-
-
-@exercise.mistake("the first slope is 1")
-def _(n_heads, size):
-    """Head 0 has the slope 2^(-8 / h), not 2^0: the exponents run from 1 to h."""
-    return _sloped(2.0 ** (-8 * torch.arange(n_heads) / n_heads), size)
-
-
-@exercise.mistake("the slopes go down in equal steps")
-def _(n_heads, size):
-    """Slopes are geometric: each is the one before times the same factor. So some heads look near and others far."""
-    return _sloped(torch.arange(n_heads, 0, -1) / n_heads, size)
-
-
-@exercise.mistake("the heads stand in the opposite order")
-def _(n_heads, size):
-    """Head 0 has the steepest slope and looks nearest; the last one has 1/256."""
-    return _sloped(_slopes(n_heads).flip(0), size)
-
-
-@exercise.mistake("the distance is squared")
-def _(n_heads, size):
-    """ALiBi is linear: each step back costs the same."""
-    return -_slopes(n_heads).view(-1, 1, 1) * _distances(size) ** 2 + _sloped(torch.zeros(1), size)
-
-
-def _slopes_of_the_authors(n_heads: int) -> Tensor:
-    """Returns the slopes of the paper's published code: of the next smaller power of 2, then every second one."""
-    power = 2 ** int(math.log2(n_heads))
-    more = _slopes(2 * power)[0::2][: n_heads - power]
-    return torch.cat([_slopes(power), more])
-
-
-@exercise.mistake("other slopes where the number of heads is no power of 2")
-def _(n_heads, size):
-    """The published code of the paper does so. Here the rule is the same for all: the slope of head k is 2^(-8 (k + 1)
-    / h).
-    """
-    return _sloped(_slopes_of_the_authors(n_heads), size)
-
-
-@exercise.mistake("a large finite number in place of -inf")
-def _(n_heads, size):
-    """-1e9 mostly works, but not in half precision, and a row in which all is blocked gets equal weights without a
-    warning. Use -torch.inf.
-    """
-    return _sloped(_slopes(n_heads), size, -1e9)

@@ -25,12 +25,6 @@ def order_blindness(encoder: Any, x: Tensor, permutation: Tensor) -> float:
     return float((permuted_after - permuted_before).abs().max())
 
 
-def _blindness(
-    encoder: Any, x: Tensor, first: Any, second: Any, size: Any = lambda change: change.abs().max()
-) -> float:
-    return float(size(encoder(x)[first] - encoder(x[second])))
-
-
 def _encoder(seed: int, positions: str = "none", causal: bool = False) -> Model:
     shape = {"vocab_size": 12, "d_model": 8, "n_layers": 2, "n_heads": 2, "dropout": 0.0, "max_len": 16}
     return Model("TransformerBase", shape | {"positions": positions, "causal": causal}, seed)
@@ -171,67 +165,3 @@ def _(rng, b, n, order):
     moved = {"turned round": places[::-1], "as it was": places, "shifted": [*places[1:], 0]}[order]
     seed = seed_from(rng)
     return Question((_encoder(seed, "rotary"), _sentences(b, n, seed), torch.tensor(moved)))
-
-
-@exercise.mistake("the batch axis is permuted")
-def _(encoder, x, permutation):
-    """You exchange whole sentences, and no encoder mixes sentences: this is 0 for every model, even for one with
-    positions. The words stand along axis 1: x[:, permutation].
-    """
-    return _blindness(encoder, x, permutation, permutation)
-
-
-@exercise.mistake("only the input is permuted")
-def _(encoder, x, permutation):
-    """The words have moved, so the outputs have moved with them. Take encoder(x) in the new order too before you
-    compare.
-    """
-    return _blindness(encoder, x, slice(None), (slice(None), permutation))
-
-
-@exercise.mistake("only the output is permuted")
-def _(encoder, x, permutation):
-    """Both ways must move the words once: one before the encoder, the other after it."""
-    return _blindness(encoder, x, (slice(None), permutation), slice(None))
-
-
-@exercise.mistake("one side is permuted forwards, the other backwards")
-def _(encoder, x, permutation):
-    """Both sides need the same order: index both with `permutation`, or undo it on one side only, with argsort."""
-    return _blindness(encoder, x, (slice(None), permutation.argsort()), (slice(None), permutation))
-
-
-@exercise.mistake("both sides are permuted backwards")
-def _(encoder, x, permutation):
-    """The new place i gets what stood at permutation[i]: x[:, permutation]. Whoever writes into places,
-    new[:, permutation] = x, or indexes with argsort, moves the words by the inverse order.
-    """
-    places = (slice(None), permutation.argsort())
-    return _blindness(encoder, x, places, places)
-
-
-@exercise.mistake("only the last sentence counts")
-def _(encoder, x, permutation):
-    """A loop over the sentences must keep the largest value so far: largest = max(largest, value)."""
-    places = (slice(None), permutation)
-    return _blindness(encoder, x, places, places, lambda change: change[-1].abs().max())
-
-
-@exercise.mistake("the average in place of the largest difference")
-def _(encoder, x, permutation):
-    """An average over many small differences hides a large one. Take the maximum of the absolute values."""
-    places = (slice(None), permutation)
-    return _blindness(encoder, x, places, places, lambda change: change.abs().mean())
-
-
-@exercise.mistake("the largest difference without absolute values")
-def _(encoder, x, permutation):
-    """A difference of -3 is larger than one of +1: take abs() before max()."""
-    places = (slice(None), permutation)
-    return _blindness(encoder, x, places, places, lambda change: change.max())
-
-
-@exercise.mistake("the result is rounded")
-def _(encoder, x, permutation):
-    """The number is nearly the expected one: return it as it is, and round where you print."""
-    return round(order_blindness(encoder, x, permutation), 3)

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import math
 import random
 from collections.abc import Callable
 from itertools import repeat
@@ -163,128 +162,7 @@ def _(rng, n, places):
     return Question((_equal_rows(1, 1, n, 4), torch.tensor(PLACES[places](rng, n))))
 
 
-@exercise.mistake("the values are turned too")
-def _(x, positions):
-    """Only queries and keys are turned: their score then depends on the distance. A turned value would carry its
-    absolute position into the output. x[2] comes back as it is.
-    """
-    return _rotated(x, positions, "qkv")
-
-
-@exercise.mistake("pairs from the two halves")
-def _(x, positions):
-    """You pair number i with number i + d/2. Some published models do that; ours pairs neighbours: (0, 1), (2, 3), ...
-    Weights trained with one convention do not work with the other.
-    """
-    order = torch.arange(x.shape[-1]).view(2, -1).T.flatten()  # 0, d/2, 1, d/2 + 1, ...
-    return _rotated(x[..., order], positions)[..., order.argsort()]
-
-
-@exercise.mistake("turned backwards")
-def _(x, positions):
-    """The angles have the wrong sign: (a, b) becomes (a cos - b sin, a sin + b cos)."""
-    return _rotated(x, -positions)
-
-
-@exercise.mistake("both sines have a plus")
-def _(x, positions):
-    """Without the minus this is no rotation: lengths change, and the score depends on the positions themselves."""
-    return _rotated(x, positions, signs=(1.0, 1.0))
-
-
-@exercise.mistake("every pair turns at the same speed")
-def _(x, positions):
-    """Pair i turns by p / 10000^(2i / d). With one speed for all, positions one turn apart look alike."""
-    angles = positions.float().unsqueeze(1).expand(-1, x.shape[-1] // 2)
-    return torch.stack([_turned(x[0], angles), _turned(x[1], angles), x[2]])
-
-
-exercise.mistake(
-    "only the first pair is turned",
-    "Every pair of numbers turns, pair number i by p / 10000^(2i / d).",
-    _rotated_at_speeds(math.inf),  # the first speed is 1, the others are below it
-)
-
-exercise.mistake(
-    "the factor 2 of the exponent is counted twice",
-    "arange(0, d, 2) is 2i already; twice that makes the pairs turn too slowly: p / 10000^(2i / d).",
-    _rotated_at_speeds(2),
-)
-
-exercise.mistake(
-    "the factor 2 of the exponent is missing",
-    "Pair number i turns by p / 10000^(2i / d), not by p / 10000^(i / d).",
-    _rotated_at_speeds(0.5),
-)
-
-
-@exercise.mistake("the second number of a pair is made from the new first one")
-def _(x, positions):
-    """x[..., 0::2] is a view: once the first results are written into it, the old numbers are lost. Work out both
-    results before you write either.
-    """
-    angles, turned = _angles(x, positions), x.clone()
-    even, odd = turned[:2, ..., 0::2], turned[:2, ..., 1::2]
-    even.copy_(even * angles.cos() - odd * angles.sin())
-    odd.copy_(even * angles.sin() + odd * angles.cos())
-    return turned
-
-
-@exercise.mistake("the turned pairs are not put back side by side")
-def _(x, positions):
-    """cat puts all first numbers before all second ones. The two numbers of pair i stand in columns 2i and 2i + 1:
-    torch.stack([first, second], dim=-1).flatten(-2).
-    """
-    turned = _rotated(x, positions)
-    return torch.cat([torch.cat([turned[:2, ..., 0::2], turned[:2, ..., 1::2]], dim=-1), x[2:]])
-
-
-@exercise.mistake("0, 1, 2, ... in place of the given positions")
-def _(x, positions):
-    """The token in row r stands at positions[r], which need not be r: think of the second half of a text."""
-    return _rotated(x, torch.arange(len(positions)))
-
-
-@exercise.mistake("positions are counted from the first token")
-def _(x, positions):
-    """The scores stay the same, but here the first token is at positions[0], and is turned, too."""
-    return _rotated(x, positions - positions[0])
-
-
-@exercise.mistake("only the queries are turned")
-def _(x, positions):
-    """Then the score depends on the position of the query, not on the distance. Turn the keys x[1] as well."""
-    return _rotated(x, positions, "q")
-
-
-@exercise.mistake("only the keys are turned")
-def _(x, positions):
-    """Then the score depends on the position of the key, not on the distance. Turn the queries x[0] as well."""
-    return _rotated(x, positions, "k")
-
-
-@exercise.mistake("the positions run along the heads")
-def _(x, positions):
-    """The angles are (n, d/2), and torch lines them up from the end with (b, h, n, d/2): they need no extra axis."""
-    angles = _angles(x, positions).unsqueeze(1)  # (n, 1, d/2): along the heads
-    return torch.stack([_turned(x[0], angles), _turned(x[1], angles), x[2]])
-
-
-@exercise.mistake("sinusoids are added in place of turning")
-def _(x, positions):
-    """That is the encoding of section 3, on queries and keys. Rotary positions multiply: each pair is turned."""
-    angles = _angles(x, positions)
-    table = torch.stack([angles.sin(), angles.cos()], dim=-1).flatten(-2)
-    return torch.stack([x[0] + table, x[1] + table, x[2]])
-
-
 @exercise.mistake("the exponent is divided by the width of all heads together")
 def _(x, positions):
     """d is the width of one head, x.shape[-1]: pair i of each head turns by p / 10000^(2i / d)."""
     return _rotated_at_speeds(1 / x.shape[2])(x, positions)
-
-
-@exercise.mistake("nothing is turned")
-def _(x, positions):
-    """Queries and keys come back as they are. Each pair of them must turn by the angle of its position."""
-    return x

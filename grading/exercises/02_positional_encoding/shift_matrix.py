@@ -11,7 +11,7 @@ from grading.definitions.definition import Definition
 from grading.exercises.draws import Draw
 from tutor.checking.answers import Question
 
-from ._common import _exponents, _sinusoids, _speeds, sinusoidal_encoding
+from ._common import _speeds
 
 exercise = Definition(minutes=20, difficulty=3, forbids=("helpers.models.rotate", "helpers.models.rotary_angles"))
 
@@ -94,77 +94,3 @@ def _(rng):
 )
 def _(rng, offset, sign, d_model):
     return _shift(sign * offset, d_model)
-
-
-@exercise.mistake("the sign of the sine is wrong: it goes back in place of forward")
-def _(offset, d_model):
-    """Your matrix leads from position p to p - offset (it is the transpose of the wanted one). The plus stands in the
-    first row: sin(p + k) = cos k sin p + sin k cos p.
-    """
-    return shift_matrix(-offset, d_model)
-
-
-@exercise.mistake("a negative offset goes forward, too")
-def _(offset, d_model):
-    """An offset of -2 leads two places back: keep its sign, and the sines have the other one. abs() takes it away."""
-    return shift_matrix(abs(offset), d_model)
-
-
-@exercise.mistake("a negative offset moves nothing")
-def _(offset, d_model):
-    """For an offset of -2 your matrix is the identity: range(offset) is empty, or the offset is cut off at 0. Turn by
-    the negative angle.
-    """
-    return shift_matrix(max(0, offset), d_model)
-
-
-@exercise.mistake("it works for one position only")
-def _(offset, d_model):
-    """Your matrix takes PE[0] to PE[offset], but not PE[1] to PE[1 + offset]. R must not depend on p: use the addition
-    formulas of sine and cosine.
-    """
-    first, goal = sinusoidal_encoding(1, d_model)[0], _sinusoids(1, _exponents(d_model), start=offset)[0]
-    return torch.outer(goal, first) / first.dot(first)
-
-
-@exercise.mistake("every pair turns by the same angle")
-def _(offset, d_model):
-    """Each pair has its own speed: the angle of pair i is offset / 10000^(2i / d_model)."""
-    return _turns(torch.full((d_model // 2,), float(offset), dtype=torch.float64))
-
-
-@exercise.mistake("the factor 2 of the exponent is counted twice")
-def _(offset, d_model):
-    """arange(0, d_model, 2) is 2i already; twice that makes the pairs turn too slowly."""
-    return _turns(offset * _speeds(d_model) ** 2)
-
-
-@exercise.mistake("the factor 2 of the exponent is missing")
-def _(offset, d_model):
-    """Pair number i turns by offset / 10000^(2i / d_model), not by offset / 10000^(i / d_model)."""
-    return _turns(offset * _speeds(d_model) ** 0.5)
-
-
-@exercise.mistake("both sines have a plus")
-def _(offset, d_model):
-    """cos(p + k) = cos p cos k - sin p sin k has a minus. Without it the matrix is no rotation and changes lengths."""
-    return _turns(offset * _speeds(d_model), (1.0, 1.0))
-
-
-@exercise.mistake("only the cosines, on the diagonal")
-def _(offset, d_model):
-    """sin(p + k) needs cos p as well as sin p: the sine of the offset stands beside the diagonal."""
-    return _turns(offset * _speeds(d_model), (0.0, 0.0))
-
-
-@exercise.mistake("pairs from the two halves")
-def _(offset, d_model):
-    """In our table sine and cosine of one pair are neighbours, so the 2 x 2 blocks stand along the diagonal."""
-    order = torch.arange(d_model).view(-1, 2).T.flatten()  # 0, 2, 4, ..., 1, 3, 5, ...
-    return shift_matrix(offset, d_model)[order][:, order]
-
-
-@exercise.mistake("the columns are shifted in place of the positions")
-def _(offset, d_model):
-    """This matrix moves the numbers of one vector to other columns. The offset moves the position: each pair turns."""
-    return torch.eye(d_model).roll(offset, dims=0)

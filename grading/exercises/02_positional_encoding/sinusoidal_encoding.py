@@ -10,7 +10,7 @@ from grading.definitions.definition import Definition
 from grading.exercises.draws import Draw, seed_from
 from tutor.checking.answers import Question
 
-from ._common import _exponents, _sinusoids, sinusoidal_encoding
+from ._common import sinusoidal_encoding
 
 exercise = Definition(minutes=15, difficulty=2, forbids=("helpers.models.sinusoids", "helpers.models.rotary_angles"))
 exercise.reference(sinusoidal_encoding)
@@ -94,54 +94,3 @@ def _(rng, max_len, d_model):
     columns = {0, 1, d_model // 2, d_model - 2, d_model - 1}
     places = torch.tensor([(row, column) for row in rows for column in sorted(columns)])
     return Question((max_len, d_model), extra={"shape": [max_len, d_model], "places": places})
-
-
-@exercise.mistake("sine and cosine are exchanged")
-def _(max_len, d_model):
-    """The sine stands in the even columns 0, 2, 4, ... and the cosine in the odd ones."""
-    return _sinusoids(max_len, _exponents(d_model), swapped=True)
-
-
-@exercise.mistake("the exponent is not divided by d_model")
-def _(max_len, d_model):
-    """10000^(2i) leaves every pair but the first standing still. The exponent runs from 0 to almost 1: 2i / d_model."""
-    return _sinusoids(max_len, _exponents(d_model) * d_model)
-
-
-@exercise.mistake("every pair turns at the same speed")
-def _(max_len, d_model):
-    """The exponent 2i / d_model is missing, or always 0, as // makes it: then all pairs say the same, and far positions
-    look alike.
-    """
-    return _sinusoids(max_len, torch.zeros(d_model))
-
-
-@exercise.mistake("positions start at 1")
-def _(max_len, d_model):
-    """The first token has position 0, so the first row is 0, 1, 0, 1, ..."""
-    return _sinusoids(max_len, _exponents(d_model), start=1)
-
-
-@exercise.mistake("all sines, then all cosines")
-def _(max_len, d_model):
-    """The right numbers in the wrong columns: sine and cosine of one pair are neighbours, columns 2i and 2i + 1."""
-    table = sinusoidal_encoding(max_len, d_model)
-    return torch.cat([table[:, 0::2], table[:, 1::2]], dim=1)
-
-
-@exercise.mistake("each column has its own speed")
-def _(max_len, d_model):
-    """The two columns of a pair share one angle. In an odd column 2i + 1 the exponent is still 2i / d_model."""
-    return _sinusoids(max_len, torch.arange(d_model) / d_model)
-
-
-@exercise.mistake("the factor 2 of the exponent is counted twice")
-def _(max_len, d_model):
-    """arange(0, d_model, 2) is 2i already; twice that makes the pairs slow down too fast."""
-    return _sinusoids(max_len, 2 * _exponents(d_model))
-
-
-@exercise.mistake("the factor 2 of the exponent is missing")
-def _(max_len, d_model):
-    """Pair number i has the exponent 2i / d_model, not i / d_model."""
-    return _sinusoids(max_len, torch.arange(d_model) // 2 / d_model)

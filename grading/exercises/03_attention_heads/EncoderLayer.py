@@ -3,10 +3,9 @@
 from __future__ import annotations
 
 import random
-from collections.abc import Callable
 from typing import Any
 
-from torch import Tensor, nn
+from torch import Tensor
 
 from grading.definitions.definition import Definition, Stage
 from grading.exercises.draws import Draw
@@ -19,22 +18,14 @@ from ._common import (
     PRE,
     SILENT_LOOK,
     EncoderLayer,
-    _always_post,
-    _always_pre,
     _bias,
     _causal,
     _draw_layer_build,
     _lowered,
-    _no_residual,
-    _norm_before_sum,
-    _normed_residual,
     _numbers,
-    _orders_swapped,
     _padding,
     _parameter_stage,
-    _residual_around,
     _weights,
-    _with,
 )
 
 exercise = Definition(minutes=15, difficulty=2, forbids=("helpers.models.Layer",))
@@ -137,135 +128,3 @@ for stage, build in (("post-norm: norm(x + part(x)), twice", POST), ("pre-norm: 
     @exercise.corners(stage, b=(1, range(33, 36)), n=(2, range(65, 68)), d_feedforward=(1, range(33, 36)))
     def _(rng, b, n, d_feedforward, build=build):
         return _layer(rng.randrange(10**6), b, n, build | {"d_feedforward": d_feedforward}) if b * n < 200 else None
-
-
-exercise.mistake(
-    "the residuals are missing",
-    "The token is replaced by what the part makes of it. It must be added to: x + part(x).",
-    _with(EncoderLayer, add=_no_residual),
-)
-
-exercise.mistake(
-    "the residual around the attention is missing",
-    "There is one around the feed-forward part; the attention needs one too: x + attention(x).",
-    _with(EncoderLayer, add=_residual_around("feed_forward_norm")),
-)
-
-exercise.mistake(
-    "the residual around the feed-forward part is missing",
-    "There is one around the attention; the feed-forward part needs one too: x + feed_forward(x).",
-    _with(EncoderLayer, add=_residual_around("attention_norm")),
-)
-
-exercise.mistake(
-    "always post-norm",
-    "norm_first is not looked at. When it is True, the norm stands before the part: x + part(norm(x)).",
-    _with(EncoderLayer, add=_always_post),
-)
-
-exercise.mistake(
-    "always pre-norm",
-    "This is pre-norm, x + part(norm(x)), also when norm_first is False: then it is norm(x + part(x)).",
-    _with(EncoderLayer, add=_always_pre),
-)
-
-exercise.mistake(
-    "pre-norm and post-norm are exchanged",
-    "norm_first=True means norm, then part: x + part(norm(x)). False, the default, means norm(x + part(x)).",
-    _with(EncoderLayer, add=_orders_swapped),
-)
-
-exercise.mistake(
-    "post-norm takes the norm before the sum",
-    "x + norm(part(x)) never normalises x itself. Post-norm takes the norm of the sum: norm(x + part(x)).",
-    _with(EncoderLayer, add=_norm_before_sum),
-)
-
-exercise.mistake(
-    "pre-norm adds to the normalised x",
-    "The residual path must stay free: x + part(norm(x)). `x = norm(x)` overwrites the x that you add to.",
-    _with(EncoderLayer, add=_normed_residual),
-)
-
-
-def _raw_keys(self: Any, x: Tensor, mask: Tensor | None = None) -> Tensor:
-    """In pre-norm only the queries are normalised."""
-    source = x
-    x = self.add(x, lambda y: self.attention(y, source, mask), self.attention_norm)
-    return self.add(x, self.feed_forward, self.feed_forward_norm)  # type: ignore[no-any-return]
-
-
-exercise.mistake(
-    "in pre-norm only the queries are normalised",
-    "In self-attention, queries, keys and values come from the same tensor, and that is norm(x).",
-    _with(EncoderLayer, forward=_raw_keys),
-)
-
-
-def _no_norm(self: Any, x: Tensor, part: Callable[[Tensor], Tensor], norm: nn.Module) -> Tensor:
-    return x + part(x)
-
-
-exercise.mistake(
-    "the norms are missing",
-    "Nothing keeps the numbers at one size here. Each of the two parts has a norm.",
-    _with(EncoderLayer, add=_no_norm),
-)
-
-
-def _one_norm(self: Any, x: Tensor, mask: Tensor | None = None) -> Tensor:
-    x = self.add(x, lambda y: self.attention(y, y, mask), self.attention_norm)
-    return self.add(x, self.feed_forward, self.attention_norm)  # type: ignore[no-any-return]
-
-
-exercise.mistake(
-    "one norm is used twice",
-    "attention_norm and feed_forward_norm have weights of their own: use each at its place.",
-    _with(EncoderLayer, forward=_one_norm),
-)
-
-
-def _norms_swapped(self: Any, x: Tensor, mask: Tensor | None = None) -> Tensor:
-    x = self.add(x, lambda y: self.attention(y, y, mask), self.feed_forward_norm)
-    return self.add(x, self.feed_forward, self.attention_norm)  # type: ignore[no-any-return]
-
-
-exercise.mistake(
-    "the two norms are exchanged",
-    "attention_norm belongs to the attention, feed_forward_norm to the feed-forward part. Each has weights of its own.",
-    _with(EncoderLayer, forward=_norms_swapped),
-)
-
-
-def _no_feed_forward(self: Any, x: Tensor, mask: Tensor | None = None) -> Tensor:
-    return self.add(x, lambda y: self.attention(y, y, mask), self.attention_norm)  # type: ignore[no-any-return]
-
-
-exercise.mistake(
-    "the feed-forward part is missing",
-    "After the attention and its norm comes the feed-forward part, with its own residual and norm.",
-    _with(EncoderLayer, forward=_no_feed_forward),
-)
-
-
-def _feed_forward_first(self: Any, x: Tensor, mask: Tensor | None = None) -> Tensor:
-    x = self.add(x, self.feed_forward, self.feed_forward_norm)
-    return self.add(x, lambda y: self.attention(y, y, mask), self.attention_norm)  # type: ignore[no-any-return]
-
-
-exercise.mistake(
-    "the feed-forward part comes first",
-    "First the tokens read each other (attention), then each token thinks for itself (feed-forward).",
-    _with(EncoderLayer, forward=_feed_forward_first),
-)
-
-
-def _layer_without_mask(self: Any, x: Tensor, mask: Tensor | None = None) -> Tensor:
-    return EncoderLayer.forward(self, x)
-
-
-exercise.mistake(
-    "the mask is not used",
-    "The layer takes a mask and must hand it on: self.attention(x, x, mask).",
-    _with(EncoderLayer, forward=_layer_without_mask),
-)

@@ -60,16 +60,6 @@ def scaled_dot_product_attention(query: Tensor, key: Tensor, value: Tensor, mask
     return weights @ value, weights
 
 
-def _attended(scores: Tensor, value: Tensor, mask: Tensor | None) -> Pair:
-    weights = torch.softmax(scores if mask is None else scores + mask, dim=-1)
-    return weights @ value, weights
-
-
-def _zero_blocks(query: Tensor, key: Tensor, value: Tensor, mask: Tensor | None = None) -> Pair:
-    scores = query @ key.mT / math.sqrt(query.size(-1))
-    return _attended(scores if mask is None else scores.masked_fill(mask == 0, -INF), value, None)
-
-
 def split_heads(x: Tensor, n_heads: int) -> Tensor:
     b, n, d = x.shape
     return x.reshape(b, n, n_heads, d // n_heads).transpose(1, 2)
@@ -80,22 +70,12 @@ def merge_heads(x: Tensor) -> Tensor:
     return x.transpose(1, 2).reshape(b, n, h * width)
 
 
-def _split_reshaped(x: Tensor, n_heads: int) -> Tensor:
-    b, n, d = x.shape
-    return x.reshape(b, n_heads, n, d // n_heads)
-
-
 def _counted(*shape: int, rng: random.Random | None = None) -> Tensor:
     """Returns a tensor of different whole numbers as floats: in order, or shuffled."""
     numbers = list(range(math.prod(shape)))
     if rng is not None:
         rng.shuffle(numbers)
     return torch.tensor(numbers, dtype=torch.float32).reshape(shape)
-
-
-def _merge_reshaped(x: Tensor) -> Tensor:
-    b, h, n, width = x.shape
-    return x.reshape(b, n, h * width)
 
 
 class FeedForward(nn.Sequential):
@@ -124,11 +104,6 @@ class MultiHeadAttention(nn.Module):
         mixed, _ = scaled_dot_product_attention(query, key, value, mask)
         projected: Tensor = self.output(merge_heads(mixed))
         return projected
-
-
-def _with(base: type[nn.Module], **methods: Callable[..., Any]) -> Callable[..., Any]:
-    """Returns a class like `base` with other methods."""
-    return type(base.__name__, (base,), methods)
 
 
 @cache
@@ -191,43 +166,6 @@ class EncoderLayer(nn.Module):
     def forward(self, x: Tensor, mask: Tensor | None = None) -> Tensor:
         x = self.add(x, lambda y: self.attention(y, y, mask), self.attention_norm)
         return self.add(x, self.feed_forward, self.feed_forward_norm)
-
-
-def _no_residual(self: Any, x: Tensor, part: Callable[[Tensor], Tensor], norm: nn.Module) -> Tensor:
-    return part(norm(x)) if self.norm_first else norm(part(x))
-
-
-def _residual_around(*kept: str) -> Callable[..., Tensor]:
-    """Returns an `add` with a residual around some parts only, told by the names of their norms."""
-
-    def add(self: Any, x: Tensor, part: Callable[[Tensor], Tensor], norm: nn.Module) -> Tensor:
-        whole = any(norm is getattr(self, name) for name in kept)
-        return EncoderLayer.add(self, x, part, norm) if whole else _no_residual(self, x, part, norm)
-
-    return add
-
-
-def _always_post(self: Any, x: Tensor, part: Callable[[Tensor], Tensor], norm: nn.Module) -> Tensor:
-    return norm(x + part(x))  # type: ignore[no-any-return]
-
-
-def _always_pre(self: Any, x: Tensor, part: Callable[[Tensor], Tensor], norm: nn.Module) -> Tensor:
-    return x + part(norm(x))
-
-
-def _orders_swapped(self: Any, x: Tensor, part: Callable[[Tensor], Tensor], norm: nn.Module) -> Tensor:
-    return norm(x + part(x)) if self.norm_first else x + part(norm(x))
-
-
-def _norm_before_sum(self: Any, x: Tensor, part: Callable[[Tensor], Tensor], norm: nn.Module) -> Tensor:
-    return x + part(norm(x)) if self.norm_first else x + norm(part(x))
-
-
-def _normed_residual(self: Any, x: Tensor, part: Callable[[Tensor], Tensor], norm: nn.Module) -> Tensor:
-    if self.norm_first:
-        x = norm(x)
-        return x + part(x)
-    return norm(x + part(x))  # type: ignore[no-any-return]
 
 
 def _layer_build(d: int, h: int, f: int, norm_first: bool = False) -> dict[str, Any]:

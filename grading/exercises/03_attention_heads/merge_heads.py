@@ -8,7 +8,7 @@ from grading.definitions.definition import Definition
 from grading.exercises.draws import Draw
 from tutor.checking.answers import Question
 
-from ._common import _counted, _merge_reshaped, merge_heads
+from ._common import _counted, merge_heads
 
 exercise = Definition(minutes=5, difficulty=1, trains=True)
 exercise.reference(merge_heads)
@@ -61,44 +61,3 @@ exercise.large += [Question((_counted(1, 2, 300, 2),))]
 )
 def _(rng, b, h, n, width):
     return Question((_counted(b, h, n, width, rng=rng),)) if b * h * n * width < 3000 else None
-
-
-exercise.mistake(
-    "reshaped without a transpose",
-    "The tokens must stand before the heads again when you reshape: transpose(1, 2) first, otherwise pieces of "
-    "different tokens end up in one row.",
-    _merge_reshaped,
-)
-
-
-@exercise.mistake("the numbers of the heads alternate")
-def _(x):
-    """Each head's d/h numbers stay together: bring the axes into the order (b, n, h, d/h) before the reshape."""
-    return x.permute(0, 2, 3, 1).flatten(2)
-
-
-@exercise.mistake("the heads are averaged")
-def _(x):
-    """Nothing is added up: the heads stand side by side, and the row of a token has d numbers again."""
-    return x.mean(dim=1)
-
-
-@exercise.mistake("the heads are added")
-def _(x):
-    """Nothing is added up: the heads stand side by side, and the row of a token has d numbers again."""
-    return x.sum(dim=1)
-
-
-@exercise.mistake("the heads stand one below the other")
-def _(x):
-    """Each token must have one row of d numbers: put the heads side by side, along the last axis."""
-    return x.flatten(1, 2)
-
-
-@exercise.mistake("view after a transpose")
-def _(x):
-    """A transpose only changes how the numbers are read, and `view` needs them in their new order in memory. Use
-    reshape, which copies them where it must, or call contiguous() before view.
-    """
-    b, h, n, width = x.shape
-    return x.transpose(1, 2).view(b, n, h * width)

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import math
 import random
-from collections.abc import Callable
 from itertools import repeat
 
 import torch
@@ -14,7 +13,7 @@ from grading.definitions.definition import Definition
 from grading.exercises.draws import Draw, until
 from tutor.checking.answers import Question
 
-from ._common import Pair, _attended, _bias, _blocked, _numbers, _zero_blocks, scaled_dot_product_attention
+from ._common import _bias, _blocked, _numbers, scaled_dot_product_attention
 
 exercise = Definition(
     minutes=12,
@@ -31,13 +30,6 @@ exercise = Definition(
     ),
 )
 exercise.reference(scaled_dot_product_attention)
-
-
-def _scaled_by(divisor: Callable[[Tensor, Tensor, Tensor], float]) -> Callable[..., Pair]:
-    def answer(query: Tensor, key: Tensor, value: Tensor, mask: Tensor | None = None) -> Pair:
-        return _attended(query @ key.mT / divisor(query, key, value), value, mask)
-
-    return answer
 
 
 def _attention_inputs(
@@ -219,110 +211,3 @@ def _(rng, level, apart, n):
     steps = torch.randint(3, (n, 5), generator=torch.Generator().manual_seed(seed))
     mask = level - math.copysign(apart, level) * steps / 2
     return _attention_inputs((), n, 5, 4, 2, seed, mask)
-
-
-exercise.mistake(
-    "the scale is missing",
-    "Dot products grow with the width. Divide the scores by the square root of d before the softmax.",
-    _scaled_by(lambda query, key, value: 1.0),
-)
-
-exercise.mistake(
-    "divided by d in place of its square root",
-    "The standard deviation of a score is sqrt(d), the root of its variance d. Divided by d, the weights are "
-    "nearly equal and attention attends to nothing.",
-    _scaled_by(lambda query, key, value: query.size(-1)),
-)
-
-exercise.mistake(
-    "divided by the length",
-    "The number of keys has nothing to do with the size of a score: a score is a sum over the d numbers of a "
-    "query. Divide by the root of the last axis of the query.",
-    _scaled_by(lambda query, key, value: key.size(-2)),
-)
-
-exercise.mistake(
-    "divided by the square root of the length",
-    "The root is right, the size is not: a score is a sum over the d numbers of a query, not over the keys. "
-    "Take the last axis of the query.",
-    _scaled_by(lambda query, key, value: math.sqrt(key.size(-2))),
-)
-
-exercise.mistake(
-    "the width of the values is used for the scale",
-    "The scores are made of queries and keys; the values take no part in them and may have another width.",
-    _scaled_by(lambda query, key, value: math.sqrt(value.size(-1))),
-)
-
-exercise.mistake(
-    "multiplied by the square root of d",
-    "The scores are already too large for the softmax: divide them.",
-    _scaled_by(lambda query, key, value: 1 / math.sqrt(query.size(-1))),
-)
-
-
-@exercise.mistake("the batch is transposed too (key.T)")
-def _(query, key, value, mask=None):
-    """`.T` turns all axes around, the batch included: right for a single matrix only. Exchange the last two:
-    key.transpose(-2, -1).
-    """
-    turned = key.permute(*range(key.dim() - 1, -1, -1))  # what key.T does to more than two axes
-    return _attended(query @ turned / math.sqrt(query.size(-1)), value, mask)
-
-
-@exercise.mistake("softmax over the queries")
-def _(query, key, value, mask=None):
-    """Each query shares its attention over the keys: the softmax runs along the keys, the last axis of scores (n, m).
-    Where yours lie as (m, n), this is not the last axis.
-    """
-    scores = query @ key.mT / math.sqrt(query.size(-1))
-    weights = torch.softmax(scores if mask is None else scores + mask, dim=-2)
-    return weights @ value, weights
-
-
-@exercise.mistake("the mask is not used")
-def _(query, key, value, mask=None):
-    """Without the mask every query still sees every key. Add it to the scores before the softmax."""
-    return scaled_dot_product_attention(query, key, value)
-
-
-@exercise.mistake("the mask comes after the softmax")
-def _(query, key, value, mask=None):
-    """What is blocked has already taken its share, so rows no longer sum to 1. Mask first, then softmax."""
-    weights = scaled_dot_product_attention(query, key, value)[1]
-    weights = weights if mask is None else weights * torch.exp(mask)
-    return weights @ value, weights
-
-
-@exercise.mistake("the mask is scaled too")
-def _(query, key, value, mask=None):
-    """Minus infinity does not mind, but a finite bias does: scale the scores first, then add the mask."""
-    scores = query @ key.mT if mask is None else query @ key.mT + mask
-    return _attended(scores / math.sqrt(query.size(-1)), value, None)
-
-
-exercise.mistake(
-    "0 in the mask is taken for blocked",
-    "Many programs write masked_fill(mask == 0, -1e9), for masks of 1 and 0. In ours 0 means allowed and minus "
-    "infinity blocked: just add it to the scores.",
-    _zero_blocks,
-)
-
-
-@exercise.mistake("the scores are returned in place of the weights")
-def _(query, key, value, mask=None):
-    """The second result must be what the softmax makes of the scores: rows that sum to 1."""
-    scores = query @ key.mT / math.sqrt(query.size(-1))
-    scores = scores if mask is None else scores + mask
-    return torch.softmax(scores, dim=-1) @ value, scores
-
-
-@exercise.mistake("the exponential overflows")
-def _(query, key, value, mask=None):
-    """exp(89) is infinite in these numbers, and exp(-104) is 0: the weights become NaN. `torch.softmax` takes the
-    largest score of a row off first.
-    """
-    scores = query @ key.mT / math.sqrt(query.size(-1))
-    powers = torch.exp(scores if mask is None else scores + mask)
-    weights = powers / powers.sum(dim=-1, keepdim=True)
-    return weights @ value, weights

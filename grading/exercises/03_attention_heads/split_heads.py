@@ -9,7 +9,7 @@ from grading.definitions.definition import Definition
 from grading.exercises.draws import Draw
 from tutor.checking.answers import Question
 
-from ._common import _counted, _split_reshaped, split_heads
+from ._common import _counted, split_heads
 
 # A tensor filled head by head is no mistake: it need not stay in double precision.
 exercise = Definition(
@@ -99,37 +99,3 @@ exercise.large += [_split(1, 300, 2, 2)]
 )
 def _(rng, b, n, h, width):
     return _split(b, n, h, width, rng) if b * n * h * width < 3000 else None
-
-
-exercise.mistake(
-    "reshaped without a transpose",
-    "The shape is right, the content is not: a reshape goes on reading the numbers in their old order, so "
-    "that a head gets ALL numbers of a few tokens. Reshape to (b, n, h, d/h), then transpose(1, 2).",
-    _split_reshaped,
-)
-
-
-@exercise.mistake("each head takes every h-th number")
-def _(x, n_heads):
-    """The last axis is cut into h pieces of d/h neighbours: reshape to (b, n, h, d/h), not to (b, n, d/h, h)."""
-    b, n, d = x.shape
-    return x.reshape(b, n, d // n_heads, n_heads).permute(0, 3, 1, 2)
-
-
-@exercise.mistake("the heads stand after the tokens")
-def _(x, n_heads):
-    """(b, n, h, d/h) is half of the way. Exchange the axes 1 and 2, so that each head has an n x d/h matrix."""
-    return split_heads(x, n_heads).transpose(1, 2)
-
-
-@exercise.mistake("the number of heads and their width are exchanged")
-def _(x, n_heads):
-    """There are h heads with d/h numbers each: reshape to (b, n, h, d/h)."""
-    b, n, d = x.shape
-    return x.reshape(b, n, d // n_heads, n_heads).transpose(1, 2)
-
-
-@exercise.mistake("heads and sentences share one axis")
-def _(x, n_heads):
-    """Some programs do that, with (b * h, n, d/h). Here the heads keep an axis of their own."""
-    return split_heads(x, n_heads).flatten(0, 1)

@@ -29,10 +29,6 @@ def tensor_shapes(b: int, n: int, d: int, h: int) -> Shapes:
     }
 
 
-def _shapes(b: int, n: int, d: int, h: int, **changed: tuple[int, ...]) -> Shapes:
-    return tensor_shapes(b, n, d, h) | changed
-
-
 def _draw_shapes(*entries: str) -> Draw:
     def draw(rng: random.Random) -> list[Question]:
         b, n, h, width = rng.sample(range(2, 18), 4)  # all four different
@@ -88,53 +84,3 @@ exercise.add(
 @exercise.corners("scores and weights", b=(1, range(33, 36)), n=(1, range(65, 70)), h=(1, range(33, 36)), width=(1, 2))
 def _(rng, b, n, h, width):
     return Question((b, n, h * width, h), entries=("scores", "weights"))
-
-
-@exercise.mistake("d and d/h are mixed up: each head is as wide as the model")
-def _(b, n, d, h):
-    """The heads share the d numbers of a token: each gets d/h of them. h heads of width d would need h times the work
-    and the memory.
-    """
-    full = {"query_heads": (b, h, n, d), "key_heads_turned": (b, h, d, n), "mixed": (b, h, n, d)}
-    return _shapes(b, n, d, h, **full)
-
-
-@exercise.mistake("d and d/h are mixed up: the merged heads are as wide as one head")
-def _(b, n, d, h):
-    """Merging puts the h heads of width d/h side by side again: h times d/h is d."""
-    return _shapes(b, n, d, h, merged=(b, n, d // h), output=(b, n, d // h))
-
-
-@exercise.mistake("the number of heads and their width are exchanged")
-def _(b, n, d, h):
-    """There are h heads with d/h numbers each, not d/h heads with h numbers each."""
-    w = d // h
-    swapped = {"query_heads": (b, w, n, h), "key_heads_turned": (b, w, h, n), "mixed": (b, w, n, h)}
-    return _shapes(b, n, d, h, **swapped, scores=(b, w, n, n), weights=(b, w, n, n))
-
-
-@exercise.mistake("the heads stand after the tokens")
-def _(b, n, d, h):
-    """The last two axes must be token and number, so that the matrix product pairs tokens with tokens: (b,
-    h, n, d/h).
-    """
-    w = d // h
-    return _shapes(b, n, d, h, query_heads=(b, n, h, w), key_heads_turned=(b, n, w, h), mixed=(b, n, h, w))
-
-
-@exercise.mistake("all heads share one square of scores")
-def _(b, n, d, h):
-    """Every head has scores of its own, that is what a head is: one n x n square for each of the h heads."""
-    return _shapes(b, n, d, h, scores=(b, n, n), weights=(b, n, n))
-
-
-@exercise.mistake("scores compare numbers in place of tokens")
-def _(b, n, d, h):
-    """A score belongs to a pair of tokens: the product sums over the d/h numbers, and n x n remains."""
-    return _shapes(b, n, d, h, scores=(b, h, d // h, d // h), weights=(b, h, d // h, d // h))
-
-
-@exercise.mistake("the key is not turned")
-def _(b, n, d, h):
-    """For the product query @ key the last two axes of the key change places: (b, h, d/h, n)."""
-    return _shapes(b, n, d, h, key_heads_turned=(b, h, n, d // h))

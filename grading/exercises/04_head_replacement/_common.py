@@ -2,14 +2,11 @@
 
 from __future__ import annotations
 
-import copy
 import random
 from typing import Any
 
 import torch
-from torch import nn
 
-from helpers.models import Classifier
 from helpers.vocabulary import PAD, SOS
 from tutor.checking.plain import Model
 
@@ -41,12 +38,6 @@ OTHER_OPTIONS: list[dict[str, Any]] = [  # that no default has: a base built ane
 
 def _other_options(rng: random.Random) -> dict[str, Any]:
     return rng.choice(OTHER_OPTIONS)
-
-
-def _classifier_with_head(model: Any, inputs: int, outputs: int, bias: bool = True) -> nn.Module:
-    changed = Classifier(copy.deepcopy(model.base), outputs)  # the new head comes after it, as in most answers:
-    changed.head = nn.Linear(inputs, outputs, bias)  # so it has the random numbers that theirs has
-    return changed
 
 
 THEN = (TOKENS, LENGTHS)

@@ -2,11 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
 from dataclasses import replace
 from typing import Any
-
-from torch import nn
 
 from grading.definitions.definition import Definition
 from grading.exercises.draws import seed_from
@@ -14,7 +11,7 @@ from helpers.models import Classifier
 from tutor.checking.answers import Question
 from tutor.checking.plain import Model
 
-from ._common import THEN, _classifier, _classifier_with_head, _other_options
+from ._common import THEN, _classifier, _other_options
 
 exercise = Definition(minutes=5, difficulty=1)
 
@@ -27,18 +24,6 @@ def freeze_base(model: Classifier) -> Classifier:
 
 def _freeze_ask(model: Model, **settings: Any) -> Question:
     return Question((model,), changes=(0,), **settings)
-
-
-def _freezing(chosen: Callable[[str], bool]) -> Callable[[Any], Any]:
-    """Returns an answer that freezes the parameters whose names are chosen, and leaves all others as they are."""
-
-    def freeze(model: Any) -> Any:
-        for name, parameter in model.named_parameters():
-            if chosen(name):
-                parameter.requires_grad_(False)
-        return model
-
-    return freeze
 
 
 LEARNED = {"positions": "learned", "norm_first": True, "n_layers": 2}
@@ -114,70 +99,3 @@ def _(rng):
 def _(rng, layers, n_classes):
     model = _classifier(seed_from(rng), n_classes, n_layers=layers, d_model=2, n_heads=1)
     return _freeze_ask(model, probe="parameters", entries=("head*", "base.embedding*", "*query.weight", "*norm*"))
-
-
-@exercise.mistake("nothing is frozen")
-def _(model):
-    """Every parameter of the model that comes back still learns. A frozen copy freezes only itself, no_grad() only what
-    runs inside of it, and eval() turns off dropout. A module has no flag of its own: `model.base.requires_grad = False`
-    only makes a new attribute. Use requires_grad_(False), or set the flag of each parameter.
-    """
-    return model
-
-
-@exercise.mistake("the base comes back without its head")
-def _(model):
-    """Return the whole model: model, and not model.base."""
-    return model.base.requires_grad_(False)
-
-
-exercise.mistake(
-    "the head is frozen too", "Nothing can learn any more. Freeze model.base, not model.", _freezing(lambda name: True)
-)
-
-exercise.mistake(
-    "the head is frozen in place of the base",
-    "It is the other way round: the new head starts from random numbers and must learn.",
-    _freezing(lambda name: name.startswith("head.")),
-)
-
-
-@exercise.mistake("the norms still learn")
-def _(model):
-    """Layer norms have a weight and a bias of D numbers each, and they are part of the base."""
-    for module in model.base.modules():
-        if isinstance(module, nn.Linear | nn.Embedding):
-            module.requires_grad_(False)
-    return model
-
-
-exercise.mistake(
-    "the embedding still learns",
-    "base.layers is not the whole base: the embedding is the largest part of it.",
-    _freezing(lambda name: name.startswith("base.layers.")),
-)
-
-exercise.mistake(
-    "only the embedding is frozen",
-    "The embedding is the largest part of the base, but its layers learn as well.",
-    _freezing(lambda name: name == "base.embedding.weight"),
-)
-
-exercise.mistake(
-    "the biases of the base still learn",
-    "A parameter called bias is a parameter too.",
-    _freezing(lambda name: name.startswith("base.") and name.endswith("weight")),
-)
-
-exercise.mistake(
-    "learned positions still learn",
-    "base.position is a parameter of the base itself and belongs to none of its parts: loop over "
-    "base.parameters(), which knows them all.",
-    _freezing(lambda name: name.startswith("base.") and name != "base.position"),
-)
-
-
-@exercise.mistake("the head is a new one")
-def _(model):
-    """Return the model that came, or a copy of it: Classifier(...) makes another head, with random weights."""
-    return _classifier_with_head(freeze_base(model), model.head.in_features, model.head.out_features)

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import random
-from collections.abc import Callable
 from dataclasses import replace
 
 import torch
@@ -43,11 +42,6 @@ def _draw_padded(low: int, texts: tuple[int, int], spare: int) -> Draw:
         ]
 
     return draw
-
-
-def _row(place: Callable[[Tensor, Tensor], Tensor]) -> Callable[[Tensor, Tensor], Tensor]:
-    """Returns an answer that takes from each text the row at `place(hidden, lengths)`."""
-    return lambda hidden, lengths: hidden[torch.arange(len(hidden)), place(hidden, lengths)]
 
 
 @exercise.stage(
@@ -118,69 +112,3 @@ def _(rng, b, n, last):
         return None
     lengths = {"the first place": [1] * b, "the last place": [n] * b, "any": [rng.randint(1, n) for _ in range(b)]}
     return Question((_hidden(b, n, 2, rng.randrange(10**6)), torch.tensor(lengths[last])))
-
-
-@exercise.mistake("the last row of the batch, which is mostly padding")
-def _(hidden, lengths):
-    """hidden[:, -1] is the last real token of the longest text only. For all the others it is a row of <pad>."""
-    return hidden[:, -1]
-
-
-exercise.mistake(
-    "one row too far: the first padding",
-    "Places are counted from 0: a text of 3 tokens ends at place 2. At place 3 the padding begins, or the batch ends.",
-    _row(lambda hidden, lengths: lengths),
-)
-
-exercise.mistake(
-    "one row too far, and held inside the batch",
-    "Places are counted from 0: a text of 3 tokens ends at place 2. Clamping only hides the error for the "
-    "longest text.",
-    _row(lambda hidden, lengths: lengths.clamp(max=hidden.shape[1] - 1)),
-)
-
-exercise.mistake(
-    "one row too early",
-    "This is the last token but one. A text of 3 tokens ends at place 2.",
-    _row(lambda hidden, lengths: lengths - 2),
-)
-
-
-@exercise.mistake("texts and places are exchanged")
-def _(hidden, lengths):
-    """hidden is (b, n, d), the texts first: hidden[texts, places], and not hidden[places, texts]."""
-    return hidden[lengths - 1, torch.arange(len(hidden))]
-
-
-@exercise.mistake("every text is read at the places of all texts")
-def _(hidden, lengths):
-    """hidden[:, places] gives a table of every text with every place, (b, b, d). Pair them: hidden[torch.arange(b),
-    places].
-    """
-    return hidden[:, lengths - 1]
-
-
-@exercise.mistake("the length of the first text for all")
-def _(hidden, lengths):
-    """Every text has a length of its own, lengths[k]."""
-    return hidden[:, int(lengths[0]) - 1]
-
-
-@exercise.mistake("the mean of all rows, padding included")
-def _(hidden, lengths):
-    """The padding takes part in this mean, and the question is for one row."""
-    return hidden.mean(dim=1)
-
-
-@exercise.mistake("the mean of the real rows")
-def _(hidden, lengths):
-    """Mean pooling is another rule, with which section 7 compares. Here only the last real token counts: in a causal
-    model it is the one that has read everything.
-    """
-    return torch.stack([rows[:length].mean(dim=0) for rows, length in zip(hidden, lengths.tolist(), strict=True)])
-
-
-@exercise.mistake("the first row")
-def _(hidden, lengths):
-    """Row 0 is <sos>, which in a causal model has seen nothing but itself."""
-    return hidden[:, 0]

@@ -8,16 +8,19 @@ from dataclasses import replace
 from typing import Any
 
 import torch
-from torch import Tensor, nn
 
 from grading.definitions.definition import Definition
 from grading.exercises.draws import Draw, both, seed_from
-from helpers.models import Classifier, LanguageModel, TransformerBase
+from helpers.models import (
+    Classifier,
+    LanguageModel,
+    TransformerBase,  # noqa: F401 - known mistakes use it
+)
 from helpers.vocabulary import PAD, SOS
 from tutor.checking.answers import Question
 from tutor.checking.building import build
 
-from ._common import OTHER_OPTIONS, THEN, _classifier_with_head, _language_model
+from ._common import OTHER_OPTIONS, THEN, _language_model
 
 exercise = Definition(
     minutes=20,
@@ -174,94 +177,3 @@ def _(rng, n_classes, layers):
 def _(rng, layers, d_model):
     model = _language_model(seed_from(rng), n_layers=layers, d_model=d_model, n_heads=1)
     return Question((model, 3), follow_up=THEN, part="base")
-
-
-@exercise.mistake("the old model is changed")
-def _(model, n_classes):
-    """The language model is no longer what it was: it has lost its head, or it no longer learns. Leave it alone and
-    work on a copy.
-    """
-    changed = replace_head(model, n_classes)
-    del model.head
-    return changed
-
-
-class _LastRow(Classifier):
-    def forward(self, tokens: Tensor, padding: Tensor | None = None) -> Tensor:
-        logits: Tensor = self.head(self.base(tokens, padding)[:, -1])
-        return logits
-
-
-@exercise.mistake("the head reads the last row")
-def _(model, n_classes):
-    """The last row is padding for most texts. Take the last real token, as in section 3: pass the lengths on."""
-    return _LastRow(copy.deepcopy(model.base), n_classes)
-
-
-@exercise.mistake("the head is exchanged inside the old model")
-def _head_exchanged_in_place(model: Any, n_classes: int) -> nn.Module:
-    """The language model has lost its head and can no longer write; and what comes back still gives one row per token.
-    Make a new Classifier around a copy of the base.
-    """
-    model.head = nn.Linear(model.base.d_model, n_classes)
-    return model  # type: ignore[no-any-return]
-
-
-@exercise.mistake("still a language model: one row for each token")
-def _(model, n_classes):
-    """A head of the right width is not enough: LanguageModel applies it to every token, (b, n, C). A Classifier reads
-    the last real token, (b, C).
-    """
-    return _head_exchanged_in_place(copy.deepcopy(model), n_classes)
-
-
-@exercise.mistake("the base is shared with the old model")
-def _(model, n_classes):
-    """Both models hold the same parameters: training the classifier would ruin the language model without a word. Copy
-    the base with copy.deepcopy.
-    """
-    return Classifier(model.base, n_classes)
-
-
-@exercise.mistake("the base is a new one")
-def _(model, n_classes):
-    """A base that is built anew starts from random numbers: everything the language model has learned is lost. Copy the
-    base that you were given.
-    """
-    old = model.base
-    fresh = TransformerBase(old.embedding.num_embeddings, old.d_model, len(old.layers), old.n_heads)
-    return Classifier(fresh, n_classes)
-
-
-@exercise.mistake("always two classes")
-def _(model, n_classes):
-    """The new head has 2 outputs whatever n_classes says: pass it on to Classifier."""
-    return Classifier(copy.deepcopy(model.base))
-
-
-@exercise.mistake("the head still has one output for each word")
-def _(model, n_classes):
-    """The new head has V outputs in place of n_classes."""
-    return Classifier(copy.deepcopy(model.base), model.head.out_features)
-
-
-@exercise.mistake("the head does not expect D numbers")
-def _(model, n_classes):
-    """The head reads a hidden state of model.base.d_model numbers. This is not V, the outputs of the old head, nor
-    always 48, the width of the notebook's own model.
-    """
-    return _classifier_with_head(model, model.head.out_features, n_classes)
-
-
-@exercise.mistake("the head has no bias")
-def _(model, n_classes):
-    """The new head has n_classes * D numbers; a Linear also has a bias for each class."""
-    return _classifier_with_head(model, model.base.d_model, n_classes, bias=False)
-
-
-@exercise.mistake("the base is frozen already")
-def _(model, n_classes):
-    """Freezing is a decision of its own, the subject of section 6. Here everything shall be able to learn."""
-    changed = replace_head(model, n_classes)
-    changed.base.requires_grad_(False)
-    return changed

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import math
 import random
 from collections.abc import Callable
 from dataclasses import replace
@@ -11,7 +10,6 @@ from typing import Any
 import sympy
 from sympy import Expr
 
-from grading.definitions.definition import Mistake
 from grading.exercises.draws import Draw
 from tutor.checking.answers import Question
 from tutor.checking.plain import Model
@@ -91,10 +89,6 @@ def _draw_edges(symbols: str = "VDFMACL", *, any_f: bool = False, **settings: An
     return draw
 
 
-def _formula(expression: Any) -> Callable[[], Any]:
-    return lambda: expression
-
-
 def count_parameters(model: Any, trainable_only: bool = False) -> int:
     numbers = (p for p in model.parameters() if p.requires_grad or not trainable_only)
     return sum(p.numel() for p in numbers)
@@ -148,15 +142,6 @@ def _draw_models(make: Callable[[random.Random], list[tuple[Any, ...]]]) -> Draw
     return lambda rng: [Question(inputs) for inputs in make(rng)]
 
 
-def _buffers(model: Any) -> int:
-    return sum(math.prod(b.shape) for b in model.buffers())
-
-
-def _shared_twice(model: Any, trainable_only: bool = False) -> int:
-    named = model.named_parameters(remove_duplicate=False)
-    return sum(p.numel() for _, p in named if p.requires_grad or not trainable_only)
-
-
 ATTENTION, FEED_FORWARD, NORMS = 4 * (D**2 + D), 2 * D * F + F + D, 4 * D
 BLOCK = 6 * D**2 + 10 * D  # a layer at F = D
 
@@ -166,73 +151,3 @@ def layer_total() -> Expr:
 
 
 EMBEDDING, HEAD = V * D, C * (D + 1)
-ONE_NORM, NO_BIASES = 6 * D**2 + 8 * D, 6 * D**2 + 4 * D
-HEADS_MULTIPLY = A * ATTENTION + 2 * (D**2 + D) + NORMS
-
-
-def _whole_model_mistakes(head: Expr) -> list[Mistake]:
-    """Returns the mistakes that both whole models share; `head` is the right formula of their head."""
-    rest, outputs = EMBEDDING + M * BLOCK, sympy.expand(head).coeff(D)
-    return [
-        Mistake(
-            "the head bias is lost",
-            "The head adds one number to each of its outputs: a weight of D numbers and a bias for each.",
-            _formula(rest + outputs * D),
-        ),
-        Mistake(
-            "the bias of the head is one number",
-            "The head has one bias for each of its outputs.",
-            _formula(rest + outputs * D + 1),
-        ),
-        Mistake(
-            "the bias of the head has D numbers",
-            "The head has one bias for each of its outputs, not for each of its inputs.",
-            _formula(rest + outputs * D + D),
-        ),
-        Mistake(
-            "the head is lost",
-            "After the last layer a Linear turns D numbers into the scores: it has weights too.",
-            _formula(rest),
-        ),
-        Mistake(
-            "positions are counted",
-            "Sinusoidal positions are computed once and kept in a buffer; nothing trains them.",
-            _formula(rest + head + L * D),
-        ),
-        Mistake(
-            "one layer is counted",
-            "There are M layers, each with its own weights.",
-            _formula(EMBEDDING + BLOCK + head),
-        ),
-        Mistake(
-            "2D is missing in each layer, such as one norm",
-            "You have 8D in place of 10D in each layer: there are two norms, of 2D numbers each (and the two biases of "
-            "the feed-forward part are 2D as well).",
-            _formula(EMBEDDING + M * ONE_NORM + head),
-        ),
-        Mistake(
-            "biases are lost in the layers",
-            "All six Linears of a layer have a bias.",
-            _formula(EMBEDDING + M * NO_BIASES + head),
-        ),
-        Mistake(
-            "biases and norms are counted once for all layers",
-            "Each of the M layers has its own biases and norms: M multiplies all of a layer, M * (6*D**2 + 10*D).",
-            _formula(EMBEDDING + M * 6 * D**2 + 10 * D + head),
-        ),
-        Mistake(
-            "the heads multiply query, key and value",
-            "Heads split the width D among them; the number of weights does not depend on A.",
-            _formula(EMBEDDING + M * (BLOCK + 3 * (A - 1) * (D**2 + D)) + head),
-        ),
-        Mistake(
-            "the heads multiply the weights",
-            "Heads split the width D among them; the number of weights does not depend on A.",
-            _formula(EMBEDDING + M * HEADS_MULTIPLY + head),
-        ),
-        Mistake(
-            "a norm after the last layer is counted",
-            "Ours is a post-norm model (section 3.1 of the paper): nothing follows the last layer but the head.",
-            _formula(rest + head + 2 * D),
-        ),
-    ]

@@ -12,17 +12,12 @@ from ._common import (
     BLOCK,
     EMBEDDING,
     HEAD,
-    D,
-    L,
     M,
-    V,
     _draw_edges,
     _draw_points,
     _draw_small,
     _edges,
-    _formula,
     _point,
-    _whole_model_mistakes,
 )
 
 exercise = Definition(minutes=5, difficulty=1)
@@ -53,33 +48,3 @@ def _(rng):
 def _(rng):
     """Embedding, M layers, and a head with C outputs in place of V."""
     return both(_draw_points(4, "C"), _draw_edges())(rng)
-
-
-exercise.mistakes += _whole_model_mistakes(HEAD)
-
-
-exercise.mistake("the embedding is lost", "Each of the V words has a vector of D numbers.", _formula(M * BLOCK + HEAD))
-
-exercise.mistake(
-    "the head has V outputs",
-    "A classifier has one output for each class: C, not V.",
-    _formula(EMBEDDING + M * BLOCK + V * (D + 1)),
-)
-
-exercise.mistake(
-    "C is taken to be 2",
-    "A classifier may have any number of classes: write C.",
-    _formula(EMBEDDING + M * BLOCK + 2 * (D + 1)),
-)
-
-exercise.mistake(
-    "the head of the language model is kept",
-    "The head of the language model is taken off, and a new one with C outputs is put on.",
-    _formula(EMBEDDING + M * BLOCK + V * (D + 1) + HEAD),
-)
-
-exercise.mistake(
-    "each word has its own head",
-    "One head serves all positions: the classifier puts it on the last token only.",
-    _formula(EMBEDDING + M * BLOCK + L * HEAD),
-)

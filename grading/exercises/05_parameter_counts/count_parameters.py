@@ -16,12 +16,10 @@ from ._common import (
     TIED_BIASES,
     TIED_IN_ONE,
     _base,
-    _buffers,
     _classifier,
     _draw_models,
     _language_model,
     _shape,
-    _shared_twice,
     _trained,
     count_parameters,
 )
@@ -153,114 +151,3 @@ def _(rng):
 def _(rng, layers, words, trainable_only):
     model = replace(_language_model(vocab_size=words, n_layers=layers), meta=True)
     return Question((model, trainable_only))
-
-
-@exercise.mistake("buffers are counted")
-def _(model, trainable_only=False):
-    """Buffers, such as the table of sinusoidal positions, are stored with the model but never trained: count
-    model.parameters() only.
-    """
-    tensors = [*model.parameters(), *model.buffers()]
-    return sum(t.numel() for t in tensors if t.requires_grad or not trainable_only)
-
-
-@exercise.mistake("buffers are counted, even among what trains")
-def _(model, trainable_only=False):
-    """Buffers, such as the table of sinusoidal positions, never train: count model.parameters() only."""
-    return count_parameters(model, trainable_only) + _buffers(model)
-
-
-@exercise.mistake("what two modules share is counted twice")
-def _(model, trainable_only=False):
-    """Going from module to module gives a matrix again in each that has it. model.parameters() goes through all of them
-    and gives it once.
-    """
-    found = (p for module in model.modules() for p in module.parameters(recurse=False))
-    return sum(p.numel() for p in found if p.requires_grad or not trainable_only)
-
-
-exercise.mistake(
-    "shared weights are counted twice",
-    "The head and the embedding are the same matrix under two names. model.parameters() gives it once.",
-    _shared_twice,
-)
-
-
-@exercise.mistake("counted from the state_dict")
-def _(model, trainable_only=False):
-    """A state_dict lists shared weights under each of their names and does not say what trains. Use
-    model.parameters().
-    """
-    return sum(t.numel() for t in model.state_dict().values())
-
-
-@exercise.mistake("trainable_only is ignored")
-def _(model, trainable_only=False):
-    """With trainable_only=True, leave out each parameter whose requires_grad is False."""
-    return count_parameters(model)
-
-
-@exercise.mistake("frozen parameters are always left out")
-def _(model, trainable_only=False):
-    """Frozen parameters count too, unless trainable_only is True."""
-    return count_parameters(model, True)
-
-
-@exercise.mistake("the frozen parameters are counted in place of the others")
-def _(model, trainable_only=False):
-    """requires_grad is True for a parameter that trains. Keep these."""
-    everything = count_parameters(model)
-    return everything - count_parameters(model, True) if trainable_only else everything
-
-
-@exercise.mistake("trainable_only is turned round")
-def _(model, trainable_only=False):
-    """With trainable_only=True the frozen ones are left out, with False they are counted."""
-    return count_parameters(model, not trainable_only)
-
-
-@exercise.mistake("only matrices are counted: biases and norms are lost")
-def _(model, trainable_only=False):
-    """A bias and the two vectors of a norm are parameters as well, though they have one axis only."""
-    chosen = [p for p in model.parameters() if p.requires_grad or not trainable_only]
-    return sum(p.numel() for p in chosen if p.dim() > 1)
-
-
-@exercise.mistake("biases are lost")
-def _(model, trainable_only=False):
-    """Biases train like all the rest: count them."""
-    named = [(n, p) for n, p in model.named_parameters() if p.requires_grad or not trainable_only]
-    return sum(p.numel() for n, p in named if "bias" not in n)
-
-
-@exercise.mistake("tensors are counted, not numbers")
-def _(model, trainable_only=False):
-    """A matrix of 10 rows and 4 columns is one tensor and 40 parameters: add up p.numel()."""
-    return sum(1 for p in model.parameters() if p.requires_grad or not trainable_only)
-
-
-@exercise.mistake("rows are counted, not numbers")
-def _(model, trainable_only=False):
-    """len(p) is the number of rows. A matrix of 10 rows and 4 columns has 40 numbers: p.numel()."""
-    return sum(len(p) for p in model.parameters() if p.requires_grad or not trainable_only)
-
-
-@exercise.mistake("the sides of a matrix are added, not multiplied")
-def _(model, trainable_only=False):
-    """A matrix of 10 rows and 4 columns has 10 * 4 numbers, not 10 + 4: p.numel()."""
-    return sum(sum(p.shape) for p in model.parameters() if p.requires_grad or not trainable_only)
-
-
-@exercise.mistake("parameters are counted again at every level")
-def _(model, trainable_only=False):
-    """module.parameters() already looks into all the modules inside: do not sum it over model.modules()."""
-    return sum(count_parameters(module, trainable_only) for module in model.modules())
-
-
-@exercise.mistake("learned positions are left out")
-def _(model, trainable_only=False):
-    """Learned positions are trained like the embedding. What decides is not the name: a parameter counts, a buffer does
-    not.
-    """
-    named = [(n, p) for n, p in model.named_parameters() if p.requires_grad or not trainable_only]
-    return sum(p.numel() for n, p in named if "position" not in n)

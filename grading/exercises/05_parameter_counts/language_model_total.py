@@ -13,16 +13,13 @@ from ._common import (
     EMBEDDING,
     HEAD,
     C,
-    D,
     M,
     V,
     _draw_edges,
     _draw_points,
     _draw_small,
     _edges,
-    _formula,
     _point,
-    _whole_model_mistakes,
 )
 
 exercise = Definition(minutes=10, difficulty=1)
@@ -53,20 +50,3 @@ def _(rng):
 def _(rng):
     """One embedding, M layers, one head with a bias for each of the V words."""
     return both(_draw_points(4, "C"), _draw_edges())(rng)
-
-
-exercise.mistakes += _whole_model_mistakes(V * (D + 1))
-
-
-exercise.mistake(
-    "V*D is counted once, and is there twice: in the embedding and in the head",
-    "The embedding has a vector of D numbers for each of the V words, and the head a matrix of V*D numbers of its own: "
-    "here they do not share one.",
-    _formula(M * BLOCK + V * (D + 1)),
-)
-
-exercise.mistake(
-    "the head has C outputs",
-    "The head of a language model scores all V words: the formula has V, D and M in it, and no C.",
-    _formula(EMBEDDING + M * BLOCK + HEAD),
-)

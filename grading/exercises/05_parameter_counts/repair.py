@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import random
-from collections.abc import Callable, Mapping
+from collections.abc import Mapping
 from typing import Any
 
 import sympy
@@ -35,17 +35,6 @@ def repair(claim: dict[str, Expr]) -> tuple[str, Expr]:
 
 def _total(terms: Mapping[str, Expr]) -> Expr:
     return sum(terms.values(), Integer(0))
-
-
-def _with_right(**changes: Expr) -> Callable[[dict[str, Expr]], Any]:
-    """Returns the answer of somebody who takes these terms for right (None when nothing looks wrong)."""
-    right = RIGHT | {name.replace("_", "-"): term for name, term in changes.items()}
-
-    def answer(claim: dict[str, Expr]) -> Any:
-        name = _wrong_term(claim, right)
-        return None if name is None else (name, _total(right))
-
-    return answer
 
 
 def _wrong_claim(name: str, term: Expr, **others: Expr) -> dict[str, Expr]:
@@ -176,74 +165,6 @@ def _(rng, name, heads):
     return _repairs_at_drawn_points(rng, _reordered(_wrong_claim(name, term), rng))[0]
 
 
-@exercise.mistake("formulas are compared by their form")
-def _(claim):
-    """== compares how two formulas are written. Expand their difference and see whether it is 0: sympy.expand(term -
-    right) == 0.
-    """
-    return next(name for name, term in claim.items() if term != RIGHT[name]), _total(RIGHT)
-
-
-@exercise.mistake("the total is not corrected")
-def _(claim):
-    """The name is right, but the total still has the wrong term in it: put the right one in its place."""
-    return _wrong_term(claim), _total(claim)
-
-
-@exercise.mistake("the wrong term is removed, not corrected")
-def _(claim):
-    """Taking the wrong term off leaves a hole: add the right one."""
-    name = _wrong_term(claim)
-    return name, _total(claim) - claim[name]
-
-
-@exercise.mistake("the term alone in place of the total")
-def _(claim):
-    """The second value is the corrected count of the whole model: the sum of all terms."""
-    name = _wrong_term(claim)
-    return name, RIGHT[name]
-
-
-@exercise.mistake("name and total are exchanged")
-def _(claim):
-    """Return the name of the wrong term first, then the corrected total."""
-    return repair(claim)[::-1]
-
-
-@exercise.mistake("only the name")
 def _wrong_term(claim: Mapping[str, Expr], right: Mapping[str, Expr] = RIGHT) -> Any:
     """Return two values: the name of the wrong term and the corrected total."""
     return next((name for name, term in claim.items() if sympy.expand(term - right[name]) != 0), None)
-
-
-@exercise.mistake("only the total")
-def _(claim):
-    """Return two values: the name of the wrong term and the corrected total."""
-    return _total(RIGHT)
-
-
-exercise.mistake(
-    "positions are taken for trainable",
-    "Sinusoidal positions are a buffer: 0 parameters.",
-    _with_right(positions=L * D),
-)
-
-exercise.mistake(
-    "one norm is taken for right",
-    "A layer has two norms of 2D numbers each: 4 M D in all.",
-    _with_right(norms=2 * M * D),
-)
-
-exercise.mistake("a head without bias is taken for right", "The head has C biases.", _with_right(head=C * D))
-
-exercise.mistake(
-    "attention without biases is taken for right",
-    "Each of the four projections has a bias of D numbers.",
-    _with_right(attention=4 * M * D**2),
-)
-
-exercise.mistake(
-    "layers without biases are taken for right",
-    "Each of the six Linears of a layer has a bias of D numbers (at F = D).",
-    _with_right(attention=4 * M * D**2, feed_forward=2 * M * D**2),
-)

@@ -12,12 +12,10 @@ from tutor.checking.plain import Model
 from ._common import (
     PARTS,
     TIED,
-    _buffers,
     _classifier,
     _draw_models,
     _language_model,
     _shape,
-    _shared_twice,
     _trained,
     count_parameters,
 )
@@ -98,86 +96,3 @@ def _(rng):
 def _(rng, layers, words, frozen):
     """Asks also about a model of which nothing trains, and of which everything does."""
     return Question((replace(_classifier(freeze=frozen, vocab_size=words, n_layers=layers), meta=True),))
-
-
-@exercise.mistake("one of the two moments is forgotten")
-def _(model):
-    """You count 12 bytes for a number that trains. Weight, gradient and Adam's *two* moments are 16: the running mean
-    of the gradient and that of its square.
-    """
-    return 4 * count_parameters(model) + 8 * count_parameters(model, True)
-
-
-@exercise.mistake("Adam's moments are forgotten")
-def _(model):
-    """Adam keeps two more numbers for each one that trains: running means of the gradient and of its square."""
-    return 4 * count_parameters(model) + 4 * count_parameters(model, True)
-
-
-@exercise.mistake("only the weights are counted")
-def _(model):
-    """Training keeps a gradient and two moments beside each weight."""
-    return 4 * count_parameters(model)
-
-
-@exercise.mistake("frozen parameters get gradients and moments")
-def _(model):
-    """What is frozen keeps its weights only: 4 bytes and not 16."""
-    return 16 * count_parameters(model)
-
-
-@exercise.mistake("frozen weights take no memory")
-def _(model):
-    """Frozen weights do not train, but they are there: 4 bytes each."""
-    return 16 * count_parameters(model, True)
-
-
-@exercise.mistake("the flag is turned round")
-def _(model):
-    """requires_grad is True for a number that trains: this one takes 16 bytes, a frozen one 4."""
-    return 16 * count_parameters(model) - 12 * count_parameters(model, True)
-
-
-@exercise.mistake("numbers are counted, not bytes")
-def _(model):
-    """A float32 takes 4 bytes."""
-    return count_parameters(model) + 3 * count_parameters(model, True)
-
-
-@exercise.mistake("bits in place of bytes")
-def _(model):
-    """A float32 has 32 bits, which are 4 bytes."""
-    return 32 * count_parameters(model) + 96 * count_parameters(model, True)
-
-
-@exercise.mistake("two bytes for a number")
-def _(model):
-    """A float32 takes 4 bytes; 2 would be a half precision number."""
-    return 2 * count_parameters(model) + 6 * count_parameters(model, True)
-
-
-@exercise.mistake("eight bytes for a number")
-def _(model):
-    """A float32 takes 4 bytes; 8 would be a float64."""
-    return 8 * count_parameters(model) + 24 * count_parameters(model, True)
-
-
-@exercise.mistake("the bytes of the type that the numbers have now")
-def _(model):
-    """The count is in float32, 4 bytes a number, also for a model that comes in another type: do not ask
-    element_size().
-    """
-    kept = [(4 if p.requires_grad else 1) * p.element_size() * p.numel() for p in model.parameters()]
-    return sum(kept)
-
-
-@exercise.mistake("shared weights are counted twice")
-def _(model):
-    """One matrix under two names is one matrix in memory, with one gradient."""
-    return 4 * _shared_twice(model) + 12 * _shared_twice(model, True)
-
-
-@exercise.mistake("buffers are counted")
-def _(model):
-    """Buffers are left out of this count, and they never have a gradient."""
-    return training_bytes(model) + 4 * _buffers(model)

@@ -8,7 +8,7 @@ from sympy import Expr, Integer
 from grading.definitions.definition import Definition
 from tutor.checking.answers import Question
 
-from ._common import BLOCK, NO_BIASES, ONE_NORM, A, D, layer_total
+from ._common import BLOCK, A, D
 
 exercise = Definition(minutes=25, difficulty=3)
 
@@ -171,75 +171,6 @@ def _(rng, heads, written):
     return _claims(claims[written])[0]
 
 
-@exercise.mistake("the list of solve is returned")
 def _solutions(claim: Expr, truth: Expr = BLOCK) -> list[Expr]:
     """sympy.solve gives a list of solutions; return the one in it, with [0]."""
     return list(sympy.solve(sympy.Eq(sympy.expand(claim), sympy.expand(truth)), A))
-
-
-@exercise.mistake("the solution is not looked at")
-def _(claim):
-    """Look at what solve gives: where the list is empty, or its solution contains D, no number of heads makes the claim
-    right for every width. Return None there.
-    """
-    return _solutions(claim)[0]
-
-
-@exercise.mistake("solved at one width only")
-def _(claim):
-    """A claim may be right at D = 200 by chance. Solve with the symbol D, or try several widths."""
-    found = _solutions(claim.subs(D, 200), BLOCK.subs(D, 200))
-    return found[0] if found and found[0].is_Integer and found[0] >= 1 else None
-
-
-@exercise.mistake("compared with a count that has one norm")
-def _(claim):
-    """The right count of a layer has 10D, not 8D: two norms."""
-    return _solutions(claim, ONE_NORM)[0]
-
-
-@exercise.mistake("compared with a count without biases")
-def _(claim):
-    """The right count of a layer has the biases of all six Linears."""
-    return _solutions(claim, NO_BIASES)[0]
-
-
-@exercise.mistake("compared with a count that has one norm, where the claim fits it")
-def _(claim):
-    """The right count of a layer has 10D, not 8D: two norms."""
-    return _guarded(claim, ONE_NORM)
-
-
-@exercise.mistake("compared with a count without biases, where the claim fits it")
-def _(claim):
-    """The right count of a layer has the biases of all six Linears."""
-    return _guarded(claim, NO_BIASES)
-
-
-@exercise.mistake("F is left in the count that the claim is compared with")
-def _(claim):
-    """Claims are about a layer at F = D, and your solution has F in it: put layer_total().subs(F, D) in
-    the equation.
-    """
-    return _solutions(claim, layer_total())[0]
-
-
-@exercise.mistake("None, whatever the claim says")
-def _(claim):
-    """The count of the text is right for one number of heads. If you compare with layer_total(), put F = D in it first:
-    with F in it, no claim is right.
-    """
-
-
-@exercise.mistake("one head, whatever the claim says")
-def _(claim):
-    """Heads do not multiply the weights, that is true. But the question is for which A this claim, wrong as it is,
-    gives the right number.
-    """
-    return 1
-
-
-@exercise.mistake("two heads, whatever the claim says")
-def _(claim):
-    """2 is right for the count of the text. Solve for A: your function is asked about other claims too."""
-    return 2

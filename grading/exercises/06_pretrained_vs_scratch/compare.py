@@ -205,14 +205,6 @@ def _(rng, ways, seeds, epochs):
     return Question((rng.sample(records, len(records)),))
 
 
-exercise.mistake(
-    "validates on test",
-    "The epoch was chosen by its test accuracy, so that luck on the test set counts as skill. Choose by valid, "
-    "then report test, and never look back.",
-    partial(_compared, choose=_first_best("test")),
-)
-
-
 def _only_first(runs: Runs) -> Runs:
     return dict(list(runs.items())[:1])
 
@@ -221,74 +213,4 @@ exercise.mistake(
     "one seed",
     "Only the first run of each way is used. One run says as much about the seed as about the way: use all.",
     partial(_compared, seeds=_only_first),
-)
-
-
-def _only_luckiest(runs: Runs) -> Runs:
-    best = max(runs, key=lambda seed: max(record["valid"] for record in runs[seed]))
-    return {best: runs[best]}
-
-
-exercise.mistake(
-    "the luckiest seed",
-    "Only the best run of each way is used. Whoever tries more seeds would win: use all.",
-    partial(_compared, seeds=_only_luckiest),
-)
-
-exercise.mistake(
-    "the highest test accuracy of all seeds",
-    "This reports the luckiest run. Take the mean over the seeds.",
-    partial(_compared, summary=max),
-)
-
-exercise.mistake(
-    "equal test accuracies are counted once",
-    "A set forgets how often something is in it. Two seeds with the same accuracy are two seeds: use a list.",
-    partial(_compared, summary=lambda tests: statistics.mean(set(tests))),
-)
-
-exercise.mistake(
-    "always the last epoch",
-    "The last epoch need not be the best. Choose by validation, in each run.",
-    partial(_compared, choose=lambda run: run[-1]),
-)
-
-
-@exercise.mistake("one epoch for all seeds")
-def _(records):
-    """The epoch was chosen by the mean curve. Each run chooses its own, as it would if it were alone."""
-    found = _compared(records)
-    for way, figures in found.items():
-        epoch = 1 + figures["mean"].index(max(figures["mean"]))
-        figures["test"] = statistics.mean(r["test"] for r in records if r["way"] == way and r["epoch"] == epoch)
-    return found
-
-
-exercise.mistake(
-    "the curve of the test accuracy",
-    "The curve is there to choose by, so it shows validation. Test appears once, at the end.",
-    partial(_compared, column="test"),
-)
-
-exercise.mistake(
-    "the band is a standard deviation",
-    "The band goes from the lowest to the highest run.",
-    partial(_compared, spread=True),
-)
-
-exercise.mistake(
-    "records are taken in the order in which they come",
-    "The list is in any order: sort each run by its epoch.",
-    partial(_compared, ordered=False),
-)
-
-
-def _last_best(run: list[Record]) -> Record:
-    return _BEST_BY_VALID(run[::-1])
-
-
-exercise.mistake(
-    "the later of two equal epochs",
-    "Of several epochs with the best validation accuracy take the first.",
-    partial(_compared, choose=_last_best),
 )

@@ -5,7 +5,6 @@ from __future__ import annotations
 import itertools
 import random
 from collections.abc import Callable
-from typing import Any
 
 import torch
 from torch import Tensor
@@ -35,11 +34,6 @@ def _by_length(
     wrong = logits.argmax(dim=-1) != labels
     bins = itertools.pairwise(edges)
     return torch.stack([share(wrong, inside(lengths, low, high)) for low, high in bins])
-
-
-def _counting(**options: Any) -> Callable[..., Any]:
-    """Returns an account of errors that goes wrong in these ways."""
-    return lambda logits, labels, lengths, edges: _by_length(logits, labels, lengths, edges, **options)
 
 
 def _classified(rng: random.Random, lengths: list[int], wrong: list[int], edges: list[int]) -> Question:
@@ -141,10 +135,6 @@ def _(rng):
 exercise.large += [_many_texts()]
 
 
-def _number(wrong: Tensor, chosen: Tensor) -> Tensor:
-    return (wrong & chosen).sum().float()
-
-
 @exercise.corners(
     "lengths that are an edge, or outside all bins",
     bins=(1, 2, range(33, 36)),
@@ -157,86 +147,3 @@ def _(rng, bins, texts, place):
     among = places.get(place, [0, 9, edges[-1], edges[-1] + 1, 10**6])
     lengths = [rng.choice(among) for _ in range(texts)]
     return _classified(rng, lengths, rng.sample(range(texts), texts // 2), edges)
-
-
-exercise.mistake(
-    "the number of errors in place of the share",
-    "A bin with many texts has many errors. Divide by the number of its texts.",
-    _counting(share=_number),
-)
-
-
-def _of_all(wrong: Tensor, chosen: Tensor) -> Tensor:
-    return (wrong & chosen).float().mean()
-
-
-exercise.mistake(
-    "the share of all texts",
-    "Divide by the texts of the bin, not by all texts: else the bins with most texts look worst.",
-    _counting(share=_of_all),
-)
-
-
-def _of_the_errors(wrong: Tensor, chosen: Tensor) -> Tensor:
-    return (wrong & chosen).sum() / wrong.sum()
-
-
-exercise.mistake(
-    "how the errors are spread over the bins",
-    "This answers 'of all errors, how many are in this bin?'. Asked is 'of the texts in this bin, how many are "
-    "wrong?'.",
-    _counting(share=_of_the_errors),
-)
-
-
-def _right(wrong: Tensor, chosen: Tensor) -> Tensor:
-    return (~wrong)[chosen].float().mean()
-
-
-exercise.mistake("the share of right answers", "Asked is the share of wrong ones.", _counting(share=_right))
-
-exercise.mistake(
-    "the upper edge belongs to the bin, the lower one does not",
-    "A bin holds its lower edge and not its upper one: low <= length < high.",
-    _counting(inside=lambda lengths, low, high: (low < lengths) & (lengths <= high)),
-)
-
-exercise.mistake(
-    "both edges belong to the bin",
-    "A text whose length is an edge is counted in two bins.",
-    _counting(inside=lambda lengths, low, high: (low <= lengths) & (lengths <= high)),
-)
-
-
-def _to_the_last_edge(lengths: Tensor, low: int, high: int, edges: list[int]) -> Tensor:
-    return (low <= lengths) & ((lengths < high) | ((lengths == high) & (high == edges[-1])))
-
-
-@exercise.mistake("the last edge belongs to the last bin")
-def _(logits, labels, lengths, edges):
-    """numpy.histogram does so. Here all bins are alike: low <= length < high."""
-    return _by_length(
-        logits, labels, lengths, edges, inside=lambda lengths, low, high: _to_the_last_edge(lengths, low, high, edges)
-    )
-
-
-def _nan_without_errors(wrong: Tensor, chosen: Tensor) -> Tensor:
-    return (wrong & chosen).sum() / chosen.sum() if (wrong & chosen).any() else torch.tensor(torch.nan)
-
-
-exercise.mistake(
-    "NaN for a bin without errors",
-    "Where there are texts and none is wrong, the share is 0. NaN is for bins without texts.",
-    _counting(share=_nan_without_errors),
-)
-
-
-def _zero_if_empty(wrong: Tensor, chosen: Tensor) -> Tensor:
-    return (wrong & chosen).sum() / chosen.sum().clamp(min=1)
-
-
-exercise.mistake(
-    "0 for a bin without texts",
-    "It would read as 'no errors at this length', and nobody has looked. Use NaN (not a number).",
-    _counting(share=_zero_if_empty),
-)

@@ -46,11 +46,6 @@ def _efficient(
     return found
 
 
-def _saving(**options: Any) -> Callable[..., Any]:
-    """Returns an account of labels that goes wrong in these ways."""
-    return lambda records, wanted: _efficient(records, wanted, **options)
-
-
 def _label_records(
     rng: random.Random,
     ways: Sequence[str],
@@ -155,67 +150,3 @@ def _(rng, numbers, seeds, limit):
         for seed in range(seeds)
     ]
     return Question((rng.sample(records, len(records)), wanted / 1024))
-
-
-exercise.mistake(
-    "the best seed in place of the mean",
-    "The luckiest seed says what chance can do. Take the mean over the seeds.",
-    _saving(summary=max, reached=lambda values, wanted: max(values) >= wanted),
-)
-
-exercise.mistake(
-    "one seed",
-    "Only the last record of each number of labels is kept: a dict entry that is assigned again forgets the "
-    "one before.",
-    _saving(summary=lambda values: values[-1], reached=lambda values, wanted: values[-1] >= wanted),
-)
-
-exercise.mistake(
-    "equal accuracies are counted once",
-    "A set forgets how often something is in it. Two seeds with the same accuracy are two seeds: use a list.",
-    _saving(
-        summary=lambda values: statistics.mean(set(values)),
-        reached=lambda values, wanted: statistics.mean(set(values)) >= wanted,
-    ),
-)
-
-exercise.mistake(
-    "enough for one seed is taken as enough",
-    "Compare the mean with what is wanted, not the best seed.",
-    _saving(reached=lambda values, wanted: max(values) >= wanted),
-)
-
-exercise.mistake(
-    "more than wanted is asked for",
-    "At least the wanted accuracy: >= and not >.",
-    _saving(reached=lambda values, wanted: statistics.mean(values) > wanted),
-)
-
-exercise.mistake(
-    "the largest number of labels in place of the smallest",
-    "Several numbers of labels are enough. What is needed is the smallest of them.",
-    _saving(pick=lambda enough: max(enough, default=None)),
-)
-
-
-@exercise.mistake("the largest number tried, where none was enough")
-def _(records, wanted):
-    """Nobody knows how many labels it would take. Say None."""
-    found = _efficient(records, wanted)
-    for figures in found.values():
-        if figures["needed"] is None:
-            figures["needed"] = figures["labels"][-1]
-    return found
-
-
-exercise.mistake(
-    "0 where none was enough",
-    "0 would mean that no label is needed. Say None.",
-    _saving(pick=lambda enough: min(enough, default=0)),
-)
-
-exercise.mistake(
-    "the numbers of labels are not sorted",
-    "Records come in any order: sort the numbers of labels.",
-    _saving(ordered=False),
-)

@@ -44,10 +44,6 @@ def _draw_losses(texts: int, spare: int, different: bool) -> Draw:
     return draw
 
 
-def _text_means(losses: Tensor, token_counts: Tensor) -> Tensor:
-    return (losses * _real_places(losses, token_counts)).sum(dim=1) / token_counts
-
-
 @exercise.stage(
     "one text",
     points=0.5,
@@ -127,59 +123,9 @@ def _(rng, b, n, level):
     return Question((losses, torch.tensor([n, *(rng.randint(1, n) for _ in range(b - 1))])))
 
 
-@exercise.mistake("padding is counted")
-def _(losses, token_counts):
-    """The mean runs over all places of the table, padding included. Only the first token_counts[k] numbers of row k are
-    losses of tokens.
-    """
-    return float(losses.mean().exp())
-
-
-@exercise.mistake("padding is counted in the number of tokens")
-def _(losses, token_counts):
-    """The losses of padding are left out, but the sum is divided by all places: the perplexity comes out too low.
-    Divide by token_counts.sum().
-    """
-    return float((losses * _real_places(losses, token_counts)).sum().div(losses.numel()).exp())
-
-
-@exercise.mistake("the mean of the perplexities of the texts")
-def _(losses, token_counts):
-    """One difficult text would outweigh all the others. Take the mean of the losses over all tokens first, and one
-    exponential at the end.
-    """
-    return float(_text_means(losses, token_counts).exp().mean())
-
-
 @exercise.mistake("the mean of the exponentials")
 def _(losses, token_counts):
     """exp of a mean is not the mean of exp: one token with a loss of 10 would count as 22026. First the mean of the
     losses, then the exponential.
     """
     return float((losses.exp() * _real_places(losses, token_counts)).sum() / token_counts.sum())
-
-
-@exercise.mistake("every text counts the same, however long")
-def _(losses, token_counts):
-    """This is the mean of the means of the texts: a token of a short text counts more than one of a long text. Weight
-    by the number of tokens.
-    """
-    return float(_text_means(losses, token_counts).mean().exp())
-
-
-@exercise.mistake("the exponential is missing")
-def _(losses, token_counts):
-    """This is the mean loss in nats. The perplexity is its exponential."""
-    return math.log(perplexity(losses, token_counts))
-
-
-@exercise.mistake("a power of 2")
-def _(losses, token_counts):
-    """Our losses are in nats (natural logarithm), so the base is e. 2 belongs to losses in bits."""
-    return 2 ** math.log(perplexity(losses, token_counts))
-
-
-@exercise.mistake("the sum in place of the mean")
-def _(losses, token_counts):
-    """exp of the sum grows with the length of the text and soon beyond all numbers. Divide by the tokens first."""
-    return float((losses * _real_places(losses, token_counts)).sum().exp())

@@ -6,7 +6,6 @@ import math
 import random
 from collections.abc import Callable
 from dataclasses import replace
-from functools import partial
 from typing import Any
 
 import torch
@@ -16,7 +15,7 @@ from torch.nn import functional as F
 from grading.definitions.definition import Definition
 from grading.exercises.draws import seed_from
 from helpers.batches import IGNORE, Batch
-from helpers.vocabulary import PAD, SOS
+from helpers.vocabulary import SOS
 from tutor.checking.answers import Question
 from tutor.checking.plain import Model, Optimizer
 
@@ -272,10 +271,6 @@ def _(rng):
     return [_step_ask(_language_model(seed_from(rng), dropout=1.0), _batch(_texts(rng, [5, 5])))]
 
 
-def _softmax_first(logits: Tensor, target: Tensor) -> Tensor:
-    return _mean_loss(torch.softmax(logits, dim=-1), target)
-
-
 @exercise.corners("where the target is IGNORE nothing counts", texts=(1, range(33, 36)), words=(0, 1, range(33, 36)))
 def _(rng, texts, words):
     """Asks about one text and many, of one token and of many."""
@@ -297,140 +292,3 @@ def _(rng, groups, frozen):
 def _(rng, texts, n_classes):
     lengths, labels = ([rng.randint(low, high) for _ in range(texts)] for low, high in ((0, 9), (0, n_classes - 1)))
     return _step_ask(_classifier(seed_from(rng), n_classes), _batch(_texts(rng, lengths), labels))
-
-
-exercise.mistake(
-    "softmax before cross-entropy",
-    "cross_entropy takes the logits and does the softmax itself. Done twice, all probabilities come close to "
-    "each other, and the model hardly learns.",
-    partial(_step, loss=_softmax_first),
-)
-
-exercise.mistake(
-    "gradients are not cleared, or too late",
-    "backward() adds to what is there, whoever has left it: the model follows the sum of old gradients and new ones. "
-    "Call optimizer.zero_grad() before backward(), not behind the step alone.",
-    partial(_step, clear="never"),
-)
-
-exercise.mistake(
-    "no step is made, or gradients are cleared before they are used",
-    "The weights stay as they were. optimizer.step() must come after backward(), and no zero_grad() between them.",
-    partial(_step, clear="late"),
-)
-
-
-def _mean_over_all_places(logits: Tensor, target: Tensor) -> Tensor:
-    return F.cross_entropy(logits.flatten(0, -2), target.flatten(), ignore_index=IGNORE, reduction="sum") / (
-        target.numel()
-    )
-
-
-exercise.mistake(
-    "the mean runs over the padding too",
-    "The losses of padding are 0, but they are counted: the more padding, the smaller the loss. Divide by the "
-    "number of targets that are not IGNORE; cross_entropy does so by itself.",
-    partial(_step, loss=_mean_over_all_places),
-)
-
-
-def _padding_is_a_word(logits: Tensor, target: Tensor) -> Tensor:
-    return F.cross_entropy(logits.flatten(0, -2), target.flatten().where(target.flatten() != IGNORE, torch.tensor(PAD)))
-
-
-exercise.mistake(
-    "padding is learned as a word",
-    "IGNORE has been replaced by a word of the vocabulary: the model learns to write padding.",
-    partial(_step, loss=_padding_is_a_word),
-)
-
-
-def _padding_ignored(logits: Tensor, target: Tensor) -> Tensor:
-    return F.cross_entropy(logits.flatten(0, -2), target.flatten(), ignore_index=PAD)
-
-
-exercise.mistake(
-    "PAD is ignored in the target, not IGNORE",
-    "In the target a padded place holds IGNORE, -100; PAD stands in the tokens. With ignore_index=PAD "
-    "cross_entropy takes -100 for the number of a word. IGNORE is its default.",
-    partial(_step, loss=_padding_ignored),
-)
-
-
-def _sum_over_places(logits: Tensor, target: Tensor) -> Tensor:
-    return F.cross_entropy(logits.flatten(0, -2), target.flatten(), ignore_index=IGNORE, reduction="sum")
-
-
-exercise.mistake(
-    "the sum of the losses in place of the mean",
-    "A batch with more tokens would make a larger step. Take the mean, which cross_entropy does unless told.",
-    partial(_step, loss=_sum_over_places),
-)
-
-exercise.mistake(
-    "the gradient is not clipped, or too late",
-    "One batch with a very long gradient can throw the model far away. Scale it down to length 1 when it is "
-    "there and not yet used: backward(), clip, step().",
-    partial(_step, clip=None),
-)
-
-
-def _always_one(model: nn.Module) -> None:
-    gradients = [parameter.grad for parameter in model.parameters() if parameter.grad is not None]
-    length = math.hypot(*(float(gradient.norm()) for gradient in gradients))
-    for gradient in gradients:
-        gradient.div_(max(length, 1e-12))
-
-
-exercise.mistake(
-    "short gradients are made longer",
-    "Every gradient gets length 1 here, a short one too, and no step near the end is small. clip_grad_norm_ makes long "
-    "gradients shorter, and leaves short ones as they are.",
-    partial(_step, clip=_always_one),
-)
-
-exercise.mistake(
-    "each number is clipped on its own",
-    "clip_grad_value_ cuts single numbers and changes the direction. clip_grad_norm_ keeps the direction and "
-    "makes the whole gradient shorter.",
-    partial(_step, clip=lambda model: nn.utils.clip_grad_value_(model.parameters(), 1.0)),
-)
-
-
-def _clip_each(model: nn.Module) -> None:
-    for parameter in model.parameters():
-        nn.utils.clip_grad_norm_(parameter, 1.0)
-
-
-exercise.mistake(
-    "each parameter is clipped on its own",
-    "clip_grad_norm_ wants all parameters at once, model.parameters(): called for one after the other it "
-    "changes the direction of the whole gradient.",
-    partial(_step, clip=_clip_each),
-)
-
-exercise.mistake(
-    "the classifier reads the last row",
-    "Without the lengths the classifier takes the last row of the batch, which is padding for most texts: "
-    "model(batch.tokens, batch.lengths).",
-    partial(_step, lengths=False),
-)
-
-exercise.mistake(
-    "the model is not in training mode",
-    "The loss is right but dropout is off: the model may have come from a measurement. Call model.train() first.",
-    partial(_step, mode=False),
-)
-
-exercise.mistake(
-    "two steps are made", "optimizer.step() is called twice with the same gradients.", partial(_step, steps=2)
-)
-
-
-@exercise.mistake("another optimizer makes the step")
-def _(model, batch, optimizer):
-    """Use the optimizer that you are given: it remembers earlier gradients, and a new one, or an update by hand, does
-    not.
-    """
-    rate = optimizer.param_groups[0]["lr"]
-    return _step(model, batch, torch.optim.SGD(model.parameters(), lr=rate))

@@ -9,7 +9,11 @@ from torch import Tensor
 
 from grading.definitions.definition import Definition
 from grading.exercises.draws import Draw, fixed, seed_from
-from helpers.vocabulary import MASK, OOV, PAD
+from helpers.vocabulary import (
+    MASK,
+    OOV,  # noqa: F401 - known mistakes use it
+    PAD,  # noqa: F401 - known mistakes use it
+)
 from tutor.checking.answers import Question
 from tutor.checking.building import build
 
@@ -196,109 +200,3 @@ exercise.corners("the first word: all there is stands on the right", n=(3, range
     _corner
 )
 exercise.corners("the last word", n=(4, range(33, 40), 64), place=("last",))(_corner)
-
-
-@exercise.mistake("the left side only")
-def _(model, tokens, position):
-    """The sentence is cut at the blank, as for a causal model. This model may read what follows: give it all."""
-    return _filled(model, tokens, position, until=position + 1)
-
-
-@exercise.mistake("the blank is not hidden")
-def _(model, tokens, position):
-    """The model sees the word that stands there. Put MASK at the place first, whatever it holds."""
-    return _filled(model, tokens, position, hide=False)
-
-
-@exercise.mistake("the place before the blank is read")
-def _(model, tokens, position):
-    """That is the habit of a causal model, whose place i - 1 says what comes at i. A masked model answers at the place
-    itself.
-    """
-    return _filled(model, tokens, position, row=position - 1)
-
-
-@exercise.mistake("the place after the blank is read")
-def _(model, tokens, position):
-    """A masked model answers at the place itself: logits[0, position]."""
-    return _filled(model, tokens, position, row=position + 1)
-
-
-@exercise.mistake("the logits of special tokens are set to 0")
-def _(model, tokens, position):
-    """0 is not the lowest logit: when all words lie below, a special token wins. Cut them off, or set them to minus
-    infinity.
-    """
-    read = tokens.clone()
-    read[position] = MASK
-    logits = model(read[None])[0, position].detach().clone()
-    logits[:SPECIALS] = 0
-    return int(logits.argmax())
-
-
-@exercise.mistake("<mask> is a possible answer")
-def _(model, tokens, position):
-    """The words begin at MASK + 1."""
-    return _filled(model, tokens, position, lowest=MASK)
-
-
-@exercise.mistake("a special token is a possible answer")
-def _(model, tokens, position):
-    """<pad> or <eos> is no word: take the best of the numbers above MASK."""
-    return _filled(model, tokens, position, lowest=0)
-
-
-@exercise.mistake("one place beside: the special tokens were cut off and not counted")
-def _(model, tokens, position):
-    """After logits[MASK + 1:] the first word has number 0: add MASK + 1 to what argmax gives."""
-    return _filled(model, tokens, position) - SPECIALS
-
-
-@exercise.mistake("the last place is read")
-def _(model, tokens, position):
-    """logits[0, -1] is what the model says at <eos>. The blank is at `position`."""
-    return _filled(model, tokens, position, row=-1)
-
-
-@exercise.mistake("the first <mask> of the sentence is filled")
-def _(model, tokens, position):
-    """A sentence may hold several blanks. The one to fill is at `position`."""
-    read = tokens.clone()
-    read[position] = MASK
-    return fill_blank(model, read, int((read == MASK).nonzero()[0]))
-
-
-@exercise.mistake("the other blanks are filled first")
-def _(model, tokens, position):
-    """The sentence is to be read as it is given: where it has other blanks, the model reads <mask> there."""
-    read = tokens.clone()
-    read[position] = MASK
-    for place in (read == MASK).nonzero()[:, 0].tolist():
-        if place != position:
-            read[place] = fill_blank(model, read, place)
-    return fill_blank(model, read, position)
-
-
-@exercise.mistake("the other blanks are read as padding")
-def _(model, tokens, position):
-    """<pad> is another token than <mask>. The other blanks belong to the sentence: leave them as they are."""
-    return fill_blank(model, tokens.masked_fill(tokens == MASK, PAD), position)
-
-
-@exercise.mistake("the word is hidden wherever it stands")
-def _(model, tokens, position):
-    """Only the place to fill is hidden. The same word elsewhere belongs to the sentence, and the model reads it."""
-    return fill_blank(model, tokens.masked_fill(tokens == tokens[position], MASK), position)
-
-
-@exercise.mistake("<oov> is put in place of <mask>")
-def _(model, tokens, position):
-    """OOV stands for words outside the vocabulary; the model has learned to fill MASK."""
-    return _filled(model, tokens, position, sign=OOV)
-
-
-@exercise.mistake("the sentence is changed in place")
-def _(model, tokens, position):
-    """The caller's sentence now has a <mask> in it. Work on a copy."""
-    tokens[position] = MASK
-    return fill_blank(model, tokens, position)

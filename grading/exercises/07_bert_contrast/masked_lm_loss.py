@@ -2,9 +2,7 @@
 
 from __future__ import annotations
 
-import math
 import random
-from collections.abc import Callable
 from dataclasses import replace
 from typing import Any
 
@@ -62,11 +60,6 @@ def _draw_batch(low: int, high: int, texts: int, places: tuple[int, ...], spread
         return [_batch(lengths, chosen, seed_from(rng), spread)]
 
     return draw
-
-
-def _scored_as(change: Callable[[Tensor, Tensor], Tensor]) -> Callable[..., Tensor]:
-    """Returns an answer that scores another target, made of tokens and target."""
-    return lambda model, tokens, target, lengths: masked_lm_loss(model, tokens, change(tokens, target), lengths)
 
 
 # A millionth that is added to each probability is seen in what decides, for every student, and not here for some.
@@ -178,95 +171,3 @@ exercise.corners(
 exercise.corners(
     "texts of different lengths", texts=(2, range(33, 36)), n=(4, 64), chosen=("the last", "all"), spread=SPREADS
 )(_corner)
-
-
-@exercise.mistake("the loss no longer knows the weights")
-def _(model, tokens, target, lengths):
-    """torch.no_grad(), .item() and .detach() cut a number from the weights it came from: backward() finds none."""
-    return masked_lm_loss(model, tokens, target, lengths).detach()
-
-
-exercise.mistake(
-    "every place is scored",
-    "The model sees these words and need only copy them. Places with the target IGNORE do not count.",
-    _scored_as(lambda tokens, target: torch.where(target == IGNORE, tokens, target)),
-)
-
-
-@exercise.mistake("the target is one place ahead, as in a causal model")
-def _(model, tokens, target, lengths):
-    """A masked model says which word stands *at* a place, not which comes next: nothing is shifted."""
-    return _loss(model(tokens, lengths)[:, :-1], target[:, 1:])
-
-
-exercise.mistake(
-    "only <mask> is scored",
-    "Chosen words that were exchanged or left as they are count too: look at target, not at tokens.",
-    _scored_as(lambda tokens, target: target.masked_fill(tokens != MASK, IGNORE)),
-)
-
-
-@exercise.mistake("the sum is divided by all places")
-def _(model, tokens, target, lengths):
-    """Divide by the number of chosen places: otherwise long texts and padding make the loss small."""
-    return _loss(model(tokens, lengths), target) * (target != IGNORE).sum() / target.numel()
-
-
-@exercise.mistake("the padding is visible")
-def _(model, tokens, target, lengths):
-    """Nothing hides the padding from a model that looks to both sides: call model(tokens, lengths)."""
-    return _loss(model(tokens), target)
-
-
-@exercise.mistake("the mean of the texts' means")
-def _(model, tokens, target, lengths):
-    """A word of a text with few chosen words would weigh more than others. Take one mean over all of them."""
-    logits = model(tokens, lengths)
-    rows = [_loss(one[None], goal[None]) for one, goal in zip(logits, target, strict=True) if (goal != IGNORE).any()]
-    return torch.stack(rows).mean() if rows else logits.sum() * 0
-
-
-@exercise.mistake("softmax before the cross-entropy")
-def _(model, tokens, target, lengths):
-    """F.cross_entropy takes logits and does the softmax itself; twice is too flat, and learns badly."""
-    return _loss(model(tokens, lengths).softmax(dim=-1), target)
-
-
-@exercise.mistake("the sum in place of the mean")
-def _(model, tokens, target, lengths):
-    """The loss would grow with the batch, and so would the steps: divide by the number of chosen places."""
-    return _loss(model(tokens, lengths), target) * (target != IGNORE).sum().clamp(min=1)
-
-
-@exercise.mistake("the sum is divided by the number of texts")
-def _(model, tokens, target, lengths):
-    """Two texts with one chosen word each weigh as much as two with ten: divide by the number of chosen places."""
-    return _loss(model(tokens, lengths), target) * (target != IGNORE).sum().clamp(min=1) / len(target)
-
-
-@exercise.mistake("the loss of a batch without chosen words does not know the weights")
-def _(model, tokens, target, lengths):
-    """A new tensor such as torch.tensor(0.0) was made from nothing: backward() reaches no weight from it, or stops with
-    an error. Take 0 times something that the model gave, or divide the sum by at least 1.
-    """
-    return masked_lm_loss(model, tokens, target, lengths) if bool((target != IGNORE).any()) else torch.tensor(0.0)
-
-
-@exercise.mistake("1 is added to the number of chosen places")
-def _(model, tokens, target, lengths):
-    """Where one word is chosen, half of its loss is lost. Divide by at least 1: clamp(min=1), or max(1, ...)."""
-    return F.cross_entropy(model(tokens, lengths).flatten(0, 1), target.flatten(), reduction="sum") / (
-        (target != IGNORE).sum() + 1
-    )
-
-
-@exercise.mistake("bits in place of nats")
-def _(model, tokens, target, lengths):
-    """The logarithm is the natural one, in nats: torch.log, and not torch.log2."""
-    return masked_lm_loss(model, tokens, target, lengths) / math.log(2)
-
-
-@exercise.mistake("not a number where nothing was chosen")
-def _(model, tokens, target, lengths):
-    """F.cross_entropy takes a mean over no places: 0/0. One such batch makes all weights NaN."""
-    return F.cross_entropy(model(tokens, lengths).flatten(0, 1), target.flatten(), ignore_index=IGNORE)

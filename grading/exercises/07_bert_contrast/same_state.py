@@ -27,12 +27,6 @@ def _same(model: Any, first: Tensor, second: Tensor, place: int, other: int, tol
     return bool((one - two).abs().max() <= tolerance)
 
 
-def _moved(model: Any, first: Tensor, second: Tensor, position: int) -> Tensor:
-    """Returns by how much the state at a place differs, `(d,)`."""
-    moved: Tensor = model.base(first[None])[0, position] - model.base(second[None])[0, position]
-    return moved
-
-
 def _two_sentences(n: int, position: int, seed: int, change: int, *, longer: int = 0, **options: Any) -> Question:
     """Returns two sentences, the same but for the word at `change`; the second has `longer` words more at its end."""
     first = _sentence(n, seed)
@@ -270,89 +264,3 @@ def _(rng, n, position):
 def _(rng, n, position):
     """Asks about a long text without a layer, where nothing moves, whatever stands elsewhere."""
     return _two_sentences(n, 0 if position == "first" else n - 1, seed_from(rng), n // 2, n_layers=0)
-
-
-@exercise.mistake("the difference is returned")
-def _(model, first, second, position):
-    """The question is whether the states are the same: compare the difference with a tolerance, return a bool."""
-    return float(_moved(model, first, second, position).abs().max())
-
-
-@exercise.mistake("the last token is compared")
-def _(model, first, second, position):
-    """The last token has read everything, in every model. The question is for one row of each: hidden[0, position]."""
-    return _same(model, first, second, -1, -1)
-
-
-@exercise.mistake("all tokens are compared")
-def _(model, first, second, position):
-    """Somewhere after the difference the states differ in every model, at the word itself for sure. The question is for
-    one row of each: hidden[0, position].
-    """
-    return len(first) == len(second) and bool(
-        torch.allclose(model.base(first[None]), model.base(second[None]), atol=1e-5)
-    )
-
-
-@exercise.mistake("what follows is never read")
-def _(model, first, second, position):
-    """If the sentences are cut after position (or only their embeddings compared), every model passes. Give both
-    sentences to the model whole.
-    """
-    return _same(model, first[: position + 1], second[: position + 1], position, position)
-
-
-@exercise.mistake("one place too far")
-def _(model, first, second, position):
-    """Places count from 0, and the state at position is hidden[0, position]; a slice [:position + 1] ends with it. The
-    next place has read the word behind it.
-    """
-    return _same(model, first, second, position + 1, position + 1)
-
-
-@exercise.mistake("one place too early")
-def _(model, first, second, position):
-    """Places count from 0, and the state at position is hidden[0, position]."""
-    return _same(model, first, second, position - 1, position - 1)
-
-
-@exercise.mistake("the answer is the wrong way round")
-def _(model, first, second, position):
-    """True means that the states are the same."""
-    return not same_state(model, first, second, position)
-
-
-@exercise.mistake("no tolerance, or hardly any")
-def _(model, first, second, position):
-    """Rounding is taken for an influence. Allow a difference of about 1e-5; torch.allclose has only 1e-8 by itself, and
-    very little more: give it atol=1e-5.
-    """
-    return _same(model, first, second, position, position, 0.0)
-
-
-@exercise.mistake("the tolerance is too wide")
-def _(model, first, second, position):
-    """A small difference is one too: a word far away may move a state by less than a hundredth. Compare the numbers,
-    and allow a difference of about 1e-5. An angle or a cosine hides small differences, whatever it is compared with.
-    """
-    return _same(model, first, second, position, position, 0.02)
-
-
-@exercise.mistake("the differences cancel: the sum of the numbers, their mean or length, is compared")
-def _(model, first, second, position):
-    """Some of the numbers grow and others shrink, so that sum and mean hardly move, nor does the length (norm).
-    Subtract first, and take abs() before sum, mean or max.
-    """
-    return bool(_moved(model, first, second, position).sum().abs() <= 1e-5)
-
-
-@exercise.mistake("a difference below 0 passes for none")
-def _(model, first, second, position):
-    """A mean without abs() may be negative, and is then below every tolerance. Take abs() before mean or max."""
-    return bool(_moved(model, first, second, position).mean() <= 1e-5)
-
-
-@exercise.mistake("decided by the kind of model, not measured")
-def _(model, first, second, position):
-    """A causal model has different states too when something before the place differs. Run it and look."""
-    return model.base.causal

@@ -3,8 +3,6 @@
 from __future__ import annotations
 
 import random
-from collections.abc import Callable
-from typing import Any
 
 from grading.definitions.definition import Definition
 from grading.exercises.draws import Draw
@@ -26,24 +24,6 @@ def _places(kind: str) -> Draw:
         return [Question((kind, rng.randrange(1, n - 1), n)) for n in sizes]
 
     return draw
-
-
-def _sides(causal: Callable[[int, int], Any], masked: Callable[[int, int], Any]) -> Callable[[str, int, int], Any]:
-    """Returns an answer that makes the two sets by these rules, and knows no other kinds."""
-
-    def answer(kind: str, i: int, n: int) -> Any:
-        visible_positions(kind, i, n)
-        return set((causal if kind == "causal" else masked)(i, n))
-
-    return answer
-
-
-def _left(i: int, n: int) -> Any:
-    return range(i + 1)
-
-
-def _all(i: int, n: int) -> Any:
-    return range(n)
 
 
 # Kinds that do not exist: other spellings, what begins like a kind or is a part of one, and other names.
@@ -123,50 +103,3 @@ for kind in ("causal", "masked"):
     @exercise.corners(f"a {kind} model", n=(1, 2, range(33, 40), range(901, 990)), place=("first", "middle", "last"))
     def _(rng, n, place, kind=kind):
         return Question((kind, {"first": 0, "middle": n // 2, "last": n - 1}[place], n))
-
-
-exercise.mistake(
-    "the two kinds are exchanged",
-    "The causal model is the one with the mask of notebook 01: it sees the left side only.",
-    _sides(_all, _left),
-)
-
-exercise.mistake(
-    "the causal model does not see its own place",
-    "The diagonal of the causal mask is 0: a token always sees itself.",
-    _sides(lambda i, n: range(i), _all),
-)
-
-exercise.mistake(
-    "the causal model sees one place too many",
-    "Place i + 1 holds the word that the causal model has to guess.",
-    _sides(lambda i, n: range(min(n, i + 2)), _all),
-)
-
-exercise.mistake(
-    "the masked model does not see its own place",
-    "The place is visible; what was done to it is another matter: mostly <mask> stands there, not the word.",
-    _sides(_left, lambda i, n: {*range(n)} - {i}),
-)
-
-exercise.mistake(
-    "the causal model looks to the right", "It sees the places 0 to i, not i to n - 1.", _sides(range, _all)
-)
-
-exercise.mistake(
-    "the masked model sees the left side only",
-    "This is the causal mask again. A masked model has none: it looks to both sides.",
-    _sides(_left, _left),
-)
-
-exercise.mistake(
-    "places are counted from 1",
-    "As everywhere in Python, the n places are 0 to n - 1.",
-    _sides(lambda i, n: range(1, i + 2), lambda i, n: range(1, n + 1)),
-)
-
-
-@exercise.mistake("an unknown kind passes in silence")
-def _(kind, i, n):
-    """An else that takes every other word for 'masked' hides a spelling mistake: raise ValueError."""
-    return set(range(i + 1 if kind == "causal" else n))

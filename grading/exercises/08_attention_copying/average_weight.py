@@ -49,39 +49,3 @@ def _(rng):
         Question(at={"s": round(scale, 2), "n": n})
         for scale, n in zip(scales, rng.sample(range(3, 60), 4), strict=True)
     ]
-
-
-@exercise.mistake("the n - 2 others are forgotten")
-def _():
-    """A score of 0 is not a weight of 0: each of the other n - 2 keys adds e^0 = 1 to the sum."""
-    return sympy.Rational(1, 2)
-
-
-@exercise.mistake("the sum has n others")
-def _():
-    """a and b are among the n keys: only n - 2 are left with a score of 0."""
-    return sympy.exp(s) / (2 * sympy.exp(s) + n)
-
-
-@exercise.mistake("only one key has the score s")
-def _():
-    """That is the weight when one value is copied, with n - 1 others. Here two keys have the score s."""
-    return sympy.exp(s) / (sympy.exp(s) + n - 1)
-
-
-@exercise.mistake("the weight of both together")
-def _():
-    """The formula is for one of the two. You have added the weights of a and b."""
-    return 2 * sympy.exp(s) / (2 * sympy.exp(s) + n - 2)
-
-
-@exercise.mistake("scores in place of their exponentials")
-def _():
-    """The softmax divides e to the score by the sum of these powers, not the score by the sum of the scores."""
-    return s / (2 * s + n - 2)
-
-
-@exercise.mistake("the others count 0 points each")
-def _():
-    """e^0 is 1. You have multiplied n - 2 with something else than 1."""
-    return sympy.exp(s) / (2 * sympy.exp(s) + (n - 2) * sympy.E)

@@ -104,65 +104,7 @@ def _(rng, n, place, spare, scale):
     return Question((_orthonormal(n, n + spare, _generator(rng)), 0 if place == "first" else n - 1, scale))
 
 
-@exercise.mistake("the query is the value, not the key")
-def _(keys, j, scale):
-    """The query is compared with the keys; the values are only read out afterwards. A query made of what you want to
-    get out (1 at place j) looks at nothing in particular: build it from keys[j].
-    """
-    value = torch.zeros(keys.shape[1])
-    value[j] = scale
-    return value
-
-
-@exercise.mistake("the scale is missing")
-def _(keys, j, scale):
-    """A score of 1 against 0 gives a weight of e/(e + n - 1) only: the others keep a large part. Multiply the key by
-    `scale`.
-    """
-    return keys[j].clone()
-
-
-@exercise.mistake("the query is brought to length 1 again")
-def _(keys, j, scale):
-    """Dividing the query by its length takes the scale out again."""
-    return torch.nn.functional.normalize(scale * keys[j], dim=0)
-
-
 @exercise.mistake("the scale is used twice")
 def _(keys, j, scale):
     """The score of key j is query . key, and the key has length 1: one factor `scale` is enough."""
     return scale**2 * keys[j]
-
-
-@exercise.mistake("the scale is divided by sqrt(d)")
-def _(keys, j, scale):
-    """Here the scores are plain dot products. Dividing by sqrt(d) makes the gap smaller than `scale`."""
-    return scale * keys[j] / math.sqrt(keys.shape[1])
-
-
-@exercise.mistake("the scale is multiplied by sqrt(d)")
-def _(keys, j, scale):
-    """Here the scores are plain dot products, and nothing divides them by sqrt(d) afterwards. One factor `scale` is
-    enough.
-    """
-    return scale * keys[j] * math.sqrt(keys.shape[1])
-
-
-@exercise.mistake("the query looks away from key j")
-def _(keys, j, scale):
-    """With a minus, key j has the lowest score of all and every value but v_j is copied."""
-    return -scale * keys[j]
-
-
-@exercise.mistake("another key: places count from 0")
-def _(keys, j, scale):
-    """keys[j] is the key of value j; keys[j - 1] is its neighbour."""
-    return scale * keys[j - 1]
-
-
-@exercise.mistake("the same score with every key")
-def _(keys, j, scale):
-    """The sum of all keys has the same score with each of them, and so has a query of zeros: the output is the average
-    of all values.
-    """
-    return scale * keys.sum(dim=0)

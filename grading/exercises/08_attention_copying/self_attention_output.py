@@ -32,12 +32,6 @@ def self_attention_output() -> dict[str, Any]:
     return _coefficients(1, sympy.exp(beta**2), 1)
 
 
-def _divided(total: Any) -> dict[str, Any]:
-    """Returns c2 for the right powers and a wrong sum of them."""
-    power = sympy.exp(beta**2)
-    return {"u_a": power / total, "u_b": 2 / total, "u_c": 1 / total, "u_d": 1 / total}
-
-
 @exercise.stage("four coefficients by name", points=0.25, public=[Question(probe="names")])
 def _(rng):
     """Return {"u_a": ..., "u_b": ..., "u_c": ..., "u_d": ...}."""
@@ -64,60 +58,3 @@ def _(rng):
     itself and 0 with the others.
     """
     return [Question(at={"beta": round(rng.uniform(0.3, 3), 2)}) for _ in range(3)]
-
-
-@exercise.mistake("the score is beta in place of beta squared")
-def _():
-    """The dot product of a vector of length beta with itself is beta times beta."""
-    return _coefficients(1, sympy.exp(beta), 1)
-
-
-@exercise.mistake("the other two tokens get no weight")
-def _():
-    """That is the limit of a large beta. For each beta, a score of 0 still adds e^0 = 1 to the sum: x1 and x3 keep a
-    weight of 1/(e^(beta^2) + 2) each.
-    """
-    return _coefficients(0, 1, 0)
-
-
-@exercise.mistake("u_b is counted once")
-def _without_second_u_b() -> dict[str, Any]:
-    """u_b is in x1 and in x3: it comes in with both of their weights."""
-    right = self_attention_output()
-    return right | {"u_b": right["u_b"] / 2}
-
-
-@exercise.mistake("c1 in place of c2")
-def _():
-    """This is the output of the first token. Token 2 asks with q2 = x2 = u_a."""
-    return _coefficients(sympy.exp(2 * beta**2), 1, sympy.exp(beta**2))
-
-
-@exercise.mistake("a token's own score is left out of the sum")
-def _():
-    """The softmax divides by the sum over all three tokens, the one that looks included."""
-    return _divided(sympy.Integer(2))
-
-
-@exercise.mistake("a score of 0 adds nothing to the sum, but has a weight")
-def _():
-    """The denominator is the sum of the same three powers that stand on top: e^(beta^2) + 1 + 1."""
-    return _divided(sympy.exp(beta**2))
-
-
-@exercise.mistake("the softmax is over four vectors")
-def _():
-    """Token 2 looks at three tokens, x1, x2 and x3, not at the four u's: the softmax is over three scores."""
-    return _divided(sympy.exp(beta**2) + 3)
-
-
-@exercise.mistake("dot products in place of shares")
-def _():
-    """The dot product of c2 with a vector u is beta^2 times how much of u is in c2. Divide by u . u = beta^2."""
-    return {name: beta**2 * share for name, share in self_attention_output().items()}
-
-
-@exercise.mistake("the weights, not multiplied out")
-def _():
-    """These are the weights of x1, x2 and x3. Each x is a sum of u's: multiply out and collect."""
-    return _without_second_u_b() | {"u_c": sympy.Integer(0), "u_d": sympy.Integer(0)}

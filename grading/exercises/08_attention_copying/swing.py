@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import math
 import random
 
 import torch
@@ -21,14 +20,6 @@ exercise = Definition(minutes=20, difficulty=2)
 def swing(samples: Tensor, queries: Tensor, a: int, b: int) -> float:
     weights = torch.softmax(samples @ queries.T, dim=1).mean(dim=-1)  # (m, n), the mean over the heads
     return float((weights[:, a] - weights[:, b]).var())
-
-
-def _weights(samples: Tensor, queries: Tensor) -> Tensor:
-    return torch.softmax(samples @ queries.T, dim=1)  # (m, n, h)
-
-
-def _swing_of(weights: Tensor, a: int, b: int) -> Tensor:
-    return weights[:, a] - weights[:, b]
 
 
 def _ask_swing(rng: random.Random, heads: int) -> Question:
@@ -157,92 +148,3 @@ exercise.corners("two heads: their outputs are averaged", m=(range(151, 160),), 
 exercise.corners("more heads, and large scores", m=(range(301, 310),), n=(2,), heads=(range(33, 36),), noise=NOISE)(
     _corner
 )
-
-
-@exercise.mistake("the standard deviation, not the variance")
-def _(samples, queries, a, b):
-    """The standard deviation is the root of the variance. Both are honest measures; the ratio in the text is one of
-    variances.
-    """
-    return float(_swing_of(_weights(samples, queries).mean(-1), a, b).std())
-
-
-@exercise.mistake("the mean is not taken off")
-def _(samples, queries, a, b):
-    """The mean of the squares also counts how far the output lies from the middle on average. The variance is about how
-    much it moves.
-    """
-    return float(_swing_of(_weights(samples, queries).mean(-1), a, b).square().mean())
-
-
-@exercise.mistake("the weight on a alone")
-def _(samples, queries, a, b):
-    """Take w_a - w_b: +1 when the output is v_a, 0 in the middle, -1 when it is v_b."""
-    return float(_weights(samples, queries).mean(-1)[:, a].var())
-
-
-@exercise.mistake("the scores in place of the weights")
-def _(samples, queries, a, b):
-    """What mixes the values are the weights: take the softmax of the scores over the keys."""
-    return float(_swing_of((samples @ queries.T).mean(-1), a, b).var())
-
-
-@exercise.mistake("the scores are divided by sqrt(d)")
-def _(samples, queries, a, b):
-    """Here the scores are plain dot products, as in `attend`."""
-    return swing(samples, queries / math.sqrt(queries.shape[1]), a, b)
-
-
-@exercise.mistake("the softmax runs over the draws")
-def _(samples, queries, a, b):
-    """Each draw is an attention of its own: its n weights sum to 1. samples is (m, n, d), so the scores are (m, n) for
-    one query and the softmax runs over n.
-    """
-    return float(_swing_of(torch.softmax(samples @ queries.T, dim=0).mean(-1), a, b).var())
-
-
-@exercise.mistake("the queries are averaged, not the outputs")
-def _(samples, queries, a, b):
-    """One head with the mean of two queries is not two heads. Each head takes its own softmax, then the outputs are
-    averaged.
-    """
-    return swing(samples, queries.mean(dim=0, keepdim=True), a, b)
-
-
-@exercise.mistake("the heads are added")
-def _(samples, queries, a, b):
-    """The output is the average of the heads: divide the sum by their number."""
-    return float(_swing_of(_weights(samples, queries).sum(-1), a, b).var())
-
-
-@exercise.mistake("the swing of each head, averaged")
-def _(samples, queries, a, b):
-    """First average the heads' outputs in each draw, then measure how much that average moves."""
-    return float(_swing_of(_weights(samples, queries), a, b).var(dim=0).mean())
-
-
-@exercise.mistake("only the first head")
-def _(samples, queries, a, b):
-    """queries is (h, d): use all h of them."""
-    return swing(samples, queries[:1], a, b)
-
-
-@exercise.mistake("only the first two heads")
-def _(samples, queries, a, b):
-    """queries is (h, d): use all h of them, however many there are."""
-    return swing(samples, queries[:2], a, b)
-
-
-@exercise.mistake("divided by 2, however many heads there are")
-def _(samples, queries, a, b):
-    """The output is the average of the heads: divide the sum by h, the number of queries."""
-    return swing(samples, queries, a, b) * (len(queries) / min(len(queries), 2)) ** 2
-
-
-@exercise.mistake("the range in place of the variance")
-def _(samples, queries, a, b):
-    """The range looks at two draws only, the most extreme ones. The variance uses all."""
-    return float(
-        torch.aminmax(_swing_of(_weights(samples, queries).mean(-1), a, b))[1]
-        - torch.aminmax(_swing_of(_weights(samples, queries).mean(-1), a, b))[0]
-    )

@@ -2,9 +2,8 @@
 
 from __future__ import annotations
 
-import math
 import random
-from collections.abc import Callable, Sequence
+from collections.abc import Sequence
 
 import torch
 from torch import Tensor
@@ -74,14 +73,6 @@ def _public_heads(
 # half of it leaks more. Keys of a twentieth of their length, under LARGE, tell a fixed number in place of the scale.
 SMALL, MIDDLE, LARGE, SHORT = (4.8, 5.4), (9.8, 10.8), (160.0, 200.0), 0.05
 FAR = (30.0, 35.0)  # a fifth of it is enough for up to nine keys at their means, for every student
-
-
-def _stacked(first: Callable[..., Tensor], second: Callable[..., Tensor]) -> Callable[..., Tensor]:
-    return lambda means, a, b, scale: torch.stack([first(means, a, b, scale), second(means, a, b, scale)])
-
-
-def _both(means: Tensor, a: int, b: int, scale: float) -> Tensor:
-    return scale * (means[a] + means[b])
 
 
 @exercise.stage(
@@ -160,54 +151,3 @@ def _(rng, n, scale):
     """Asks with the smallest of the usual scales, too: a fifth of it is not enough."""
     a, b = _two(rng, n)
     return _ask_heads(_orthonormal(n, n, _generator(rng)), a, b, scale, [], _generator(rng))
-
-
-exercise.mistake(
-    "both heads the same",
-    "Two heads with the same query swing together, and their average swings as much as one. Give each head one "
-    "key to look at.",
-    _stacked(_both, _both),
-)
-
-exercise.mistake(
-    "both heads look at a",
-    "Both copies are v_a, and so is their average. The second head must look at b.",
-    _stacked(lambda m, a, b, t: t * m[a], lambda m, a, b, t: t * m[a]),
-)
-
-exercise.mistake(
-    "both heads look at b",
-    "Both copies are v_b, and so is their average. The first head must look at a.",
-    _stacked(lambda m, a, b, t: t * m[b], lambda m, a, b, t: t * m[b]),
-)
-
-exercise.mistake(
-    "the scale is missing",
-    "Without the scale each head gives nearly the average of all values. Multiply both queries by it.",
-    _stacked(lambda m, a, b, t: m[a], lambda m, a, b, t: m[b]),
-)
-
-exercise.mistake(
-    "the scale is divided by sqrt(d)",
-    "Here the scores are plain dot products. Dividing by sqrt(d) makes the gap smaller than `scale`, and the other "
-    "values leak in.",
-    _stacked(*(lambda m, a, b, t, head=head: t * m[(a, b)[head]] / math.sqrt(m.shape[1]) for head in (0, 1))),
-)
-
-exercise.mistake(
-    "the heads look away from their keys",
-    "With a minus, each head copies everything but its own value.",
-    _stacked(lambda m, a, b, t: -t * m[a], lambda m, a, b, t: -t * m[b]),
-)
-
-exercise.mistake(
-    "one of the heads asks for the sum",
-    "The sum still needs two equal scores, so that head swings. Let each head look at one key.",
-    _stacked(_both, lambda m, a, b, t: t * (m[b] - m[a])),
-)
-
-exercise.mistake(
-    "one head does all and the other nothing",
-    "A query of zeros gives the average of all values, which is half of your output.",
-    _stacked(_both, lambda m, a, b, t: 0 * m[a]),
-)

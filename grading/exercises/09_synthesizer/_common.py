@@ -11,7 +11,7 @@ from typing import Any
 import torch
 from torch import Tensor, nn
 
-from grading.definitions.definition import Mistake, Stage
+from grading.definitions.definition import Stage
 from grading.exercises.draws import Draw, both, seed_from
 from tutor.checking.answers import Question
 
@@ -60,11 +60,6 @@ class SynthesizerAttention(nn.Module):
     def forward(self, x: Tensor) -> Tensor:
         projected: Tensor = self.output(self.mixed(x))
         return projected
-
-
-def _with(base: type[nn.Module], **methods: Callable[..., Any]) -> Callable[..., Any]:
-    """Returns a class like `base` with other methods."""
-    return type(base.__name__, (base,), methods)
 
 
 @cache
@@ -246,120 +241,5 @@ def _stages(
             "minus infinity hides nothing where scores are lower.",
             [_low_scores(kind, 9, 4, 6, 3, 7), _large_scores(kind, 8, 4, 6, 3, 5)],
             _draw_large(kind),
-        ),
-    ]
-
-
-def _naive(self: Any, x: Tensor) -> Tensor:
-    powers = torch.exp(self.found(x) + causal_mask(x.size(1), x.device))
-    return powers / powers.sum(dim=-1, keepdim=True)
-
-
-def _no_mask(self: Any, x: Tensor) -> Tensor:
-    return torch.softmax(self.found(x), dim=-1)
-
-
-def _mask_after_softmax(self: Any, x: Tensor) -> Tensor:
-    return torch.softmax(self.found(x), dim=-1).tril()
-
-
-def _softmax_over_rows(self: Any, x: Tensor) -> Tensor:
-    return torch.softmax(self.found(x) + causal_mask(x.size(1), x.device), dim=-2)
-
-
-def _all_turned_round(self: Any, x: Tensor) -> Tensor:
-    return torch.softmax(self.found(x) + causal_mask(x.size(1), x.device).T, dim=-2)
-
-
-def _no_output(self: Any, x: Tensor) -> Tensor:
-    return self.mixed(x)  # type: ignore[no-any-return]
-
-
-def _values_are_tokens(self: Any, x: Tensor) -> Tensor:
-    return merge_heads(self.weights(x) @ split_heads(x, self.n_heads))
-
-
-def _reshaped_values(self: Any, x: Tensor) -> Tensor:
-    b, n, d = x.shape
-    return merge_heads(self.weights(x) @ self.value(x).reshape(b, self.n_heads, n, d // self.n_heads))
-
-
-def _merged_by_reshape(self: Any, x: Tensor) -> Tensor:
-    return (self.weights(x) @ split_heads(self.value(x), self.n_heads)).reshape(x.shape)  # type: ignore[no-any-return]
-
-
-def _reshaped_there_and_back(self: Any, x: Tensor) -> Tensor:
-    b, n, d = x.shape
-    value = self.value(x).reshape(b, self.n_heads, n, d // self.n_heads)
-    return (self.weights(x) @ value).reshape(x.shape)  # type: ignore[no-any-return]
-
-
-def _with_mask(kind: type[nn.Module]) -> Callable[..., Any]:
-    """Returns the class with the causal mask as a buffer."""
-
-    def start(self: Any, d_model: int, n_heads: int, max_len: int) -> None:
-        kind.__init__(self, d_model, n_heads, max_len)
-        self.register_buffer("mask", causal_mask(max_len), persistent=False)
-
-    return _with(kind, __init__=start)
-
-
-def _shared_mistakes(kind: type[nn.Module]) -> list[Mistake]:
-    """Returns the mistakes that can be made in both modules."""
-    return [
-        Mistake(
-            "the mask is a buffer",
-            "It would work, but nothing is kept beside the parameters: make the mask in `weights`, causal_mask(n).",
-            _with_mask(kind),
-        ),
-        Mistake(
-            "the values are split by a reshape without a transpose",
-            "Shapes fit, but a head gets all numbers of a few tokens in place of a few numbers of all. Use "
-            "split_heads.",
-            _with(kind, mixed=_reshaped_values),
-        ),
-        Mistake(
-            "the heads are merged by a reshape without a transpose",
-            "Shapes fit, but a token gets numbers of other tokens: the axis of the heads stands before that of the "
-            "tokens. Use merge_heads.",
-            _with(kind, mixed=_merged_by_reshape),
-        ),
-        Mistake(
-            "the exponential overflows",
-            "exp(89) is infinite in these numbers, and exp(-104) is 0: the weights become NaN. `torch.softmax` takes "
-            "the largest score of a row off first.",
-            _with(kind, weights=_naive),
-        ),
-        Mistake(
-            "no mask",
-            "A token gives weight to tokens that come after it. Add causal_mask(n) to the scores before the softmax.",
-            _with(kind, weights=_no_mask),
-        ),
-        Mistake(
-            "the mask comes after the softmax",
-            "The rows no longer sum to 1: the future has taken its share before it was removed. Add the mask to the "
-            "scores, before the softmax.",
-            _with(kind, weights=_mask_after_softmax),
-        ),
-        Mistake(
-            "softmax over the wrong axis",
-            "Each row, one token that looks, shares out a weight of 1: softmax over the last axis.",
-            _with(kind, weights=_softmax_over_rows),
-        ),
-        Mistake(
-            "softmax over the wrong axis, and the mask turned round",
-            "Each row, one token that looks, shares out a weight of 1: softmax over the last axis, with causal_mask(n) "
-            "as it is.",
-            _with(kind, weights=_all_turned_round),
-        ),
-        Mistake(
-            "the output projection is missing",
-            "The merged heads must go through `self.output`: it is the only place where the heads are mixed.",
-            _with(kind, forward=_no_output),
-        ),
-        Mistake(
-            "the tokens themselves are averaged",
-            "What a token gives is its value: split self.value(x) into heads, not x.",
-            _with(kind, mixed=_values_are_tokens),
         ),
     ]

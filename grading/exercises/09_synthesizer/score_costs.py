@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import random
-from collections.abc import Callable
 
 import sympy
 from sympy import Expr, Integer
@@ -34,10 +33,6 @@ def _costs(**changed: Expr) -> dict[str, Expr]:
         "random products": Integer(0),
     }
     return costs | {name.replace("_", " ").replace("key query", "key-query"): value for name, value in changed.items()}
-
-
-def _changed_costs(**changed: Expr) -> Callable[[], dict[str, Expr]]:
-    return lambda: _costs(**changed)
 
 
 def _cost_stage(name: str, points: float, look: str, *entries: str) -> Stage:
@@ -92,112 +87,4 @@ exercise.add(
         "dense products",
         "random products",
     ),
-)
-
-
-exercise.mistake(
-    "biases are lost",
-    "query, key and hidden have a bias of D numbers each, and each head has N numbers b2.",
-    _changed_costs(key_query_parameters=2 * D**2, dense_parameters=D**2 + D * N),
-)
-
-exercise.mistake(
-    "the biases of the layers are lost",
-    "query, key and hidden are nn.Linear layers, and each has a bias of D numbers.",
-    _changed_costs(key_query_parameters=2 * D**2, dense_parameters=D**2 + D * N + A * N),
-)
-
-exercise.mistake(
-    "b2 is lost",
-    "Each of the A heads adds its own b2: N numbers each.",
-    _changed_costs(dense_parameters=LINEAR + D * N),
-)
-
-exercise.mistake(
-    "b2 is counted for one head",
-    "Each of the A heads has its own b2: A times N numbers.",
-    _changed_costs(dense_parameters=LINEAR + D * N + N),
-)
-
-exercise.mistake(
-    "B is counted for one head",
-    "D/A rows belong to the B of one head. There are A of them, so D rows in all.",
-    _changed_costs(dense_parameters=LINEAR + D / A * N + A * N),
-)
-
-exercise.mistake(
-    "every head has a B as wide as the model",
-    "The heads share the width: the B of one head has D/A rows, not D.",
-    _changed_costs(dense_parameters=LINEAR + A * D * N + A * N),
-)
-
-exercise.mistake(
-    "B is as long as the sentence",
-    "B is made before any sentence is seen, for the longest one: N columns. It is only cut to L for a sentence.",
-    _changed_costs(dense_parameters=LINEAR + D * L + A * L, random_parameters=A * L**2),
-)
-
-exercise.mistake(
-    "one square is counted",
-    "Each of the A heads has its own square of N times N scores.",
-    _changed_costs(random_parameters=N**2),
-)
-
-exercise.mistake(
-    "value and output are counted",
-    "Count what makes the scores. Value and output are the same in all three kinds.",
-    _changed_costs(
-        key_query_parameters=4 * LINEAR,
-        dense_parameters=3 * LINEAR + D * N + A * N,
-        random_parameters=2 * LINEAR + A * N**2,
-    ),
-)
-
-exercise.mistake(
-    "the layers' products are lost",
-    "Queries, keys and hidden have to be made first: (L, D) @ (D, D) takes L*D*D products.",
-    _changed_costs(key_query_products=L**2 * D, dense_products=L**2 * D),
-)
-
-exercise.mistake(
-    "the products with the square are lost",
-    "The last step has a cost, too: for each head (L, D/A) @ (D/A, L), in all L*L*D products.",
-    _changed_costs(key_query_products=2 * L * D**2, dense_products=L * D**2),
-)
-
-exercise.mistake(
-    "the heads multiply the products",
-    "A head has D/A numbers of a token, so its square takes L*L*D/A products; A heads take L*L*D.",
-    _changed_costs(key_query_products=2 * L * D**2 + A * L**2 * D, dense_products=L * D**2 + A * L**2 * D),
-)
-
-exercise.mistake(
-    "the products of one head",
-    "L*L*D/A is the square of one head. There are A heads.",
-    _changed_costs(key_query_products=2 * L * D**2 + L**2 * D / A, dense_products=L * D**2 + L**2 * D / A),
-)
-
-exercise.mistake(
-    "B is used without a cut",
-    "B is cut to L columns before the product: (L, D/A) @ (D/A, L) for each head.",
-    _changed_costs(dense_products=L * D**2 + L * N * D),
-)
-
-exercise.mistake(
-    "the dense synthesizer has no square",
-    "It compares no tokens, but it still makes a score for each pair of places: L rows of L numbers, each a "
-    "sum of D/A products in each head.",
-    _changed_costs(dense_products=L * D**2),
-)
-
-exercise.mistake(
-    "queries and keys are counted once",
-    "Queries and keys come from two layers: twice (L, D) @ (D, D).",
-    _changed_costs(key_query_parameters=LINEAR, key_query_products=L * D**2 + L**2 * D),
-)
-
-exercise.mistake(
-    "random scores cost products",
-    "Nothing is multiplied: the scores are read from the parameters.",
-    _changed_costs(random_products=L**2),
 )

@@ -2,9 +2,7 @@
 
 from __future__ import annotations
 
-import math
 import random
-from collections.abc import Callable
 
 import torch
 from torch import Tensor
@@ -21,14 +19,6 @@ exercise = Definition(minutes=12, difficulty=1)
 @exercise.reference
 def synthesizer_scores(x: Tensor, A: Tensor, b1: Tensor, B: Tensor, b2: Tensor) -> Tensor:  # noqa: N803 - as in the paper
     return _uncut(x, A, b1, B, b2)[:, : len(x)]
-
-
-def _without(name: str) -> Callable[..., Tensor]:
-    def answer(x: Tensor, A: Tensor, b1: Tensor, B: Tensor, b2: Tensor) -> Tensor:  # noqa: N803 - as in the paper
-        zeroed = {"b1": b1, "b2": b2} | {name: torch.zeros_like({"b1": b1, "b2": b2}[name])}
-        return synthesizer_scores(x, A, zeroed["b1"], B, zeroed["b2"])
-
-    return answer
 
 
 def _one_head(n: int, d: int, w: int, max_len: int, seed: int, biases: bool = True) -> Question:
@@ -122,65 +112,8 @@ def _(rng, n, d, w, spare):
     return Question((x.where(x != 0, 0.1), *weights))  # a vector of zeros is asked for elsewhere, and not by chance
 
 
-@exercise.mistake("not cut to the length")
 def _uncut(x: Tensor, a: Tensor, b1: Tensor, b: Tensor, b2: Tensor) -> Tensor:
     """The result has max_len columns: scores for places where the sentence has no token. Keep the first n columns of B
     and of b2.
     """
     return torch.relu(x @ a + b1) @ b + b2
-
-
-@exercise.mistake("cut from the wrong end")
-def _(x, a, b1, b, b2):
-    """Column j of B belongs to place j, counted from the start: keep the first n columns, not the last."""
-    return _uncut(x, a, b1, b, b2)[:, -len(x) :]
-
-
-@exercise.mistake("the ReLU is missing")
-def _(x, a, b1, b, b2):
-    """Without it, A and B multiply to one single matrix, and the scores are linear in x. Put torch.relu around x @ A +
-    b1.
-    """
-    return ((x @ a + b1) @ b + b2)[:, : len(x)]
-
-
-@exercise.mistake("the ReLU comes last")
-def _(x, a, b1, b, b2):
-    """Scores may be negative. The ReLU stands between the two products: relu(x @ A + b1), then B."""
-    return torch.relu((x @ a + b1) @ b + b2)[:, : len(x)]
-
-
-@exercise.mistake("a second ReLU on the scores")
-def _(x, a, b1, b, b2):
-    """One ReLU, between the two products. Scores may be negative."""
-    return torch.relu(synthesizer_scores(x, a, b1, b, b2))
-
-
-@exercise.mistake("the ReLU comes before b1 is added")
-def _(x, a, b1, b, b2):
-    """b1 shifts the point where the ReLU opens: relu(x @ A + b1)."""
-    return ((torch.relu(x @ a) + b1) @ b + b2)[:, : len(x)]
-
-
-exercise.mistake("b1 is lost", "Add b1 to x @ A, before the ReLU.", _without("b1"))
-
-exercise.mistake("b2 is lost", "Add b2, cut to the length, to every row of scores.", _without("b2"))
-
-
-@exercise.mistake("b2 is added along the wrong axis")
-def _(x, a, b1, b, b2):
-    """b2 has a number for each place that is looked at, so for each column: `+ b2[:n]` adds it to every row."""
-    n = len(x)
-    return (torch.relu(x @ a + b1) @ b)[:, :n] + b2[:n, None]
-
-
-@exercise.mistake("the softmax is already taken")
-def _(x, a, b1, b, b2):
-    """Return the scores. The mask has to be added before the softmax, and that comes in the next exercise."""
-    return torch.softmax(synthesizer_scores(x, a, b1, b, b2), dim=-1)
-
-
-@exercise.mistake("the scores are divided by a square root")
-def _(x, a, b1, b, b2):
-    """That belongs to the dot product of a query and a key (notebook 03). This formula has no such factor."""
-    return synthesizer_scores(x, a, b1, b, b2) / math.sqrt(a.shape[1])

@@ -5,7 +5,6 @@ from __future__ import annotations
 import math
 import random
 from collections.abc import Callable
-from typing import Any
 
 import torch
 
@@ -13,7 +12,7 @@ from grading.definitions.definition import Definition
 from grading.exercises.draws import Draw, both
 from tutor.checking.answers import Question
 
-from ._common import Part, _people, risk_coverage
+from ._common import Part, _people
 
 
 def _choices(part: Part) -> list[tuple[float, float, float]]:
@@ -69,16 +68,6 @@ def _halved(choices: list[tuple[float, float, float]], max_risk: float) -> float
         else:
             low = middle + 1
     return [*(threshold for threshold, _, _ in choices[::-1]), math.inf][low]
-
-
-def _abstaining(choose: Callable[[Part, Part, float], float], on: Any = lambda dev, test: test) -> Any:
-    """Returns an answer that chooses the threshold in this way, and measures it on this part."""
-
-    def answer(dev: Part, test: Part, max_risk: float) -> tuple[float, float, float]:
-        threshold = choose(dev, test, max_risk)
-        return threshold, *_outcome(on(dev, test), threshold)
-
-    return answer
 
 
 def _chosen(dev: Part, test: Part, max_risk: float) -> float:
@@ -270,93 +259,3 @@ def _(rng, dev, test):
         numbers = [round(0.3 + 0.002 * n + rng.uniform(0.0003, 0.0008), 5) for n in range(size)][::-1]
         parts.append(_part(numbers, ("rrw" * size)[:size], rng))
     return Question((*parts, 0.31))
-
-
-exercise.mistake(
-    "the threshold is chosen on test",
-    "A threshold that has seen the answers of test keeps its promise there by construction, and nowhere else. "
-    "Choose on dev, measure on test.",
-    _abstaining(lambda dev, test, max_risk: _lowest(_choices(test), max_risk)),
-)
-
-exercise.mistake(
-    "the threshold is chosen on dev and test together",
-    "The answers of test took part in the choice. Choose on dev alone.",
-    _abstaining(lambda dev, test, max_risk: _lowest(_choices(_together(dev, test)), max_risk)),
-)
-
-exercise.mistake(
-    "coverage and risk are those of dev",
-    "On dev the risk is below max_risk because you chose it so. What it is worth shows on test.",
-    _abstaining(_chosen, on=lambda dev, test: dev),
-)
-
-exercise.mistake(
-    "it stops at the first threshold that is too risky",
-    "One wrong answer among the surest makes the risk high for a moment. Look at all thresholds, and take the "
-    "lowest that is good enough.",
-    _abstaining(lambda dev, test, max_risk: _until_too_risky(_choices(dev), max_risk)),
-)
-
-exercise.mistake(
-    "the highest threshold in place of the lowest",
-    "The highest one answers hardly anybody. Of those with an allowed risk, take the lowest: it answers most.",
-    _abstaining(lambda dev, test, max_risk: max((t for t, _, r in _choices(dev) if r <= max_risk), default=math.inf)),
-)
-
-
-@exercise.mistake("who is exactly at the threshold gets no answer")
-def _(dev, test, max_risk):
-    """Confidence >= threshold: the person whose confidence is the threshold was counted when it was chosen."""
-    # Answers only where the confidence is larger than the threshold.
-    threshold = _chosen(dev, test, max_risk)
-    return threshold, *_outcome(test, math.nextafter(threshold, math.inf) + 1e-6)
-
-
-exercise.mistake(
-    "wrong answers as a share of all people",
-    "The risk is a share of the answers given, not of all who asked. Otherwise silence alone makes it small.",
-    _risk_of_all,
-)
-
-exercise.mistake(
-    "risk and accuracy are confused", "The risk is the share of wrong answers, not of right ones.", _accuracy_wanted
-)
-
-
-@exercise.mistake("risk before coverage")
-def _(dev, test, max_risk):
-    """Three numbers, in this order: the threshold, the coverage on test, the risk on test."""
-    return tuple(answer_or_abstain(dev, test, max_risk)[n] for n in (0, 2, 1))
-
-
-@exercise.mistake("a count in place of the coverage")
-def _(dev, test, max_risk):
-    """The coverage is a share: divide the number of answers by that of the people in test."""
-    return ((found := answer_or_abstain(dev, test, max_risk))[0], round(found[1] * len(test[1])), found[2])
-
-
-@exercise.mistake("people who are equally sure are taken one by one")
-def _(dev, test, max_risk):
-    """A threshold cannot tell them apart: look at all with confidence >= threshold together."""
-    # Takes the people one by one, also where several are equally sure.
-    confidence, right = dev
-    order = confidence.argsort(descending=True, stable=True)
-    risk = risk_coverage(confidence[order], right[order])[1].tolist()
-    fitting = [float(c) for c, r in zip(confidence[order], risk, strict=True) if r <= max_risk]
-    threshold = min(fitting, default=math.inf)
-    return threshold, *_outcome(test, threshold)
-
-
-exercise.mistake(
-    "the thresholds are halved, as if the risk fell steadily",
-    "The risk goes up and down from one threshold to the next. Halving looks at a few of them only: look at all, and "
-    "take the lowest that is good enough.",
-    _abstaining(lambda dev, test, max_risk: _halved(_choices(dev), max_risk)),
-)
-
-exercise.mistake(
-    "a risk that is exactly max_risk is refused",
-    "max_risk is the highest risk that is allowed: risk <= max_risk.",
-    _abstaining(lambda dev, test, max_risk: min((t for t, _, r in _choices(dev) if r < max_risk), default=math.inf)),
-)

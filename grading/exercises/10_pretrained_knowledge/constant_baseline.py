@@ -4,8 +4,6 @@ from __future__ import annotations
 
 import random
 from collections import Counter
-from collections.abc import Callable
-from typing import Any
 
 from grading.definitions.definition import Definition
 from grading.exercises.draws import both
@@ -40,20 +38,6 @@ def _in_order(rng: random.Random, places: list[str]) -> Pairs:
 def _asked(rng: random.Random, places: list[str]) -> Pairs:
     """Returns a pair for each place, in any order."""
     return _in_order(rng, rng.sample(places, len(places)))
-
-
-def _counted(answer: Callable[[Pairs, Pairs], str]) -> Callable[[Pairs, Pairs], Any]:
-    """Returns an answer that says this place, and rightly the share of the others that were born there."""
-
-    def say(pairs: Pairs, others: Pairs) -> Any:
-        place = answer(pairs, others)
-        return place, sum(found == place for _, found in others) / len(others)
-
-    return say
-
-
-def _most_common(pairs: Pairs) -> str:
-    return constant_baseline(pairs, pairs)[0]
 
 
 def _draw_baseline(rng: random.Random) -> list[Question]:
@@ -163,78 +147,3 @@ def _(rng, places, times):
     names = rng.sample(PLACES, places)
     pairs = _in_order(rng, [*names, *names[::-1] * (times - 1)])
     return Question((pairs, _asked(rng, [*names, names[0], names[-1]])))
-
-
-exercise.mistake(
-    "the place is chosen on the test set",
-    "This is the place that does best on `others`: whoever chooses after having seen the answers has no "
-    "baseline. Choose on `pairs`, score on `others`.",
-    _counted(lambda pairs, others: _most_common(others)),
-)
-
-
-def _best_on_others(pairs: Pairs, others: Pairs) -> str:
-    tried = Counter(answer for _, answer in others)
-    return max((answer for _, answer in pairs), key=lambda place: tried[place])
-
-
-exercise.mistake(
-    "of the places of the pairs, the one that does best on the others",
-    "That is a look at the test set: no model may see which answers are right there. Of the places of `pairs` "
-    "the most frequent *in `pairs`* counts.",
-    _counted(_best_on_others),
-)
-
-exercise.mistake(
-    "the place is chosen on all pairs together",
-    "The test set has taken part in the choice. Choose on `pairs` only, score on `others`.",
-    _counted(lambda pairs, others: _most_common([*pairs, *others])),
-)
-
-
-@exercise.mistake("the share is that of the pairs it was chosen on")
-def _(pairs, others):
-    """How well the place does where it was chosen says too much good: the share of `others` is asked."""
-    return constant_baseline(pairs, pairs)
-
-
-@exercise.mistake("a count in place of a share")
-def _(pairs, others):
-    """Divide by the number of `others`."""
-    return (_most_common(pairs), sum(a == _most_common(pairs) for _, a in others))
-
-
-@exercise.mistake("per cent in place of a share")
-def _(pairs, others):
-    """A share lies between 0 and 1."""
-    return (_most_common(pairs), 100 * constant_baseline(pairs, others)[1])
-
-
-def _first_of_alphabet(places: list[str]) -> str:
-    return min(places, key=lambda place: (-places.count(place), place))
-
-
-exercise.mistake(
-    "of equally frequent places, the first of the alphabet",
-    "Where two places are equally frequent, the one that comes first in `pairs` counts.",
-    _counted(lambda pairs, others: _first_of_alphabet([answer for _, answer in pairs])),
-)
-
-
-def _best_of_tied(pairs: Pairs, others: Pairs) -> str:
-    answers, tried = Counter(answer for _, answer in pairs), Counter(answer for _, answer in others)
-    return max(answers, key=lambda place: (answers[place], tried[place]))
-
-
-exercise.mistake(
-    "of equally frequent places, the one that does best on the others",
-    "That is a look at the test set, too. Where two places are equally frequent, the one that comes first in "
-    "`pairs` counts.",
-    _counted(_best_of_tied),
-)
-
-
-@exercise.mistake("the place without its share")
-def _(pairs, others):
-    """Return two things: the place, and the share of `others` for which it is right."""
-    return _most_common(pairs)

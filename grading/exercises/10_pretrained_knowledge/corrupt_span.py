@@ -11,7 +11,7 @@ from torch import Tensor
 
 from grading.definitions.definition import Definition, Stage
 from grading.exercises.draws import Draw, both
-from helpers.batches import IGNORE
+from helpers.batches import IGNORE  # noqa: F401 - known mistakes use it
 from helpers.vocabulary import MASK, PAD
 from tutor.checking.answers import Question
 from tutor.checking.plain import Generator
@@ -48,24 +48,6 @@ def corrupt_span(text: Tensor, rng: torch.Generator, block: int) -> tuple[Tensor
     length = _quarter(kept, rng)
     whole = _moved(kept, _draw(0, len(kept) - length, rng), length, block)
     return whole[:-1], whole[1:]
-
-
-def _corrupting(
-    keep: Callable[[Tensor, torch.Generator, int], Tensor] = _kept,
-    length: Callable[[Tensor, torch.Generator], int] = _quarter,
-    start: Callable[[int, int, torch.Generator], int] = lambda kept, length, rng: _draw(0, kept - length, rng),
-    order: str = "pmsmc",
-    cut: Callable[[Tensor], Any] = lambda whole: (whole[:-1], whole[1:]),
-    fill: int = PAD,
-) -> Callable[[Tensor, torch.Generator, int], Any]:
-    """Returns an answer that is wrong in one of these steps."""
-
-    def answer(text: Tensor, rng: torch.Generator, block: int) -> Any:
-        kept = keep(text, rng, block)
-        hidden = length(kept, rng)
-        return cut(_moved(kept, start(len(kept), hidden, rng), hidden, block, order, fill))
-
-    return answer
 
 
 def _span_asks(
@@ -204,148 +186,3 @@ def _(rng):
 def _(rng, n, block):
     (ask,) = _span_asks("pattern", lambda rng: (n, block), probe="result")(rng)
     return ask
-
-
-exercise.mistake(
-    "y is x itself",
-    "Under each number stands the same number: a model that copies what it reads would be perfect. Make one "
-    "number more than block, and let y begin one place later than x.",
-    _corrupting(cut=lambda whole: (whole[:-1], whole[:-1])),
-)
-
-exercise.mistake(
-    "x is ahead of y",
-    "It is the other way round: y is the next number, so y begins with the second.",
-    _corrupting(cut=lambda whole: (whole[1:], whole[:-1])),
-)
-
-exercise.mistake(
-    "y is filled with IGNORE",
-    "Fill both with <pad>: y is x one place ahead, in the padding too. IGNORE comes later, in `with_gaps`.",
-    _corrupting(cut=lambda whole: (whole[:-1], whole[1:].masked_fill(whole[1:] == PAD, IGNORE))),
-)
-
-
-@exercise.mistake("length and place of the content are drawn from the whole text")
-def _(text, rng, block):
-    """The text is cut first, and then the content often lies behind the cut: it is empty, and nothing is to be learned.
-    Draw length and place from what is kept.
-    """
-    # Draws length and place of the content before the text is cut.
-    length = _quarter(text, rng)
-    start = _draw(0, len(text) - length, rng)
-    whole = _moved(_kept(text, rng, block), start, length, block)
-    return whole[:-1], whole[1:]
-
-
-exercise.mistake(
-    "the length of the content is always the same",
-    "A quarter is the mean. With one fixed length the model learns to count, and never has to know where a "
-    "content ends. Draw the length.",
-    _corrupting(length=lambda kept, rng: max(1, len(kept) // 4)),
-)
-
-exercise.mistake(
-    "the content may be empty",
-    "A draw from 0 has the right mean, but where the content is empty nothing is hidden. Draw from 1 on.",
-    _corrupting(length=lambda kept, rng: _draw(0, len(kept) // 2, rng)),
-)
-
-exercise.mistake(
-    "half of the text is hidden",
-    "A length drawn from 1 to all that is kept has a mean of one half. For a mean of a quarter, draw up to a half.",
-    _corrupting(length=lambda kept, rng: _draw(1, len(kept), rng)),
-)
-
-exercise.mistake(
-    "the length of the content is drawn up to a quarter",
-    "A quarter is the mean, not the most. Draw up to a half, and the mean is a quarter.",
-    _corrupting(length=lambda kept, rng: _draw(1, max(1, len(kept) // 4), rng)),
-)
-
-exercise.mistake(
-    "the text is not cut at random",
-    "As much as fits is kept every time. Draw how much is kept, so that the model meets beginnings of all lengths.",
-    _corrupting(keep=lambda text, rng, block: text[: block - 1]),
-)
-
-exercise.mistake(
-    "short texts are kept whole too often",
-    "text[:k] with a k beyond the end of the text is the whole text. Draw k up to the smaller of len(text) and "
-    "block - 1.",
-    _corrupting(keep=lambda text, rng, block: text[: _draw(4, block - 1, rng)]),
-)
-
-exercise.mistake(
-    "one number fewer is kept than fits",
-    "There are block + 1 places, because x and y are cut from one list. With two masks, block - 1 numbers fit.",
-    _corrupting(keep=lambda text, rng, block: _kept(text, rng, block - 1)),
-)
-
-exercise.mistake(
-    "no room is left for the two masks",
-    "Two masks come in addition: of block + 1 places, block - 1 are left for the text. Here the end of the "
-    "content is lost.",
-    _corrupting(keep=lambda text, rng, block: text[: _draw(min(4, len(text)), min(len(text), block + 1), rng)]),
-)
-
-exercise.mistake(
-    "the content stays in its place",
-    "Marked by two masks and left where it was, the content is predicted from its prefix only. Move it behind "
-    "the suffix, so that the model has read both sides.",
-    _corrupting(order="pmcms"),
-)
-
-exercise.mistake(
-    "the second mask is missing",
-    "Without a mask between suffix and content, nothing tells the model where the content begins.",
-    _corrupting(order="pmsc"),
-)
-
-exercise.mistake(
-    "the last number is never hidden",
-    "The last start is `kept - length`, and it counts: torch.randint leaves its upper limit out, so that must "
-    "be kept - length + 1.",
-    _corrupting(start=lambda kept, length, rng: _draw(0, max(0, kept - length - 1), rng)),
-)
-
-exercise.mistake(
-    "the content may begin so late that it is cut",
-    "With a start up to the last number, text[start : start + length] often is shorter than `length`. The last "
-    "start at which all of the content fits is kept - length.",
-    _corrupting(
-        length=lambda kept, rng: _draw(1, max(1, len(kept) // 2 + 1), rng),
-        start=lambda kept, length, rng: _draw(0, kept - 1, rng),
-    ),
-)
-
-exercise.mistake(
-    "the last place is drawn too often",
-    "min(start, kept - length) sends every start that is too late to the last place. Draw among the places "
-    "that "
-    "fit, each equally probable: torch.randint(0, kept - length + 1, ...).",
-    _corrupting(start=lambda kept, length, rng: min(kept - length, _draw(0, kept, rng))),
-)
-
-exercise.mistake(
-    "the padding is made of masks",
-    "<mask> marks the gap and the content. Behind the content stands <pad>, which is not scored.",
-    _corrupting(fill=MASK),
-)
-
-
-@exercise.mistake("mask and padding have other numbers")
-def _(text, rng, block):
-    """The special tokens come first in every vocabulary of the course: <pad> is PAD (0) and <mask> is MASK (4),
-    whatever characters the text has. With other numbers the model reads letters where gaps are meant.
-    """
-    # Numbers mask and padding behind the characters.
-    x, y = corrupt_span(text, rng, block)
-    mask = int(text.max()) + 1
-    return tuple(row.where(row != MASK, torch.tensor(mask)).where(row != PAD, torch.tensor(mask + 1)) for row in (x, y))
-
-
-@exercise.mistake("chance does not come from rng")
-def _(text, rng, block):
-    """Draw with torch.randint(..., generator=rng): only then does the same seed give the same run."""
-    return corrupt_span(text, torch.Generator().manual_seed(random.randrange(2**31)), block)

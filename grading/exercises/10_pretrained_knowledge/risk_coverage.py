@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import random
-from collections.abc import Callable
 from itertools import repeat
 
 import torch
@@ -13,7 +12,7 @@ from grading.definitions.definition import Definition
 from grading.exercises.draws import Draw, both, until
 from tutor.checking.answers import Question
 
-from ._common import Part, _people, risk_coverage
+from ._common import _people, risk_coverage
 
 exercise = Definition(minutes=10, difficulty=1)
 exercise.reference(risk_coverage)
@@ -50,17 +49,6 @@ def _draw_curve(in_order: bool, *sizes: int) -> Draw:
         return Question((confidence[order], right[order]))
 
     return lambda rng: [of_size(n, rng) for n in sizes]
-
-
-def _curve(
-    order: Callable[[Tensor], Tensor] = lambda confidence: confidence.argsort(descending=True),
-    risk: Callable[[Tensor], Tensor] = _risk,
-    first: int = 1,
-) -> Callable[[Tensor, Tensor], Part]:
-    def answer(confidence: Tensor, right: Tensor) -> Part:
-        return torch.arange(first, len(right) + first) / len(right), risk(right[order(confidence)])
-
-    return answer
 
 
 @exercise.stage("people in the order of confidence", points=1, public=_draw_curve(True, 5, 6)(random.Random(1)))
@@ -124,52 +112,3 @@ def _(rng, people, differ, right):
         "one of two": [rng.random() < 0.5 for _ in range(people)],
     }
     return Question((confidence, torch.tensor(found[right])))
-
-
-exercise.mistake(
-    "the least sure first",
-    "argsort puts the smallest first. The model answers first where it is surest: descending=True.",
-    _curve(order=lambda confidence: confidence.argsort()),
-)
-
-exercise.mistake(
-    "not sorted",
-    "`right` must follow the confidences, the largest first.",
-    _curve(order=lambda confidence: torch.arange(len(confidence))),
-)
-
-exercise.mistake(
-    "wrong answers as a share of all people",
-    "Risk concerns those who got an answer: divide by k, the number of answers so far, not by n.",
-    _curve(risk=lambda right: (~right).cumsum(0) / len(right)),
-)
-
-exercise.mistake(
-    "the share of right answers",
-    "That is the accuracy. The risk is the share of wrong ones.",
-    _curve(risk=lambda right: right.cumsum(0) / torch.arange(1, len(right) + 1)),
-)
-
-exercise.mistake(
-    "the answer itself is not counted yet",
-    "The risk at coverage k / n concerns k answers, the newest among them: this is the risk before it.",
-    _curve(risk=_risk_before),
-)
-
-exercise.mistake(
-    "whether each answer is wrong, without counting",
-    "The risk at coverage k / n concerns all k answers so far: count with cumsum, and divide by k.",
-    _curve(risk=lambda right: (~right).float()),
-)
-
-exercise.mistake(
-    "coverage begins at 0",
-    "The first point is the one after the first answer, at coverage 1 / n; the last has coverage 1.",
-    _curve(first=0),
-)
-
-
-@exercise.mistake("coverage and risk are exchanged")
-def _(confidence, right):
-    """Coverage comes first: it rises from 1 / n to 1."""
-    return risk_coverage(confidence, right)[::-1]

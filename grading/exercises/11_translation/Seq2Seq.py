@@ -21,7 +21,7 @@ from ._common import _padded, _sequences
 INF = math.inf
 
 
-def _hide(lengths: Tensor, size: int) -> Tensor:
+def hide_padding(lengths: Tensor, size: int) -> Tensor:
     """Returns the mask of the memory `(b, 1, 1, m)`: minus infinity where a source is padded."""
     padded = torch.arange(size, device=lengths.device) >= lengths.unsqueeze(1)
     return torch.zeros(padded.shape, device=lengths.device).masked_fill(padded, -INF)[:, None, None]
@@ -47,7 +47,7 @@ class Seq2Seq(nn.Module):
         self.head = nn.Linear(d_model, target_vocab_size)
 
     def encode(self, source: Tensor, source_lengths: Tensor) -> Context:
-        mask = _hide(source_lengths, source.shape[1])
+        mask = hide_padding(source_lengths, source.shape[1])
         return Context(memory=self.encoder(source, source_lengths), memory_mask=mask)
 
     def decode(self, target: Tensor, context: Context) -> Tensor:
@@ -209,146 +209,3 @@ def _(rng, b, m, n, spare):
     """Asks about one source with padding, and about padding that is longer than a source."""
     build = dict(zip(SMALL, (7, 6, 4, 1, 2), strict=True))
     return _forward(rng.randrange(10**6), build, [m, 1][:b], n, spare=spare)
-
-
-@exercise.mistake("the memory is recomputed at every step")
-class _MemoryAgain(Seq2Seq):
-    """The numbers are right, but the encoder has run once for each place of the target. What it reads does not change:
-    run it once and keep its output.
-    """
-
-    def forward(self, source: Tensor, source_lengths: Tensor, target: Tensor) -> Tensor:
-        steps = range(1, target.shape[1] + 1)
-        rows = [self.decode(target[:, :n], self.encode(source, source_lengths))[:, -1] for n in steps]
-        return torch.stack(rows, dim=1)
-
-
-@exercise.mistake("each sentence is encoded for itself")
-class _EachSentence(Seq2Seq):
-    """The numbers are right, but the encoder has run once for each sentence. A batch is there to be read at once: give
-    the encoder all of `source` and all lengths.
-    """
-
-    def encode(self, source: Tensor, source_lengths: Tensor) -> Context:
-        memory = [self.encoder(row, n) for row, n in zip(source.split(1), source_lengths.split(1), strict=True)]
-        return Context(memory=torch.cat(memory), memory_mask=_hide(source_lengths, source.shape[1]))
-
-
-@exercise.mistake("the encoder reads from left to right only")
-class _ReadsOneSide(Seq2Seq):
-    """A TransformerBase is causal unless told otherwise. Nobody guesses the source: its words may look at both sides,
-    causal=False.
-    """
-
-    reads_ahead = False
-
-
-@exercise.mistake("the decoder sees the words that it is to guess")
-class _WritesAhead(Seq2Seq):
-    """The decoder must be causal. With causal=False it reads the answers in its input, and will have learned nothing
-    when it has to write alone.
-    """
-
-    writes_ahead = True
-
-
-@exercise.mistake("the padding of the source is read, twice")
-class _NoPaddingAtAll(Seq2Seq):
-    """Give the lengths to the encoder, and the mask of the memory to the context."""
-
-    def encode(self, source: Tensor, source_lengths: Tensor) -> Context:
-        return Context(memory=self.encoder(source))
-
-
-@exercise.mistake("cross-attention reads the padding of the source")
-class _MaskForgotten(Seq2Seq):
-    """The encoder knows the lengths, but the decoder looks at its output at all places: set memory_mask in
-    the context.
-    """
-
-    def encode(self, source: Tensor, source_lengths: Tensor) -> Context:
-        return Context(memory=self.encoder(source, source_lengths))
-
-
-@exercise.mistake("the encoder reads its own padding")
-class _LengthsForgotten(Seq2Seq):
-    """The decoder does not look at <pad>, but the words of the source do: give the lengths to the encoder too."""
-
-    def encode(self, source: Tensor, source_lengths: Tensor) -> Context:
-        return Context(memory=self.encoder(source), memory_mask=_hide(source_lengths, source.shape[1]))
-
-
-@exercise.mistake("padding is told by its number")
-class _PaddingByNumber(Seq2Seq):
-    """Behind the end of a sentence any number may stand: what is padding, source_lengths alone says."""
-
-    def encode(self, source: Tensor, source_lengths: Tensor) -> Context:
-        return super().encode(source, (source != PAD).sum(dim=1))
-
-
-@exercise.mistake("dropout is left at its default")
-class _Dropout(Seq2Seq):
-    """TransformerBase has a dropout of 0.1 unless told otherwise. Here it is to be 0.0, in both bases."""
-
-    dropout = 0.1
-
-
-@exercise.mistake("there is no head")
-class _NoHead(Seq2Seq):
-    """The decoder gives d numbers for each place; the head makes V scores of them."""
-
-    def decode(self, target: Tensor, context: Context) -> Tensor:
-        return self.decoder(target, context=context)  # type: ignore[no-any-return]
-
-
-@exercise.mistake("the head is the decoder's embedding")
-class _Tied(Seq2Seq):
-    """That saves weights, and is another model: here the head is an nn.Linear with weights and a bias of its own,
-    self.head = nn.Linear(d_model, target_vocab_size).
-    """
-
-    def __init__(self, *sizes: int, **named: int) -> None:
-        super().__init__(*sizes, **named)
-        del self.head
-
-    def decode(self, target: Tensor, context: Context) -> Tensor:
-        hidden: Tensor = self.decoder(target, context=context)
-        return hidden @ self.decoder.embedding.weight.T
-
-
-@exercise.mistake("log-probabilities in place of logits")
-class _LogProbabilities(Seq2Seq):
-    """The loss takes the softmax itself; return the scores of the head as they are."""
-
-    def decode(self, target: Tensor, context: Context) -> Tensor:
-        return super().decode(target, context).log_softmax(dim=-1)
-
-
-@exercise.mistake("probabilities in place of logits")
-class _Probabilities(Seq2Seq):
-    """The loss takes the softmax itself; a softmax of a softmax is nearly flat, and hardly learns."""
-
-    def decode(self, target: Tensor, context: Context) -> Tensor:
-        return super().decode(target, context).softmax(dim=-1)
-
-
-@exercise.mistake("the decoder reads its own words")
-class _OwnWords(Seq2Seq):
-    """In training it reads the right words, also where it would have written others: that is what teacher forcing
-    means.
-    """
-
-    def forward(self, source: Tensor, source_lengths: Tensor, target: Tensor) -> Tensor:
-        context, read = self.encode(source, source_lengths), target[:, :1]
-        for _ in range(target.shape[1]):
-            logits = self.decode(read, context)
-            read = torch.cat([read, logits[:, -1:].argmax(dim=-1)], dim=1)
-        return logits
-
-
-@exercise.mistake("only the last place is answered")
-class _LastOnly(Seq2Seq):
-    """Every place of the target is a question: return logits for all of them, (b, n, V)."""
-
-    def forward(self, source: Tensor, source_lengths: Tensor, target: Tensor) -> Tensor:
-        return super().forward(source, source_lengths, target)[:, -1]

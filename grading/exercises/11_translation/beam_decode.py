@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
 from typing import Any
 
 import torch
@@ -71,16 +70,6 @@ exercise = Definition(minutes=50, difficulty=3)
 @exercise.reference
 def beam_decode(model: Any, source: Tensor, width: int, max_len: int) -> tuple[list[int], float]:
     return _best(_search(model, source, width, max_len) + _search(model, source, 1, max_len))
-
-
-def _beam(keep_eos: bool = False, **options: Any) -> Callable[..., tuple[list[int], float]]:
-    """Returns a beam search with one thing changed."""
-
-    def decode(model: Any, source: Tensor, width: int, max_len: int) -> tuple[list[int], float]:
-        found = _search(model, source, width, max_len, **options) + _search(model, source, 1, max_len, **options)
-        return _best(found, keep_eos)
-
-    return decode
 
 
 Known = tuple[int, str, int, int]  # the seed of a model, the words of a source, width and max_len
@@ -297,165 +286,6 @@ def _(rng, tells):
 def _(rng, width, max_len, source):
     """Asks about one word and about two, about a source of one token and about a long one."""
     return Question((_recipe(rng.randrange(10**6)), _sequences(1, source, 9, rng.randrange(10**6)), width, max_len))
-
-
-@exercise.mistake("greedy may be better")
-def _(model, source, width, max_len):
-    """Here the first words of the greedy sentence have dropped out of the beam, and what the beam has found scores
-    lower. Search with width 1, too, and take the better of the two.
-    """
-    return _best(_search(model, source, width, max_len))
-
-
-@exercise.mistake("this is the greedy sentence")
-def _(model, source, width, max_len):
-    """At every step only the best beginning is kept, or `width` equal copies of it, as when the search begins with
-    `[([SOS], 0.0)] * width`. Begin with one beam, and keep the `width` best of all extensions.
-    """
-    return beam_decode(model, source, 1, max_len)
-
-
-exercise.mistake(
-    "scores are not divided by the length",
-    "A sum of log-probabilities falls with every word, so the shortest sentence wins. Divide by the number of "
-    "words written.",
-    _beam(by="sum"),
-)
-
-exercise.mistake(
-    "<eos> is not counted in the length",
-    "The sum holds the log-probability of <eos>, so the number of words must count it as well.",
-    _beam(by="words"),
-)
-
-exercise.mistake(
-    "<sos> is counted in the length",
-    "<sos> has not been written, and has no log-probability: divide by the number of words written.",
-    _beam(by="tokens"),
-)
-
-exercise.mistake(
-    "it does not stop at <eos>",
-    "What ends with <eos> is finished: it leaves the beams and is not extended any more.",
-    _beam(stop=False),
-)
-
-exercise.mistake(
-    "finished sentences are forgotten",
-    "At the end you look at the beams that are left. Those that have ended earlier take part, too.",
-    _beam(last_only=True),
-)
-
-exercise.mistake(
-    "the shortest of the sentences that end wins",
-    "Neither the first one to end nor the one with the largest sum is the best. Go on until no beam is left, or "
-    "max_len is reached, and compare the means.",
-    _beam(first_end=True),
-)
-
-exercise.mistake(
-    "beams that max_len has cut are forgotten",
-    "They take part in the last comparison, too, also where others have ended: `finished + beams`, not "
-    "`finished or beams`.",
-    _beam(finished_only=True),
-)
-
-
-@exercise.mistake("beams that max_len has cut count only where nothing has ended")
-def _(model, source, width, max_len):
-    """They are compared, too, also where the greedy sentence or another one has ended: `finished + cut`, not
-    `finished or cut`.
-    """
-    found = _search(model, source, width, max_len) + _search(model, source, 1, max_len)
-    return _best([pair for pair in found if pair[0][-1] == EOS] or found)
-
-
-exercise.mistake(
-    "places of finished sentences are filled again",
-    "Of all extensions the `width` best are kept. Those of them that end leave the beam, and only the others "
-    "are extended.",
-    _beam(refill=True),
-)
-
-exercise.mistake(
-    "it stops when `width` sentences have ended",
-    "What is still in the beam may become better. Go on until no beam is left, or max_len is reached.",
-    _beam(enough=True),
-)
-
-
-@exercise.mistake("beams are compared by their means at each step")
-@torch.no_grad()
-def _(model, source, width, max_len):
-    """At each step all beams have written as many words: the sums decide which are kept, and those that have ended
-    leave the comparison. The mean is for the last comparison only.
-    """
-    # Keeps the beams of the best means at each step, among them those that have ended.
-    context = model.encode(source, None)
-
-    def mean(pair: tuple[list[int], float]) -> float:
-        return pair[1] / (len(pair[0]) - 1)
-
-    def search(width: int) -> list[tuple[list[int], float]]:
-        best = [([SOS], 0.0)]
-        for _ in range(max_len):
-            open_ones = [pair for pair in best if pair[0][-1] != EOS]
-            candidates = [pair for pair in best if pair[0][-1] == EOS]
-            for tokens, total in open_ones:
-                logs = model.decode(torch.tensor([tokens]), context)[0, -1].log_softmax(-1).tolist()
-                candidates += [([*tokens, word], total + gain) for word, gain in enumerate(logs)]
-            best = sorted(candidates, key=mean, reverse=True)[:width]
-        return best
-
-    tokens, total = max(search(width) + search(1), key=mean)
-    return _words(tokens[1:]), total / (len(tokens) - 1)
-
-
-exercise.mistake(
-    "probabilities are added",
-    "Probabilities of one word after the other are multiplied; it is their logarithms that are added: log_softmax.",
-    _beam(scores="probability"),
-)
-
-exercise.mistake(
-    "logits are added",
-    "A logit says nothing by itself, only in comparison with the others of its place. Take log_softmax first.",
-    _beam(scores="logit"),
-)
-
-
-@exercise.mistake("more words are taken than there are")
-def _(model, source, width, max_len):
-    """torch.topk cannot take more words than the vocabulary has, and a width may be larger: take
-    min(width, len(scores)) of each beam, or sort all extensions.
-    """
-    sizes = model.decode(torch.tensor([[SOS]]), model.encode(source, None)).shape
-    torch.zeros(sizes[-1]).topk(width)
-    return beam_decode(model, source, width, max_len)
-
-
-exercise.mistake(
-    "<eos> is kept as a word", "<eos> says that the sentence is over. It is not a part of it.", _beam(keep_eos=True)
-)
-
-
-@exercise.mistake("one word too few")
-def _(model, source, width, max_len):
-    """max_len counts the words that are written, <eos> among them; <sos> is not one of them."""
-    return beam_decode(model, source, width, max_len - 1)
-
-
-@exercise.mistake("one word too many")
-def _(model, source, width, max_len):
-    """max_len counts the words that are written, <eos> among them; <sos> is not one of them."""
-    return beam_decode(model, source, width, max_len + 1)
-
-
-@exercise.mistake("the sum decides, and the mean is returned")
-def _(model, source, width, max_len):
-    """Divide by the number of words written before you compare: else the shortest sentence wins."""
-    tokens, total = max(_search(model, source, width, max_len, by="sum"), key=lambda pair: pair[1])
-    return _words(tokens), total / len(tokens)
 
 
 @exercise.mistake("only the sentence is returned")

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import random
-from collections.abc import Callable
 from dataclasses import replace
 from typing import Any
 
@@ -15,7 +14,7 @@ from grading.exercises.draws import Draw, fixed
 from helpers.vocabulary import EOS, PAD, SOS
 from tutor.checking.answers import Question
 
-from ._common import Sentences, _recipe, _to_eos, _words
+from ._common import Sentences, _recipe, _words
 
 
 @torch.no_grad()
@@ -52,15 +51,6 @@ exercise = Definition(minutes=20, difficulty=2, forbids=("helpers.models.Encoder
 @exercise.reference
 def greedy_decode(model: Any, source: Tensor, source_lengths: Tensor, max_len: int) -> Sentences:
     return [_words(row) for row in _decode(model, source, source_lengths, max_len).tolist()]
-
-
-def _greedy(stop: Callable[[list[int]], list[int]] = _words, **options: Any) -> Callable[..., Sentences]:
-    """Returns a decoder that is greedy with one thing changed."""
-
-    def decode(model: Any, source: Tensor, source_lengths: Tensor, max_len: int) -> Sentences:
-        return [stop(row) for row in _decode(model, source, source_lengths, max_len, **options).tolist()]
-
-    return decode
 
 
 # seed of a model -> sources after which it never ends in twelve words; that it ends after so many words; that it
@@ -199,104 +189,3 @@ def _(rng, b, max_len, ends):
     seed, end, others = rng.choice(options)
     sources = [end, *(rng.choice(others) for _ in range(b - 1))]
     return _ask(seed, rng.sample(sources, b), max_len)
-
-
-exercise.mistake(
-    "the memory is recomputed at every step",
-    "The words are right, but the encoder ran once for each of them. The source does not change while you "
-    "write: model.encode belongs before the loop.",
-    _greedy(again=True),
-)
-
-
-@exercise.mistake("each sentence is encoded for itself")
-def _(model, source, source_lengths, max_len):
-    """The words are right, but the encoder ran once for each sentence. Encode the batch at once, before the loop, and
-    let all sentences take each step together.
-    """
-    return [
-        words
-        for row, n in zip(source.split(1), source_lengths.split(1), strict=True)
-        for words in greedy_decode(model, row, n, max_len)
-    ]
-
-
-exercise.mistake(
-    "it does not stop at <eos>",
-    "The model goes on after <eos>, because you ask it to. What comes after the first <eos> is no part of the "
-    "sentence.",
-    _greedy(stop=lambda row: [word for word in row if word != EOS], until="never"),
-)
-
-exercise.mistake(
-    "everything is kept, <eos> and what follows",
-    "Cut each sentence at its first <eos>, and leave that out.",
-    _greedy(stop=list, until="never"),
-)
-
-exercise.mistake(
-    "<eos> is kept as a word", "<eos> says that the sentence is over. It is not a part of it.", _greedy(stop=_to_eos)
-)
-
-exercise.mistake(
-    "all stop when the first one does",
-    "As soon as one sentence has ended, the others are cut. Go on until all have ended (or max_len is reached).",
-    _greedy(until="any"),
-)
-
-
-@exercise.mistake("the padding of the source is read")
-def _(model, source, source_lengths, max_len):
-    """model.encode needs the lengths. Without them every <pad> is read as if it were a word."""
-    return greedy_decode(model, source, None, max_len)  # type: ignore[arg-type]
-
-
-exercise.mistake("it begins with <eos>", "The decoder has learned to begin after <sos>.", _greedy(start=EOS))
-
-exercise.mistake("it begins with <pad>", "The decoder has learned to begin after <sos>.", _greedy(start=PAD))
-
-exercise.mistake(
-    "the first place is read at every step",
-    "Place 0 answers what follows <sos>, and says the same at every step. The next word is at the last place.",
-    _greedy(place=0),
-)
-
-
-@exercise.mistake("one word too few")
-def _(model, source, source_lengths, max_len):
-    """max_len counts the words that are written; <sos> is not one of them."""
-    return greedy_decode(model, source, source_lengths, max_len - 1)
-
-
-@exercise.mistake("one word too many")
-def _(model, source, source_lengths, max_len):
-    """max_len counts the words that are written; <sos> is not one of them."""
-    return greedy_decode(model, source, source_lengths, max_len + 1)
-
-
-@exercise.mistake("<sos> is kept as a word")
-def _(model, source, source_lengths, max_len):
-    """<sos> is what the decoder reads first. It is not a part of the translation."""
-    return [[SOS, *words] for words in greedy_decode(model, source, source_lengths, max_len)]
-
-
-exercise.mistake(
-    "special tokens that the model writes are dropped",
-    "What the model says is what it says: only <eos> has a meaning here. Whoever reads the words may drop others.",
-    _greedy(stop=lambda row: [word for word in _words(row) if word not in (PAD, SOS)]),
-)
-
-
-@exercise.mistake("with a cache, old words are fed again")
-def _(model, source, source_lengths, max_len):
-    """The cache has kept the keys and values of all words so far. Fed again, they stand there twice, at new places.
-    With context.cache = {}, decode the newest word only.
-    """
-    with torch.no_grad():
-        context = model.encode(source, source_lengths)
-        context.cache = {}
-        written = torch.full((len(source), 1), SOS)
-        for _ in range(max_len):
-            best = model.decode(written, context)[:, -1:].argmax(dim=-1)
-            written = torch.cat([written, best], dim=1)
-    return [_words(row) for row in written[:, 1:].tolist()]

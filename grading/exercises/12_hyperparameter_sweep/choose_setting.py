@@ -5,9 +5,10 @@ from __future__ import annotations
 import math
 import random
 import statistics
-from collections.abc import Callable
 from itertools import repeat
 from typing import Any
+
+import pandas as pd  # noqa: F401 - known mistakes use it
 
 from grading.definitions.definition import Definition, Stage
 from grading.exercises.draws import both, fixed, until
@@ -34,22 +35,6 @@ def choose_setting(scores: Scores) -> str:
     best = max(scores.values(), key=_mean)
     limit = _mean(best) - _standard_error(best)
     return min((name for name in scores if _mean(scores[name]) >= limit), key=lambda name: scores[name]["parameters"])
-
-
-def _smallest_above(scores: Scores, limit: Callable[[Row, Row], float], part: str = "dev_bleu") -> str:
-    """Returns the smallest setting whose mean is not below `limit(best row, its own row)`."""
-    best = max(scores.values(), key=lambda row: _mean(row, part))
-    near = [name for name, row in scores.items() if _mean(row, part) >= limit(best, row)]
-    return min(near, key=lambda name: scores[name]["parameters"])
-
-
-def _highest(part: str, of: Callable[[list[float]], float]) -> Callable[[Scores], str]:
-    return lambda scores: max(scores, key=lambda name: of(scores[name][part]))
-
-
-def _near(scores: Scores) -> list[str]:
-    best = max(scores.values(), key=_mean)
-    return [name for name in scores if _mean(scores[name]) >= _mean(best) - _standard_error(best)]
 
 
 def _rounded(scores: Scores, digits: int = 1) -> str:
@@ -259,158 +244,3 @@ def _(rng, settings, runs, smallest):
         for size, (_, found) in zip(sizes, [*rows, (base, best)], strict=True)
     ]
     return Question(({f"setting {n}": made[n] for n in rng.sample(range(settings), settings)},))
-
-
-@exercise.mistake("the choice is made on test")
-def _(scores):
-    """Who chooses on test has no honest figure left to report: the chosen setting's test score is too good."""
-
-    def limit(best: Row, _: Row) -> float:
-        return _mean(best, "test_bleu") - float(statistics.stdev(best["test_bleu"])) / math.sqrt(len(best["test_bleu"]))
-
-    return _smallest_above(scores, limit, "test_bleu")
-
-
-@exercise.mistake("the best is the best on test, and dev decides what is near it")
-def _(scores):
-    """Nothing is chosen on test, the best one neither: it is the one with the highest mean of dev_bleu."""
-    best = max(scores.values(), key=lambda row: _mean(row, "test_bleu"))
-    limit = _mean(best) - _standard_error(best)
-    return min((name for name in scores if _mean(scores[name]) >= limit), key=lambda name: scores[name]["parameters"])
-
-
-@exercise.mistake("of those that are as good, the best on test")
-def _(scores):
-    """Nothing is chosen on test: of the settings that are as good on dev, the one with the fewest parameters."""
-    return max(_near(scores), key=lambda name: sum(scores[name]["test_bleu"]))
-
-
-@exercise.mistake("the test scores have a part in the choice")
-def _(scores):
-    """What is chosen with the help of the test scores has no honest test score left: choose on dev_bleu alone."""
-    return choose_setting(
-        {name: row | {"dev_bleu": row["dev_bleu"] + row["test_bleu"]} for name, row in scores.items()}
-    )
-
-
-exercise.mistake(
-    "the highest mean wins, however close the others are",
-    "The difference may be chance: take the smallest setting within one standard error of the best.",
-    _highest("dev_bleu", statistics.mean),
-)
-
-exercise.mistake(
-    "the highest test score wins",
-    "Nothing is chosen on test; use dev_bleu, and the smallest setting within one standard error.",
-    _highest("test_bleu", statistics.mean),
-)
-
-
-@exercise.mistake("the best single run decides")
-def _(scores):
-    """One lucky seed says little: compare means over the seeds."""
-    best = max(scores.values(), key=lambda row: max(row["dev_bleu"]))
-    limit = max(best["dev_bleu"]) - _standard_error(best)
-    near = [name for name, row in scores.items() if max(row["dev_bleu"]) >= limit]
-    return min(near, key=lambda name: scores[name]["parameters"])
-
-
-exercise.mistake(
-    "the highest single run wins",
-    "One lucky seed says little: compare means, and allow for one standard error.",
-    _highest("dev_bleu", max),
-)
-
-
-@exercise.mistake("the standard deviation is taken for the standard error")
-def _(scores):
-    """The mean of n runs moves less than a single run: divide the standard deviation by the root of n."""
-    return _smallest_above(scores, lambda best, _: _mean(best) - statistics.stdev(best["dev_bleu"]))
-
-
-@exercise.mistake("the variance is taken with n in place of n - 1")
-def _(scores):
-    """A few runs lie closer to their own mean than to the true one: divide by n - 1 (numpy wants ddof=1)."""
-
-    def limit(best: Row, _: Row) -> float:
-        return _mean(best) - float(statistics.pstdev(best["dev_bleu"])) / math.sqrt(len(best["dev_bleu"]))
-
-    return _smallest_above(scores, limit)
-
-
-@exercise.mistake("the standard deviation is divided by the root of something else than n")
-def _(scores):
-    """n is the number of runs of the best setting: not n - 1, not the number of settings, and not always 3."""
-    return _smallest_above(
-        scores, lambda best, _: _mean(best) - float(statistics.stdev(best["dev_bleu"])) / math.sqrt(len(scores))
-    )
-
-
-@exercise.mistake("the standard deviation is divided by n in place of its root")
-def _(scores):
-    """The standard error of a mean of n runs is their standard deviation divided by the root of n."""
-    return _smallest_above(
-        scores, lambda best, _: _mean(best) - statistics.stdev(best["dev_bleu"]) / len(best["dev_bleu"])
-    )
-
-
-@exercise.mistake("two standard errors")
-def _(scores):
-    """As good is what lies at most one standard error below the best mean, not two."""
-    return _smallest_above(scores, lambda best, _: _mean(best) - 2 * _standard_error(best))
-
-
-exercise.mistake(
-    "means are rounded before they are compared",
-    "A table shows one decimal; what decides may lie behind it. Compare the numbers as they are.",
-    _rounded,
-)
-
-
-@exercise.mistake("the lowest mean of those that are as good")
-def _(scores):
-    """Of all settings that are as good as the best, take the one with the fewest parameters."""
-    return min(_near(scores), key=lambda name: _mean(scores[name]))
-
-
-@exercise.mistake("numbers of parameters are compared as texts")
-def _(scores):
-    """As texts, '900000' comes after '1800000'. Compare the numbers."""
-    return min(_near(scores), key=lambda name: str(scores[name]["parameters"]))
-
-
-@exercise.mistake("every setting is taken to have three runs")
-def _(scores):
-    """The number of runs is len(row["dev_bleu"]): divide the sum by it for the mean, the standard deviation by its
-    root.
-    """
-    means = {name: sum(row["dev_bleu"]) / 3 for name, row in scores.items()}
-    best = max(means, key=lambda name: means[name])
-    limit = means[best] - float(statistics.stdev(scores[best]["dev_bleu"])) / math.sqrt(3)
-    return min((name for name in scores if means[name] >= limit), key=lambda name: scores[name]["parameters"])
-
-
-@exercise.mistake("each setting brings its own standard error")
-def _(scores):
-    """A setting that varies a lot would allow itself the most. The margin is that of the best setting."""
-    return _smallest_above(scores, lambda best, own: _mean(best) - _standard_error(own))
-
-
-@exercise.mistake("the largest of the equally good ones")
-def _(scores):
-    """When settings are equally good, take the smallest: it is cheaper to train and to use."""
-    best = max(scores.values(), key=_mean)
-    limit = _mean(best) - _standard_error(best)
-    return max((name for name in scores if _mean(scores[name]) >= limit), key=lambda name: scores[name]["parameters"])
-
-
-@exercise.mistake("the smallest setting wins, however bad")
-def _(scores):
-    """Small is a virtue only among the settings that are as good as the best."""
-    return min(scores, key=lambda name: scores[name]["parameters"])
-
-
-@exercise.mistake("the scores are returned in place of the name")
-def _(scores):
-    """Return the name of the chosen setting."""
-    return scores[choose_setting(scores)]

@@ -213,16 +213,6 @@ exercise.add(
 )
 
 
-@exercise.mistake("finished settings are trained again")
-def _(settings, train_one, finished, save):
-    """Before training, look whether the table already has a row that fits this setting; hours depend on it."""
-    table = dict(finished)
-    for setting in settings:
-        table[setting["name"]] = {**setting, **train_one(setting)}
-        save(table)
-    return [table[setting["name"]] for setting in settings]
-
-
 @exercise.mistake("the table is saved only at the end")
 def _(settings, train_one, finished, save):
     """When the third of four settings is interrupted, the first two are lost. Save after each training."""
@@ -291,54 +281,6 @@ def _(settings, train_one, finished, save):
     return sorted(rows, key=lambda row: row["name"] not in finished)
 
 
-@exercise.mistake("rows come in the order of the table")
-def _(settings, train_one, finished, save):
-    """The table begins with the rows of the earlier run. The result follows the order of the settings."""
-    table = dict(finished)
-    for setting in settings:
-        if not _counts(table.get(setting["name"], {}), setting):
-            table[setting["name"]] = {**setting, **train_one(setting)}
-            save(table)
-    return list(table.values())
-
-
-@exercise.mistake("the setting is missing from its row")
-def _(settings, train_one, finished, save):
-    """A row holds the setting and its result, {**setting, **result}: nobody can read a table of results alone."""
-    table = dict(finished)
-    for setting in settings:
-        if setting["name"] not in table:
-            table[setting["name"]] = train_one(setting)
-            save(table)
-    return [table[setting["name"]] for setting in settings]
-
-
-@exercise.mistake("finished is judged by the name alone")
-def _(settings, train_one, finished, save):
-    """A setting that was changed keeps its name, but its row is about another model. Compare all entries of the setting
-    with those of the row.
-    """
-    table = dict(finished)
-    for setting in settings:
-        if setting["name"] not in table:
-            table[setting["name"]] = {**setting, **train_one(setting)}
-            save(table)
-    return [table[setting["name"]] for setting in settings]
-
-
-@exercise.mistake("an entry that is None must stand in the old row")
-def _(settings, train_one, finished, save):
-    """A row may lack an entry that is None in its setting, and counts: it is not trained again. `row.get(entry)` is
-    None there, too; `setting.items() <= row.items()` asks for the entry itself.
-    """
-    table = dict(finished)
-    for setting in settings:
-        if not setting.items() <= table.get(setting["name"], {}).items():
-            table[setting["name"]] = {**setting, **train_one(setting)}
-            save(table)
-    return [table[setting["name"]] for setting in settings]
-
-
 @exercise.mistake("a setting counts as finished before it is trained")
 def _(settings, train_one, finished, save):
     """After an interruption, its row has no result, and it will never be trained. Save after training."""
@@ -352,19 +294,6 @@ def _(settings, train_one, finished, save):
     return [table[setting["name"]] for setting in settings]
 
 
-@exercise.mistake("a training that is stopped leaves its row in `finished`")
-def _(settings, train_one, finished, save):
-    """The next run takes it for finished, and it has no result. Put the row into the table when train_one has returned:
-    in `table[name] = {**setting, **train_one(setting)}` the right side comes first.
-    """
-    for setting in settings:
-        if not _counts(finished.get(setting["name"], {}), setting):
-            finished[setting["name"]] = dict(setting)
-            finished[setting["name"]].update(train_one(setting))
-            save(finished)
-    return [finished[setting["name"]] for setting in settings]
-
-
 @exercise.mistake("the interruption is swallowed")
 def _(settings, train_one, finished, save):
     """Who presses Ctrl-C wants to stop: an except without a class (or BaseException) keeps the sweep running."""
@@ -375,16 +304,3 @@ def _(settings, train_one, finished, save):
                 table[setting["name"]] = {**setting, **train_one(setting)}
                 save(table)
     return [table[setting["name"]] for setting in settings if setting["name"] in table]
-
-
-@exercise.mistake("what an old row has lives on in the new one")
-def _(settings, train_one, finished, save):
-    """A new row holds the setting and what this training gives, and nothing of the row whose place it takes."""
-    rows = []
-    for setting in settings:
-        old = finished.get(setting["name"], {})
-        if not _counts(old, setting):
-            finished[setting["name"]] = {**old, **setting, **train_one(setting)}
-            save(finished)
-        rows.append(finished[setting["name"]])
-    return rows

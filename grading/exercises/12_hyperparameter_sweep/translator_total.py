@@ -3,8 +3,6 @@
 from __future__ import annotations
 
 import random
-from collections.abc import Callable
-from typing import Any
 
 import sympy
 from sympy import Expr
@@ -23,10 +21,6 @@ exercise = Definition(minutes=15, difficulty=2)
 @exercise.reference
 def translator_total() -> Expr:
     return (S + V) * D + M * (ENCODER_LAYER + DECODER_LAYER) + V * (D + 1)
-
-
-def _formula(total: Any) -> Callable[[], Any]:
-    return lambda: total
 
 
 def _sizes(words: int, french: int, width: int, layers: int, heads: int) -> Question:
@@ -68,72 +62,3 @@ def _(rng):
     biases, and one more norm.
     """
     return _draw_sizes((1, 12))(rng)
-
-
-exercise.mistake(
-    "the decoder is taken for a second encoder",
-    "A decoder layer also reads the encoder: a cross-attention of four more D x D matrices, and its norm.",
-    _formula((S + V) * D + 2 * M * ENCODER_LAYER + V * (D + 1)),
-)
-
-exercise.mistake(
-    "matrices for each head",
-    "The heads share the matrices of an attention: each of the four is D x D, whatever A is.",
-    _formula((S + V) * D + M * (ENCODER_LAYER + DECODER_LAYER + 12 * D**2 * (A - 1)) + V * (D + 1)),
-)
-
-exercise.mistake(
-    "one layer in place of M",
-    "There are M layers in the encoder and M in the decoder: multiply what one of each has by M.",
-    _formula((S + V) * D + ENCODER_LAYER + DECODER_LAYER + V * (D + 1)),
-)
-
-exercise.mistake(
-    "the norm of the cross-attention is lost",
-    "Each of the three parts of a decoder layer has a norm of 2D numbers.",
-    _formula((S + V) * D + M * (ENCODER_LAYER + DECODER_LAYER - 2 * D) + V * (D + 1)),
-)
-
-exercise.mistake(
-    "the biases of the cross-attention are lost",
-    "Its four projections have a bias of D numbers each, as in any attention.",
-    _formula((S + V) * D + M * (ENCODER_LAYER + DECODER_LAYER - 4 * D) + V * (D + 1)),
-)
-
-exercise.mistake(
-    "one embedding in place of two",
-    "Each language has its own embedding: S times D for the words that are read, V times D for those "
-    "written; and the "
-    "head has a matrix of its own, it does not share that of an embedding.",
-    _formula(S * D + M * (ENCODER_LAYER + DECODER_LAYER) + V * (D + 1)),
-)
-
-exercise.mistake(
-    "the head is lost",
-    "The head, from D to V, is the last part: V (D + 1) with its biases.",
-    _formula((S + V) * D + M * (ENCODER_LAYER + DECODER_LAYER)),
-)
-
-exercise.mistake(
-    "the head has no bias",
-    "A Linear from D to V has V biases.",
-    _formula((S + V) * D + M * (ENCODER_LAYER + DECODER_LAYER) + V * D),
-)
-
-exercise.mistake(
-    "the head gives words of the source",
-    "The model writes the target language: its head has V outputs, not S.",
-    _formula((S + V) * D + M * (ENCODER_LAYER + DECODER_LAYER) + S * (D + 1)),
-)
-
-exercise.mistake(
-    "the heads multiply the weights",
-    "Heads share the rows of one matrix (notebook 05): A is not in the formula.",
-    _formula((S + V) * D + M * (ENCODER_LAYER + DECODER_LAYER + 9 * (A - 1) * (D**2 + D)) + V * (D + 1)),
-)
-
-exercise.mistake(
-    "M layers in the decoder only",
-    "The encoder has M layers, and the decoder has M layers of its own.",
-    _formula((S + V) * D + ENCODER_LAYER + M * DECODER_LAYER + V * (D + 1)),
-)

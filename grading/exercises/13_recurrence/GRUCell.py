@@ -3,10 +3,9 @@
 from __future__ import annotations
 
 import random
-from collections.abc import Callable
 from dataclasses import replace
 from itertools import count
-from typing import Any, cast
+from typing import cast
 
 import torch
 from torch import Tensor, nn
@@ -42,31 +41,6 @@ class GRUCell(nn.Module):
     def forward(self, x: Tensor, state: Tensor) -> Tensor:
         (x_r, x_z, x_n), (h_r, h_z, h_n) = self.thirds(x, state)
         return self.mixed(torch.sigmoid(x_r + h_r), torch.sigmoid(x_z + h_z), x_n, h_n, state)
-
-
-def _with(**methods: Callable[..., Any]) -> Callable[..., Any]:
-    """Returns the class with other methods."""
-    return type("GRUCell", (GRUCell,), methods)
-
-
-def _in_order(*order: int) -> Callable[..., Any]:
-    """Returns the class that takes the thirds of both layers in another order."""
-
-    def thirds(self: Any, x: Tensor, state: Tensor) -> tuple[list[Tensor], list[Tensor]]:
-        inputs, states = GRUCell.thirds(self, x, state)
-        return [inputs[n] for n in order], [states[n] for n in order]
-
-    return _with(thirds=thirds)
-
-
-def _candidate(function: Callable[..., Tensor]) -> Callable[..., Any]:
-    """Returns the class whose candidate is this function of reset, update, both last thirds and the state."""
-
-    def mixed(self: Any, reset: Tensor, update: Tensor, inputs: Tensor, states: Tensor, state: Tensor) -> Tensor:
-        candidate = function(reset, inputs, states, state)
-        return (1 - update) * candidate + update * state
-
-    return _with(mixed=mixed)
 
 
 def _weights(d_in: int, d: int, seed: int, kind: str) -> dict[str, Tensor]:
@@ -192,105 +166,3 @@ exercise.large += [_large_step(9)]
 @exercise.corners("one step, everything in it", b=(1, range(33, 36)), d_in=(1, range(33, 36)), d=(1, range(9, 12)))
 def _(rng, b, d_in, d):
     return _step(b, d_in, d, seed_from(rng))
-
-
-exercise.mistake(
-    "the gates are swapped",
-    "Of the three parts of a layer the first belongs to the reset gate, the second to the update gate.",
-    _in_order(1, 0, 2),
-)
-
-exercise.mistake(
-    "the candidate comes first",
-    "Of the three parts of a layer the first belongs to the reset gate, the second to the update gate and the "
-    "last to the candidate, as in PyTorch.",
-    _in_order(1, 2, 0),
-)
-
-
-def _interleaved(self: Any, x: Tensor, state: Tensor) -> tuple[tuple[Tensor, ...], tuple[Tensor, ...]]:
-    inputs, states = (part.unflatten(-1, (-1, 3)).unbind(-1) for part in (self.from_input(x), self.from_state(state)))
-    return inputs, states
-
-
-exercise.mistake(
-    "the parts of a layer are taken in turns",
-    "The first d numbers are for the reset gate, the next d for the update gate, the last d for the candidate: "
-    "`chunk(3, dim=-1)`.",
-    _with(thirds=_interleaved),
-)
-
-exercise.mistake(
-    "the mixture is turned round",
-    "The update gate says how much of the OLD state stays: (1 - update) * candidate + update * state.",
-    _with(
-        mixed=lambda self, reset, update, inputs, states, state: GRUCell.mixed(
-            self, reset, 1 - update, inputs, states, state
-        )
-    ),
-)
-
-exercise.mistake(
-    "the candidate is made from the unreset state",
-    "Nothing is ever forgotten for the candidate: multiply what from_state gives for it by the reset gate.",
-    _candidate(lambda reset, inputs, states, state: torch.tanh(inputs + states)),
-)
-
-
-def _reset_first(self: Any, x: Tensor, state: Tensor) -> Tensor:
-    (x_r, x_z, x_n), (h_r, h_z, _) = GRUCell.thirds(self, x, state)
-    reset, update = torch.sigmoid(x_r + h_r), torch.sigmoid(x_z + h_z)
-    return GRUCell.mixed(
-        self, torch.ones_like(reset), update, x_n, self.from_state(reset * state).chunk(3, -1)[2], state
-    )
-
-
-exercise.mistake(
-    "the state is reset before the layer",
-    "That is the form of Cho et al. (2014). PyTorch's, and ours, multiplies by the reset gate after the layer: "
-    "reset * (last third of from_state(state)).",
-    _with(forward=_reset_first),
-)
-
-
-def _bias_outside(self: Any, x: Tensor, state: Tensor) -> Tensor:
-    (x_r, x_z, x_n), (h_r, h_z, h_n) = GRUCell.thirds(self, x, state)
-    bias = self.from_state.bias.chunk(3)[2]
-    reset, update = torch.sigmoid(x_r + h_r), torch.sigmoid(x_z + h_z)
-    candidate = torch.tanh(x_n + bias + reset * (h_n - bias))
-    return (1 - update) * candidate + update * state
-
-
-exercise.mistake(
-    "the bias of from_state stays outside the reset",
-    "The reset gate multiplies all that from_state gives for the candidate, its bias too.",
-    _with(forward=_bias_outside),
-)
-
-exercise.mistake(
-    "the input is reset, too",
-    "Only what comes from the state is multiplied by the reset gate: tanh(input part + reset * state part).",
-    _candidate(lambda reset, inputs, states, state: torch.tanh(reset * (inputs + states))),
-)
-
-exercise.mistake(
-    "the candidate has a sigmoid",
-    "A gate is between 0 and 1, a candidate between -1 and 1: tanh.",
-    _candidate(lambda reset, inputs, states, state: torch.sigmoid(inputs + reset * states)),
-)
-
-exercise.mistake(
-    "the candidate has no tanh",
-    "Without tanh the state can grow from step to step. The candidate is tanh(...).",
-    _candidate(lambda reset, inputs, states, state: inputs + reset * states),
-)
-
-exercise.mistake(
-    "the old state is lost",
-    "What comes back is the candidate alone. The new state is (1 - update) * candidate + update * state.",
-    _with(
-        mixed=lambda self, reset, update, inputs, states, state: GRUCell.mixed(
-            self, reset, torch.zeros_like(update), inputs, states, state
-        )
-    ),
-)

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import random
-from collections.abc import Callable
 from typing import Any
 
 import torch
@@ -25,27 +24,6 @@ def gradient_by_distance(model: Any, x: Tensor) -> Tensor:
     (gradient,) = torch.autograd.grad(model(inputs)[:, -1].sum(), inputs)
     sizes: Tensor = gradient.norm(dim=-1).mean(dim=0).flip(0)
     return sizes
-
-
-def _sizes(
-    model: Any,
-    x: Tensor,
-    *,
-    output: Callable[[Tensor], Tensor] = lambda states: states[:, -1].sum(),
-    size: Callable[[Tensor], Tensor] = lambda gradient: gradient.norm(dim=-1).mean(dim=0),
-) -> Tensor:
-    """Returns the sizes with one thing done otherwise: of which output, or how large a gradient is."""
-    inputs = x.detach().clone().requires_grad_()
-    (gradient,) = torch.autograd.grad(output(model(inputs)), inputs)
-    return size(gradient).flip(0)
-
-
-def _with_size(size: Callable[[Tensor], Tensor]) -> Callable[..., Tensor]:
-    return lambda model, x: _sizes(model, x, size=size)
-
-
-def _with_output(output: Callable[[Tensor], Tensor]) -> Callable[..., Tensor]:
-    return lambda model, x: _sizes(model, x, output=output)
 
 
 def _question(kind: str, b: int, n: int, d: int, seed: int) -> Question:
@@ -129,88 +107,3 @@ def _(rng):
 )
 def _(rng, kind, b, n, d):
     return _question(kind, b, n, d, seed_from(rng)) if b * n < 300 else None
-
-
-@exercise.mistake("counted from the first token")
-def _(model, x):
-    """Entry k is the token k places BEFORE THE LAST, so entry 0 is the last token: flip the order."""
-    return gradient_by_distance(model, x).flip(0)
-
-
-exercise.mistake(
-    "the outputs of all tokens are added up",
-    "What is asked is how the LAST output depends on each token: states[:, -1].",
-    _with_output(lambda states: states.sum()),
-)
-
-exercise.mistake(
-    "the first output in place of the last",
-    "states[:, -1] is the last output of each sentence.",
-    _with_output(lambda states: states[:, 0].sum()),
-)
-
-exercise.mistake(
-    "one number of the output",
-    "An output has d numbers: add all of them up.",
-    _with_output(lambda states: states[:, -1, 0].sum()),
-)
-
-exercise.mistake(
-    "the mean of the output in place of the sum",
-    "Add the d numbers of the last output up, for all sentences: sum(). The mean is taken at the end, over sentences.",
-    _with_output(lambda states: states[:, -1].mean()),
-)
-
-exercise.mistake(
-    "gradients are averaged before their length is taken",
-    "Directions cancel: take the length of each gradient first, then the mean over the sentences.",
-    _with_size(lambda gradient: gradient.mean(dim=0).norm(dim=-1)),
-)
-
-exercise.mistake(
-    "the length is taken over sentences and width together",
-    "Each sentence has a length of its own for each token: norm(dim=-1), then the mean over the sentences.",
-    _with_size(lambda gradient: gradient.norm(dim=(0, 2))),
-)
-
-exercise.mistake(
-    "the sum over the sentences",
-    "With more sentences the number would grow: take the mean over them.",
-    _with_size(lambda gradient: gradient.norm(dim=-1).sum(dim=0)),
-)
-
-exercise.mistake(
-    "the length is taken over the tokens",
-    "The length of a gradient runs over the width, the last axis. The axis of the tokens stays.",
-    _with_size(lambda gradient: gradient.norm(dim=1).mean(dim=0)),
-)
-
-exercise.mistake(
-    "average over the wrong axis",
-    "The axes are sentences, tokens, width: after the length, `(b, n)`, the mean is over sentences, dim=0.",
-    _with_size(lambda gradient: gradient.norm(dim=-1).mean(dim=1)),
-)
-
-exercise.mistake(
-    "the mean of the numbers, with their signs",
-    "Up and down cancel. The size of a gradient is its length, the root of the sum of squares.",
-    _with_size(lambda gradient: gradient.mean(dim=-1).mean(dim=0)),
-)
-
-exercise.mistake(
-    "the mean of the absolute numbers",
-    "The size of a gradient is its length, the root of the sum of squares: norm(dim=-1).",
-    _with_size(lambda gradient: gradient.abs().mean(dim=-1).mean(dim=0)),
-)
-
-exercise.mistake(
-    "the root is missing",
-    "The length is the ROOT of the sum of squares: norm(dim=-1).",
-    _with_size(lambda gradient: gradient.square().sum(dim=-1).mean(dim=0)),
-)
-
-
-@exercise.mistake("the length of the outputs")
-def _(model, x):
-    """These are the outputs themselves. What is asked is how the last of them changes with each input: a gradient."""
-    return model(x).detach().norm(dim=-1).mean(dim=0).flip(0)

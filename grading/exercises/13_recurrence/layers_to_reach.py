@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-import math
-
 from grading.definitions.definition import Definition
 from tutor.checking.answers import Question
 
@@ -82,53 +80,3 @@ def _(rng, size, window):
     known = {"a few": few, "one place less": size - 1, "the sentence": size, "beyond it": size + rng.randint(1, 400)}
     window = known.get(window, window)
     return None if window < 2 or (size > 1000 and window == 2) else Question((size, window))
-
-
-@exercise.mistake("a layer carries news as far as the window is wide")
-def _(size, window):
-    """One place of the window is the token itself: a layer carries news window - 1 places on."""
-    return math.ceil((size - 1) / window)
-
-
-@exercise.mistake("size divided by the window")
-def _(size, window):
-    """That would be so if windows lay side by side. They overlap: each layer carries news window - 1 places on, from
-    place 0 to place size - 1.
-    """
-    return math.ceil(size / window)
-
-
-@exercise.mistake("one place too many")
-def _(size, window):
-    """From place 0 to place size - 1 there are size - 1 places to go."""
-    return math.ceil(size / (window - 1))
-
-
-@exercise.mistake("rounded down")
-def _(size, window):
-    """When news have come almost to the last token, one more layer is needed: round up."""
-    return (size - 1) // (window - 1)
-
-
-@exercise.mistake("rounded to the nearest")
-def _(size, window):
-    """A third of a layer is not there: round up, always."""
-    return round((size - 1) / (window - 1))
-
-
-@exercise.mistake("rounded up by adding nearly one")
-def _(size, window):
-    """That loses a rest that is small beside a large window. Round up exactly: math.ceil(a / b), or -(-a // b)."""
-    return int((size - 1) / (window - 1) + 0.99)
-
-
-@exercise.mistake("as in full attention: always one layer")
-def _(size, window):
-    """In one layer a token sees no further than its window; what lies before it comes through other tokens."""
-    return 1
-
-
-@exercise.mistake("as in a recurrence: one place a layer")
-def _(size, window):
-    """A layer carries news over the whole window at once, not from neighbour to neighbour only."""
-    return size - 1

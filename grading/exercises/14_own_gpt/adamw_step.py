@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import random
-from functools import partial
 from typing import Any
 
 import torch
@@ -204,117 +203,10 @@ def _(rng, size, steps, eps):
     return _asked(rng, 2, 2, steps=steps, size=size, eps=eps)
 
 
-exercise.mistake(
-    "the decay goes into the gradient",
-    "This is Adam with a penalty in the loss: the pull to 0 is divided by the size of the gradients, as they are. "
-    "Decoupled, it is a factor of the weight, 1 - rate * decay.",
-    partial(_step, how="penalty"),
-)
-
-exercise.mistake(
-    "norms and biases decay, too",
-    "Only what has two axes or more decays: `weight.dim() > 1`. The factor of a norm belongs near 1.",
-    partial(_step, decays="all"),
-)
-
-exercise.mistake(
-    "nothing decays", "A matrix is multiplied by 1 - rate * decay in each step.", partial(_step, decays="none")
-)
-
-exercise.mistake(
-    "the decay does not go by the rate",
-    "With a factor of 1 - decay, a quarter or a hundredth of each weight is gone after one step. The factor is 1 - "
-    "rate * decay.",
-    partial(_step, how="whole"),
-)
-
-exercise.mistake(
-    "the means are not corrected",
-    "Both means begin at 0 and are too small at first: divide them by 1 - beta**t.",
-    partial(_step, corrects="none"),
-)
-
-exercise.mistake(
-    "the step is counted too late",
-    "This step counts: at the first one t is 1. With 0 the correction divides by 0.",
-    partial(_step, counted=0),
-)
-
-exercise.mistake(
-    "eps stands below the root",
-    "sqrt(v) + eps, and not sqrt(v + eps): for small gradients, a root of 1e-8 is 1e-4, which is not small.",
-    partial(_step, root="inside"),
-)
-
-exercise.mistake(
-    "eps is added before the correction",
-    "eps is added to the root of the mean that has been divided by 1 - beta**t. Before that, the root is smaller, at "
-    "first by far, and eps weighs more.",
-    partial(_step, root="uncorrected"),
-)
-
-exercise.mistake(
-    "the decay comes after the step",
-    "The weight is multiplied by 1 - rate * decay first, and what the gradients move it by is subtracted whole. "
-    "Multiplied afterwards, the move is smaller, too.",
-    partial(_step, how="after"),
-)
-
-exercise.mistake(
-    "the root is missing",
-    "The second mean is one of squares: its root has the size of a gradient.",
-    partial(_step, root="none"),
-)
-
-exercise.mistake(
-    "the mean is squared, not the gradient",
-    "The second mean is that of the squares of the gradients. Gradients that change their sign have a small mean and "
-    "large squares.",
-    partial(_step, squares="mean"),
-)
-
-exercise.mistake(
-    "the gradient is not squared",
-    "The second mean is that of the squares of the gradients: gradient**2.",
-    partial(_step, squares="none"),
-)
-
-exercise.mistake(
-    "the state is not read",
-    "The means of the steps before are in `state`, and so is their number: go on from there.",
-    partial(_step, forgets=True),
-)
-
-exercise.mistake(
-    "the corrected means are kept",
-    "The division by 1 - beta**t is for this step only. What is kept is what stood there before it, else the next step "
-    "divides again.",
-    partial(_step, keeps="corrected"),
-)
-
-exercise.mistake(
-    "the step goes uphill",
-    "The gradient points to where the loss grows: subtract.",
-    partial(_step, sign=-1),
-)
-
-
-@exercise.mistake("the betas are exchanged")
-def _(weight, gradient, state, rate, betas=(0.9, 0.95), eps=1e-8, decay=0.01):
-    """The first beta is that of the mean of the gradients, the second one that of their squares."""
-    return _step(weight, gradient, state, rate, betas[::-1], eps, decay)
-
-
 def _settings_of_its_own(
     weight: Tensor, gradient: Tensor, state: State, rate: float, *_: Any, **__: Any
 ) -> tuple[Tensor, State]:
     return _step(weight, gradient, state, rate)
-
-
-@exercise.mistake("eps is written down")
-def _(weight, gradient, state, rate, betas=(0.9, 0.95), eps=1e-8, decay=0.01):
-    """eps comes as an argument, too; 1e-8 is its default."""
-    return _step(weight, gradient, state, rate, betas, 1e-8, decay)
 
 
 exercise.mistake(

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import random
 from dataclasses import replace
-from functools import partial
 from typing import Any
 
 import torch
@@ -137,62 +136,3 @@ def _(rng, rows, length, n_bytes):
         return None
     model = _model(seed_from(rng), spread=0.4, max_len=max(length, 2))
     return Question((model, _tokens(rng, rows, length + 1, V), n_bytes if n_bytes == 1 else rows * length // 2 + 1))
-
-
-exercise.mistake(
-    "bits per token",
-    "The mean over tokens depends on how long the pieces are: a larger vocabulary would look worse. Divide the "
-    "sum by the bytes.",
-    partial(_measured, mean="tokens"),
-)
-
-exercise.mistake(
-    "the mean in place of the sum",
-    "cross_entropy returns the mean over all places unless told otherwise: reduction='sum'.",
-    partial(_measured, mean="mean"),
-)
-
-exercise.mistake(
-    "nats in place of bits",
-    "PyTorch takes natural logarithms. One bit is log(2) = 0.693 nats: divide by it.",
-    partial(_measured, unit=1.0),
-)
-
-exercise.mistake(
-    "each token is to guess itself",
-    "The answer at each place is the next token: the model reads tokens[:, :-1], and is asked for tokens[:, 1:].",
-    partial(_measured, shift=False),
-)
-
-exercise.mistake(
-    "reshape in place of transpose",
-    "`reshape(b, V, n)` cuts the same numbers into other rows. To exchange two axes take `transpose(1, 2)`; or flatten "
-    "logits and targets.",
-    partial(_measured, recut=True),
-)
-
-exercise.mistake(
-    "the model reads the last token, too",
-    "Nothing is asked behind it, and a model with as many positions as places stops. Give it tokens[:, :-1].",
-    partial(_measured, too_many=True),
-)
-
-exercise.mistake(
-    "dropout stays on",
-    "In training mode, parts of the model are switched off by chance. Call model.eval() before you measure, "
-    "and put the mode back afterwards.",
-    partial(_measured, evaluate=False),
-)
-
-exercise.mistake(
-    "gradients are recorded",
-    "For each number that it computes, PyTorch keeps what a backward pass would need, which takes memory and "
-    "time: run the model under `with torch.no_grad():`.",
-    partial(_measured, record=True),
-)
-
-exercise.mistake(
-    "the mean of the texts in place of the sum",
-    "n_bytes counts the bytes of all texts together: divide the sum over all texts by it.",
-    partial(_measured, mean="texts"),
-)

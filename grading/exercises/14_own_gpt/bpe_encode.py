@@ -87,16 +87,6 @@ def _one_each(text: str, merges: list[Pair]) -> list[int]:
     return found
 
 
-def _from_the_right(text: str, merges: list[Pair]) -> list[int]:
-    found = []
-    for word in split_words(text):
-        parts = _bytes(word)[::-1]
-        for number, pair in enumerate(merges, 256):
-            parts = replace_pair(parts, (pair[1], pair[0]), number)
-        found += parts[::-1]
-    return found
-
-
 _across = partial(_cut, split=lambda text: [text])
 _characters = partial(_cut, numbers=lambda word: [ord(sign) for sign in word])
 _ascii_only = partial(_cut, numbers=lambda word: [byte for byte in word.encode() if byte < 128])
@@ -287,56 +277,3 @@ def _(rng, words, different):
     pool = [a + b for a, b in itertools.islice(itertools.product(rng.sample("abcdefghijkl", 12), repeat=2), different)]
     pairs = [(ord(pool[0][0]), ord(pool[0][1])), (ord(" "), 256)]
     return Question((" ".join(rng.choices(pool, k=words)), pairs))
-
-
-exercise.mistake(
-    "the longest piece that fits is taken",
-    "That is another way of cutting (greedy from the left). Here the merges are made in the order in which "
-    "they were learned.",
-    _longest,
-)
-
-exercise.mistake(
-    "the first pair from the left is merged",
-    "The order of the list counts, and not the place in the word: of all pairs in the word, the one learned "
-    "first is merged first.",
-    _from_the_left,
-)
-
-exercise.mistake(
-    "a merge is made once in a word",
-    "The same pair may stand in a word several times: replace_pair replaces all of them.",
-    _one_each,
-)
-
-exercise.mistake(
-    "a pair is replaced from the right end of the word",
-    "Of three equal letters the first two are the pair: go through the word from left to right, as replace_pair does.",
-    _from_the_right,
-)
-
-exercise.mistake(
-    "what was learned last is merged first",
-    "Late merges are made of early ones: go through the list from its beginning.",
-    _latest_first,
-)
-
-exercise.mistake("the numbers of the merges begin at 0", "0 to 255 are the bytes. The first merge makes 256.", _ranks)
-
-exercise.mistake(
-    "merges reach across words",
-    "A pair of the end of one word and the beginning of the next was never counted, and must not be merged.",
-    _across,
-)
-
-exercise.mistake(
-    "characters in place of bytes",
-    "ord gives the number of a character, which may be 8364 or 128512. Take the bytes: word.encode().",
-    _characters,
-)
-
-exercise.mistake(
-    "bytes above 127 are left out",
-    "Accents and emojis are made of these bytes: without them, the text cannot be put together again.",
-    _ascii_only,
-)

@@ -256,62 +256,7 @@ def _(rng, size, kept):
 
 
 exercise.mistake(
-    "the token that crosses p is dropped",
-    "The tokens before it have less than p together: the set must have p *or more*, so the crossing one stays.",
-    partial(_cut, crossing=False),
-)
-
-exercise.mistake(
-    "one token more where the sum is exactly p",
-    "p *or more*: where the tokens so far have exactly p together, they are enough (`>=`, not `>`).",
-    partial(_cut, above=True),
-)
-
-exercise.mistake(
-    "the temperature comes after the cut",
-    "Which tokens have p together depends on the temperature: divide the logits by it first.",
-    partial(_cut, late=True),
-)
-
-exercise.mistake(
-    "multiplied by the temperature",
-    "A high temperature makes the distribution flatter: divide the logits by it.",
-    partial(_cut, multiply=True),
-)
-
-exercise.mistake(
-    "one token too many", "top_k=3 leaves three tokens with a probability above 0, not four.", partial(_cut, extra=1)
-)
-
-exercise.mistake(
-    "p is taken of all tokens, and not of what k leaves",
-    "Cut to k tokens first, and divide by their sum; of these take the fewest that have p together.",
-    partial(_cut, order="pk"),
-)
-
-exercise.mistake(
     "what is left does not sum to 1",
     "A distribution sums to 1: divide by the sum of what has not been cut.",
     partial(_cut, again=False),
 )
-
-exercise.mistake(
-    "tokens with a probability below 1 - p are dropped",
-    "top_p is about a sum: how many of the most probable tokens it takes to have p together.",
-    partial(_cut, keep="each"),
-)
-
-
-@exercise.mistake("the result is left in sorted order")
-def _(logits, temperature=1.0, top_k=None, top_p=None):
-    """Place i of the result belongs to token i. Put each probability back: `zeros.scatter(0, order, sorted)`."""
-    return _cut(logits, temperature, top_k, top_p)[logits.argsort(descending=True)]
-
-
-@exercise.mistake("sorted probabilities are put back with the order, not with its inverse")
-def _(logits, temperature=1.0, top_k=None, top_p=None):
-    """`sorted[order]` goes the same way once more. Back leads `zeros.scatter(0, order, sorted)`, or
-    `sorted[order.argsort()]`.
-    """
-    order = logits.argsort(descending=True)
-    return _cut(logits, temperature, top_k, top_p)[order][order]

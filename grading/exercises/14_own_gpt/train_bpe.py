@@ -71,10 +71,6 @@ def _first_text(texts: list[str], merges: int) -> list[Pair]:
     return _learn(texts[:1], merges)
 
 
-def _texts_once(texts: list[str], merges: int) -> list[Pair]:
-    return _learn([*dict.fromkeys(texts)], merges)
-
-
 _first = partial(_learn, choose=_first_met)
 _last = partial(_learn, choose=_largest)
 _across = partial(_learn, split=lambda text: [text])
@@ -304,78 +300,3 @@ def _(rng, words, merges):
 def _(rng, size, merges):
     """Asks for one letter, again and again: there is never more than one pair."""
     return Question(([size * rng.choice(LETTERS)], size + rng.randint(1, 9) if merges == "more" else merges))
-
-
-exercise.mistake(
-    "pairs reach across words",
-    "A piece such as the end of one word with the beginning of the next helps in this text and in no other. "
-    "Count the pairs of each word by itself.",
-    _across,
-)
-
-exercise.mistake(
-    "each word counts once",
-    "A pair in a word that occurs fifty times occurs fifty times: add the count of the word, not 1.",
-    _word_once,
-)
-
-exercise.mistake(
-    "texts that come again are counted once",
-    "A text that stands in the list three times is read three times: a set of the texts forgets two of them.",
-    _texts_once,
-)
-
-exercise.mistake(
-    "all pairs are counted at the beginning only",
-    "After a merge the words have new parts: their pairs must be counted again, so that pieces can grow.",
-    _all_at_once,
-)
-
-exercise.mistake(
-    "the pairs that a merge took away are still counted",
-    "Where a, b becomes one piece in x, a, b, y, two other pairs are gone too: (x, a) and (b, y). Whoever keeps counts "
-    "up to date subtracts all pairs of the old parts of a word and adds all pairs of the new ones.",
-    _stale,
-)
-
-exercise.mistake(
-    "characters in place of bytes",
-    "é is one character and two bytes. With characters, what was never read has no number: use word.encode().",
-    _characters,
-)
-
-exercise.mistake(
-    "of equally frequent pairs, the one met first",
-    "What is met first depends on the order of the texts. Of equally frequent pairs take the smallest.",
-    _first,
-)
-
-exercise.mistake(
-    "of equally frequent pairs, the largest",
-    "The counts are right, but max with (count, pair) takes the largest pair where counts are equal.",
-    _last,
-)
-
-exercise.mistake(
-    "the spaces are lost",
-    "text.split() throws the spaces away, and no text could be put together again. split_words keeps them.",
-    _spaces_lost,
-)
-
-exercise.mistake(
-    "every other pair is counted",
-    "Neighbours overlap: a word of four bytes has three pairs of neighbours, not two.",
-    _every_other,
-)
-
-exercise.mistake(
-    "pairs that occur once are not merged",
-    "The list ends when no pair is left at all, and not already when no pair occurs twice.",
-    _stops_early,
-)
-
-exercise.mistake(
-    "it crashes when nothing is left to merge",
-    "When every word is one piece, there is no pair to choose from: return the merges found so far.",
-    _crashes,
-)

@@ -2,19 +2,17 @@
 
 from __future__ import annotations
 
-import math
 import random
-from collections.abc import Callable
 from typing import Any
 
 import torch
-from torch import Tensor, nn
+from torch import Tensor
 
 from grading.definitions.definition import Definition
 from grading.exercises.draws import seed_from
 from tutor.checking.answers import Question
 
-from ._common import LoRALinear, _numbers, _with
+from ._common import LoRALinear, _numbers
 
 exercise = Definition(minutes=30, difficulty=2)
 exercise.reference(LoRALinear)
@@ -46,26 +44,6 @@ def _sizes(rng: random.Random) -> tuple[int, int]:
 
 DOES_THE_SAME = ("the *",)  # of what is taken: the weights, and what the layer itself gives afterwards
 SCALES = ((1, 8.0), (2, 8.0), (4, 2.0))  # rank, alpha: neither is 1 in all, nor is their product alike
-
-
-def _started(change: Callable[[Any], None]) -> Callable[..., Any]:
-    """Returns the class with something done at the end of its constructor."""
-
-    def begin(self: Any, d_in: int, d_out: int, rank: int, alpha: float = 8.0) -> None:
-        LoRALinear.__init__(self, d_in, d_out, rank, alpha)
-        change(self)
-
-    return _with(LoRALinear, __init__=begin)
-
-
-def _scaled(scale: Callable[[int, float], float]) -> Callable[..., Any]:
-    """Returns the class with another scale, in its result and in what it merges."""
-
-    def begin(self: Any, d_in: int, d_out: int, rank: int, alpha: float = 8.0) -> None:
-        LoRALinear.__init__(self, d_in, d_out, rank, alpha)
-        self.scale = scale(rank, alpha)
-
-    return _with(LoRALinear, __init__=begin)
 
 
 @exercise.stage(
@@ -183,10 +161,6 @@ def _(rng):
     return [_own(_build(*_sizes(rng), 2, 4.0), seed_from(rng))]
 
 
-def _both_zero(self: Any) -> None:
-    nn.init.zeros_(self.down)
-
-
 @exercise.corners(
     "the scale alpha / rank",
     d=(1, range(33, 36)),
@@ -204,185 +178,3 @@ def _(rng, d, rank, alpha, tokens):
 def _(rng, d, rank):
     d_in, d_out = rng.sample([d, rng.randint(2, 9)], 2)
     return Question(build=_build(d_in, d_out, rank, 8.0), probe="parameters")
-
-
-exercise.mistake(
-    "down does not start with random numbers",
-    "The gradient of each factor is a product with the other one. Where both are zero, both gradients are "
-    "zero, and nothing ever moves; where all rows of down are alike, all learn the same. Start it with "
-    "torch.randn.",
-    _started(_both_zero),
-)
-
-
-def _both_random(self: Any) -> None:
-    nn.init.normal_(self.up)
-
-
-exercise.mistake(
-    "both factors start with random numbers",
-    "The model is disturbed before it has seen one label. Start up with zeros.",
-    _started(_both_random),
-)
-
-
-class _TurnedRound(LoRALinear):
-    def __init__(self, d_in: int, d_out: int, rank: int, alpha: float = 8.0) -> None:
-        nn.Linear.__init__(self, d_in, d_out)
-        self.requires_grad_(False)
-        self.scale = alpha / rank
-        self.down = nn.Parameter(torch.zeros(rank, d_in))
-        self.up = nn.Parameter(torch.randn(d_out, rank))
-
-
-exercise.mistake(
-    "up starts with random numbers and down with zeros",
-    "It would learn as well, but here it is the other way round, as in the paper: down is random, up is zero.",
-    type("LoRALinear", (_TurnedRound,), {}),
-)
-
-
-def _base_trains(self: Any) -> None:
-    self.weight.requires_grad_(True)
-    self.bias.requires_grad_(True)
-
-
-exercise.mistake(
-    "the frozen layer is not frozen",
-    "weight and bias still train: then all d_out * d_in numbers change, and nothing is saved. Set their "
-    "requires_grad to False.",
-    _started(_base_trains),
-)
-
-
-def _bias_trains(self: Any) -> None:
-    self.bias.requires_grad_(True)
-
-
-exercise.mistake(
-    "the bias still trains",
-    "The bias belongs to the frozen layer: set its requires_grad to False as well.",
-    _started(_bias_trains),
-)
-
-
-def _all_frozen(self: Any) -> None:
-    self.requires_grad_(False)
-
-
-exercise.mistake(
-    "the factors are frozen too",
-    "Nothing trains any more: freeze weight and bias first, and make down and up afterwards.",
-    _started(_all_frozen),
-)
-
-exercise.mistake(
-    "the scale is forgotten",
-    "The way through the factors is multiplied by alpha / rank; in merged() as well.",
-    _scaled(lambda rank, alpha: 1.0),
-)
-
-exercise.mistake(
-    "the scale is alpha",
-    "Divide by the rank: with it the size of the change depends less on how many rows down has.",
-    _scaled(lambda rank, alpha: alpha),
-)
-
-exercise.mistake(
-    "the scale is alpha / sqrt(rank)",
-    "A later variant (rank-stabilised LoRA) divides by the root. Here, as in the paper, alpha is divided by the rank "
-    "itself.",
-    _scaled(lambda rank, alpha: alpha / math.sqrt(rank)),
-)
-
-exercise.mistake(
-    "the scale is 1 / rank", "alpha is not used: the scale is alpha / rank.", _scaled(lambda rank, alpha: 1 / rank)
-)
-
-exercise.mistake(
-    "the scale is rank / alpha", "It is the other way round: alpha / rank.", _scaled(lambda rank, alpha: rank / alpha)
-)
-
-
-def _result_scaled(self: Any, x: Tensor) -> Tensor:
-    result: Tensor = self.scale * (nn.functional.linear(x, self.weight, self.bias) + x @ self.down.T @ self.up.T)
-    return result
-
-
-exercise.mistake(
-    "the scale multiplies the frozen layer too",
-    "Only the way through the factors is scaled; what the frozen layer gives is added as it is.",
-    _with(LoRALinear, forward=_result_scaled),
-)
-
-
-def _without_base(self: Any, x: Tensor) -> Tensor:
-    return self.scale * (x @ self.down.T @ self.up.T)  # type: ignore[no-any-return]
-
-
-exercise.mistake(
-    "the frozen layer is left out",
-    "The factors make a change of what the layer knows already: add what the frozen layer gives.",
-    _with(LoRALinear, forward=_without_base),
-)
-
-
-@torch.no_grad()
-def _merged_unscaled(self: Any) -> nn.Linear:
-    plain = nn.Linear(self.in_features, self.out_features, device=self.weight.device, dtype=self.weight.dtype)
-    plain.weight.copy_(self.weight + self.up @ self.down)
-    plain.bias.copy_(self.bias)
-    return plain
-
-
-exercise.mistake(
-    "merged() forgets the scale",
-    "The same scale belongs into the merged weight: weight + alpha / rank * up @ down.",
-    _with(LoRALinear, merged=_merged_unscaled),
-)
-
-
-@torch.no_grad()
-def _merged_in_place(self: Any) -> nn.Linear:
-    self.weight += self.scale * (self.up @ self.down)
-    plain = nn.Linear(self.in_features, self.out_features, device=self.weight.device, dtype=self.weight.dtype)
-    plain.weight.copy_(self.weight)
-    plain.bias.copy_(self.bias)
-    return plain
-
-
-exercise.mistake(
-    "merged() changes the layer itself",
-    "After it, the layer has the change in its weight and adds it a second time. Make a new nn.Linear.",
-    _with(LoRALinear, merged=_merged_in_place),
-)
-
-
-@torch.no_grad()
-def _merged_without_base(self: Any) -> nn.Linear:
-    plain = nn.Linear(self.in_features, self.out_features, device=self.weight.device, dtype=self.weight.dtype)
-    plain.weight.copy_(self.scale * (self.up @ self.down))
-    plain.bias.copy_(self.bias)
-    return plain
-
-
-exercise.mistake(
-    "merged() leaves the frozen weight out",
-    "The merged weight is the frozen one plus the product of the factors.",
-    _with(LoRALinear, merged=_merged_without_base),
-)
-
-
-@torch.no_grad()
-def _merged_without_change(self: Any) -> nn.Linear:
-    plain = nn.Linear(self.in_features, self.out_features, device=self.weight.device, dtype=self.weight.dtype)
-    plain.weight.copy_(self.weight)
-    plain.bias.copy_(self.bias)
-    return plain
-
-
-exercise.mistake(
-    "merged() gives the frozen layer, without what was learned",
-    "Add the product of the factors, times the scale, to the weight.",
-    _with(LoRALinear, merged=_merged_without_change),
-)

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import math
 import random
-from collections.abc import Callable
 from typing import Any
 
 import torch
@@ -32,11 +31,6 @@ def _classifier(seed: int, n_classes: int = 2, **options: Any) -> Model:
 def _few(rng: random.Random) -> int:
     """Returns a seed for the weights of a model: one of a few, since a model that was made before is only copied."""
     return 10 * rng.randrange(1, 4)
-
-
-def _with(base: type[nn.Module], **methods: Callable[..., Any]) -> Callable[..., Any]:
-    """Returns a class like `base` with other methods."""
-    return type(base.__name__, (base,), methods)
 
 
 class LoRALinear(nn.Linear):

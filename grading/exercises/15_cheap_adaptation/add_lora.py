@@ -201,42 +201,6 @@ def _(rng, depth, names, rank):
     return _ask(model, names, rank, probe="parameters", entries=("head*", "*norm*", "*embedding*", "*.down", "*.up"))
 
 
-@exercise.mistake("the head is frozen")
-def _(model, names, rank):
-    """The head is new and must learn: freeze model.base, and not the model."""
-    model = add_lora(model, names, rank)
-    model.head.requires_grad_(False)
-    return model
-
-
-@exercise.mistake("a head that came frozen stays frozen")
-def _(model, names, rank):
-    """The head learns afterwards, whatever it did before: set its flags to True."""
-    model.base.requires_grad_(False)
-    return _replaced(model, lambda module, name: name in names, rank)
-
-
-@exercise.mistake("the base comes back without its head")
-def _(model, names, rank):
-    """Return the whole model: model, and not model.base."""
-    return add_lora(model, names, rank).base
-
-
-@torch.no_grad()
-def _copied(layer: Any, part: nn.Linear) -> None:
-    layer.weight.copy_(part.weight)
-    layer.bias.copy_(part.bias)
-
-
-@exercise.mistake("the base is not frozen")
-def _(model, names, rank):
-    """The layers that were not replaced still train: norms, embedding and all the other matrices. Freeze the base
-    first.
-    """
-    model.head.requires_grad_(True)
-    return _replaced(model, lambda module, name: name in names, rank, _copied)
-
-
 @exercise.mistake("the norms still learn")
 def _(model, names, rank):
     """Layer norms are part of the base: freeze all of it."""
@@ -301,12 +265,6 @@ def _(model, names, rank):
     return add_lora(model, ("query", "value"), rank)
 
 
-@exercise.mistake("the feed-forward parts are left out")
-def _(model, names, rank):
-    """Names such as hidden and output are found in the feed-forward part too: go through all modules of the base."""
-    return _replaced(_with_frozen_base(model), lambda module, name: hasattr(module, "query") and name in names, rank)
-
-
 @exercise.mistake("only the first layer of the base")
 def _(model, names, rank):
     """The same names are found in each layer: go through all of them."""
@@ -319,17 +277,3 @@ def _always_rank(rank: int) -> Callable[..., Any]:
 
 
 exercise.mistake("always rank 4", "Hand `rank` on to LoRALinear.", _always_rank(4))
-
-
-@exercise.mistake("the model is left in evaluation mode")
-def _(model, names, rank):
-    """eval() freezes nothing: it turns dropout off. Whoever trains the model now trains without dropout."""
-    return add_lora(model, names, rank).eval()
-
-
-@exercise.mistake("the head is a new one")
-def _(model, names, rank):
-    """Adding factors changes no old number: the head may have been trained already."""
-    model = add_lora(model, names, rank)
-    model.head = nn.Linear(model.head.in_features, model.head.out_features)
-    return model

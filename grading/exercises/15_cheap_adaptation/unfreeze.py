@@ -6,8 +6,6 @@ from collections.abc import Callable
 from dataclasses import replace
 from typing import Any
 
-from torch import nn
-
 from grading.definitions.definition import Definition
 from grading.exercises.draws import seed_from
 from helpers.models import Classifier
@@ -136,107 +134,6 @@ def _(rng, depth, step):
     number = dict(zip(STEPS, (1, depth, depth + 1, depth + rng.randint(30, 1001)), strict=True))[step]
     shown = ("head*", "base.embedding*", "*.query.weight")
     return _ask(_classifier(_few(rng), n_layers=depth, d_model=2, n_heads=1), number, entries=shown)
-
-
-@exercise.mistake("the bottom layer first")
-def _(model, step):
-    """The layers nearest to the head come first: base.layers[-1] at step 1."""
-    return _flagged(model, step, lambda place, depth: step > place)
-
-
-@exercise.mistake("at step 0 all layers learn")
-def _(model, step):
-    """layers[-step:] takes the last `step` layers, but layers[-0:] is layers[0:], all of them: at step 0 none may
-    learn. Leave the loop out there, or begin the slice at max(0, len(layers) - step).
-    """
-    model = unfreeze(model, step)
-    if step == 0:
-        model.base.layers.requires_grad_(True)
-    return model
-
-
-@exercise.mistake("one step early")
-def _(model, step):
-    """At step 0 no layer learns, only the head."""
-    return unfreeze(model, step + 1)
-
-
-@exercise.mistake("one step late")
-def _(model, step):
-    """At step 1 the top layer and base.norm learn already."""
-    return unfreeze(model, max(0, step - 1))
-
-
-@exercise.mistake("the layers above are frozen again")
-def _(model, step):
-    """Gradual unfreezing adds layers; those that have joined in go on learning."""
-    return _flagged(model, step, lambda place, depth: step == depth - place or step > depth)
-
-
-@exercise.mistake("the last norm joins in only at the end")
-def _(model, step):
-    """base.norm stands above the top layer, so it joins in with it, at step 1."""
-    model = unfreeze(model, step)
-    model.base.norm.requires_grad_(step > len(model.base.layers))
-    return model
-
-
-@exercise.mistake("the last norm never learns")
-def _(model, step):
-    """base.norm belongs to none of the layers: unfreeze it at step 1."""
-    model = unfreeze(model, step)
-    model.base.norm.requires_grad_(False)
-    return model
-
-
-@exercise.mistake("the last norm learns from the start")
-def _(model, step):
-    """base.norm is part of the base: at step 0 it is frozen."""
-    model = unfreeze(model, step)
-    model.base.norm.requires_grad_(True)
-    return model
-
-
-@exercise.mistake("no norm learns")
-def _(model, step):
-    """The norms inside a layer join in with it, and base.norm with the top layer."""
-    model = unfreeze(model, step)
-    for module in model.modules():
-        if isinstance(module, nn.LayerNorm):
-            module.requires_grad_(False)
-    return model
-
-
-@exercise.mistake("the embedding never learns")
-def _(model, step):
-    """After the last layer, one step more: then everything learns."""
-    return unfreeze(model, min(step, len(model.base.layers)))
-
-
-@exercise.mistake("the embedding joins in with the first layer")
-def _(model, step):
-    """It is a step of its own: at step len(layers) all layers learn, and the embedding one step later."""
-    model = unfreeze(model, step)
-    if step >= len(model.base.layers):
-        model.requires_grad_(True)
-    return model
-
-
-@exercise.mistake("learned positions never learn")
-def _(model, step):
-    """base.position is a parameter of the base itself: at the last step everything learns."""
-    model = unfreeze(model, step)
-    if isinstance(model.base.position, nn.Parameter):
-        model.base.position.requires_grad_(False)
-    return model
-
-
-@exercise.mistake("the head is frozen")
-def _(model, step):
-    """The head learns at every step: it is new."""
-    model = unfreeze(model, step)
-    model.head.requires_grad_(step > len(model.base.layers))
-    return model
 
 
 @exercise.mistake("nothing is frozen first")

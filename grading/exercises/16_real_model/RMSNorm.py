@@ -2,18 +2,15 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
 from dataclasses import replace
-from typing import Any
 
 import torch
-from torch import Tensor, nn
 
 from grading.definitions.definition import Definition
 from grading.exercises.draws import seed_from
 from tutor.checking.answers import Question
 
-from ._common import RMSNorm, _numbers, _with
+from ._common import RMSNorm, _numbers
 
 exercise = Definition(
     minutes=5,
@@ -33,14 +30,6 @@ def _ask(seed: int, *sizes: int, size: float = 1.0, eps: float | None = 1e-6, we
     x = (_numbers(*sizes, seed=seed) + 1) * size
     learned = {"weight": _numbers(sizes[-1], seed=seed + 1) + 1} if weights else None
     return Question((x,), build={"d_model": sizes[-1]} | ({} if eps is None else {"eps": eps}), weights=learned)
-
-
-def _of(formula: Callable[[Any, Tensor], Tensor]) -> Callable[..., Any]:
-    return _with(RMSNorm, forward=formula)
-
-
-def _square(x: Tensor) -> Tensor:
-    return x.square().mean(dim=-1, keepdim=True)
 
 
 @exercise.stage(
@@ -104,81 +93,3 @@ def _(rng, d, tokens):
 @exercise.corners("eps stands inside the root", size=(0.0, 1e-4, 1.0, 1e4, 1e8), eps=(1e-10, 1e-5, 1.0))
 def _(rng, size, eps):
     return _ask(seed_from(rng), 2, rng.randint(2, 5), size=size, eps=eps)
-
-
-exercise.mistake(
-    "the mean is subtracted",
-    "That is LayerNorm. RMSNorm leaves the mean where it is.",
-    _of(lambda self, x: RMSNorm.forward(self, x - x.mean(dim=-1, keepdim=True))),
-)
-
-exercise.mistake(
-    "divided by the standard deviation",
-    "The standard deviation measures from the mean, the root mean square from zero.",
-    _of(lambda self, x: x / (x.var(dim=-1, keepdim=True, unbiased=False) + self.eps).sqrt() * self.weight),
-)
-
-exercise.mistake(
-    "eps is added to the root",
-    "Add it to the mean of the squares: the root of 1e-6 is 1e-3, a thousand times as much.",
-    _of(lambda self, x: x / (_square(x).sqrt() + self.eps) * self.weight),
-)
-
-exercise.mistake(
-    "eps is not used",
-    "A token of zeros gives 0 / 0. Add eps to the mean of the squares.",
-    _of(lambda self, x: x / _square(x).sqrt() * self.weight),
-)
-
-
-def _with_another_default(self: Any, d_model: int, eps: float = 1e-5) -> None:
-    RMSNorm.__init__(self, d_model, eps)
-
-
-exercise.mistake(
-    "eps has another default",
-    "Where it is left out, it is 1e-6: `def __init__(self, d_model, eps=1e-6)`.",
-    _with(RMSNorm, __init__=_with_another_default),
-)
-
-exercise.mistake(
-    "the sum in place of the mean",
-    "With the sum, wide tokens become small ones: take the mean of the squares.",
-    _of(lambda self, x: x / (x.square().sum(dim=-1, keepdim=True) + self.eps).sqrt() * self.weight),
-)
-
-exercise.mistake(
-    "the root is missing",
-    "It is divided by the mean square itself: take its root.",
-    _of(lambda self, x: x / (_square(x) + self.eps) * self.weight),
-)
-
-exercise.mistake(
-    "the mean runs over the tokens",
-    "Each token by itself: the mean runs over its numbers, dim=-1.",
-    _of(lambda self, x: x / (x.square().mean(dim=-2, keepdim=True) + self.eps).sqrt() * self.weight),
-)
-
-exercise.mistake(
-    "the mean runs over everything",
-    "Each token by itself: the mean runs over its numbers, dim=-1, and keepdim=True keeps the axis.",
-    _of(lambda self, x: x / (x.square().mean() + self.eps).sqrt() * self.weight),
-)
-
-exercise.mistake(
-    "the learned weight is not used",
-    "Multiply the normalised numbers by self.weight.",
-    _of(lambda self, x: x / (_square(x) + self.eps).sqrt()),
-)
-
-
-class _WithBias(RMSNorm):
-    def __init__(self, d_model: int, eps: float = 1e-6) -> None:
-        super().__init__(d_model, eps)
-        self.bias = nn.Parameter(torch.zeros(d_model))
-
-    def forward(self, x: Tensor) -> Tensor:
-        return super().forward(x) + self.bias
-
-
-exercise.mistake("a bias is kept", "RMSNorm has a weight only.", type("RMSNorm", (_WithBias,), {}))

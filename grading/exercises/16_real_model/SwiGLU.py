@@ -2,38 +2,20 @@
 
 from __future__ import annotations
 
-import math
-from collections.abc import Callable
 from functools import cache
-from typing import Any
 
 import torch
-from torch import Tensor, nn
-from torch.nn import functional as F
 
 from grading.definitions.definition import Definition
 from grading.exercises.draws import seed_from
 from tutor.checking.answers import Question
 
-from ._common import SwiGLU, _numbers, _with
+from ._common import SwiGLU, _numbers
 
 exercise = Definition(minutes=10, difficulty=1, forbids=("helpers.llama.SwiGLU",))
 
 
 exercise.reference(SwiGLU)
-
-
-def _sized(width: Callable[[int], int]) -> Callable[..., Any]:
-    """Returns the class with another width inside."""
-
-    def begin(self: Any, d_model: int, d_feedforward: int) -> None:
-        SwiGLU.__init__(self, d_model, math.ceil(1.5 * width(d_feedforward)))
-
-    return _with(SwiGLU, __init__=begin)
-
-
-def _of(formula: Callable[[Any, Tensor], Tensor]) -> Callable[..., Any]:
-    return _with(SwiGLU, forward=formula)
 
 
 def _parameters(*sizes: tuple[int, int]) -> list[Question]:
@@ -113,63 +95,3 @@ def _(rng, d, f):
 )
 def _(rng, sizes, tokens, size):
     return _ask(seed_from(rng), *sizes, *tokens, size=size)
-
-
-exercise.mistake(
-    "the width is not reduced to two thirds",
-    "Three matrices of the full width are half as many numbers again. Take 2 * d_feedforward // 3.",
-    _sized(lambda width: width),
-)
-
-exercise.mistake(
-    "half of the width in place of two thirds",
-    "Three matrices of width W have 3 D W numbers, the two that they replace 2 D F: so W is two thirds of F.",
-    _sized(lambda width: width // 2),
-)
-
-
-class _Biased(SwiGLU):
-    def __init__(self, d_model: int, d_feedforward: int) -> None:
-        super().__init__(d_model, d_feedforward)
-        width = self.gate.out_features
-        self.gate, self.hidden = nn.Linear(d_model, width), nn.Linear(d_model, width)
-        self.output = nn.Linear(width, d_model)
-
-
-exercise.mistake("the biases are kept", "Make the three layers with bias=False.", type("SwiGLU", (_Biased,), {}))
-
-exercise.mistake(
-    "silu on the wrong one of the two",
-    "What goes through silu is gate(x); hidden(x) stays as it is.",
-    _of(lambda self, x: self.output(self.gate(x) * F.silu(self.hidden(x)))),
-)
-
-exercise.mistake(
-    "sigmoid in place of silu",
-    "That is the first gated unit, GLU. silu(z) is z * sigmoid(z).",
-    _of(lambda self, x: self.output(torch.sigmoid(self.gate(x)) * self.hidden(x))),
-)
-
-exercise.mistake(
-    "ReLU in place of silu",
-    "That is ReGLU. Here it is silu(z) = z * sigmoid(z).",
-    _of(lambda self, x: self.output(torch.relu(self.gate(x)) * self.hidden(x))),
-)
-
-exercise.mistake(
-    "no silu at all",
-    "Without it the unit is a product of two linear maps. Put F.silu around gate(x).",
-    _of(lambda self, x: self.output(self.gate(x) * self.hidden(x))),
-)
-
-exercise.mistake(
-    "silu around the product",
-    "silu belongs around gate(x) alone.",
-    _of(lambda self, x: self.output(F.silu(self.gate(x) * self.hidden(x)))),
-)
-
-exercise.mistake(
-    "added in place of multiplied",
-    "A gate opens and closes by multiplying: silu(gate(x)) * hidden(x).",
-    _of(lambda self, x: self.output(F.silu(self.gate(x)) + self.hidden(x))),
-)

@@ -3,8 +3,6 @@
 from __future__ import annotations
 
 import random
-from collections.abc import Callable
-from typing import Any
 
 import torch
 from torch import Tensor, nn
@@ -36,11 +34,6 @@ def _tokens(rng: random.Random, b: int, n: int, vocab_size: int) -> Tensor:
 def _numbers(*shape: int, seed: int, size: float = 1.0) -> Tensor:
     """Returns normal numbers with one decimal, so that the file of examples stays short."""
     return (10 * size * torch.randn(*shape, generator=torch.Generator().manual_seed(seed))).round() / 10
-
-
-def _with(base: type[nn.Module], **methods: Callable[..., Any]) -> Callable[..., Any]:
-    """Returns a class like `base` with other methods."""
-    return type(base.__name__, (base,), methods)
 
 
 class Projections(nn.Module):

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import math
 import random
-from collections.abc import Callable
 
 import torch
 from torch import Tensor
@@ -56,25 +55,6 @@ def _draw_sizes(rng: random.Random) -> tuple[int, int, int]:
     """Draws n, m and d that all differ, from each other and from every number of heads."""
     n, m = rng.sample([3, 5, 7], 2)
     return n, m, rng.choice([9, 10, 12])
-
-
-def _shared_by(share: Callable[[Tensor, int], Tensor]) -> Callable[..., Tensor]:
-    """Returns an answer in which keys and values are spread over the heads in another way."""
-
-    def answer(query: Tensor, key: Tensor, value: Tensor, mask: Tensor | None = None) -> Tensor:
-        times = query.size(1) // key.size(1)
-        return _attention(query, share(key, times), share(value, times), mask)
-
-    return answer
-
-
-def _scaled_by(size: Callable[[Tensor, Tensor], float]) -> Callable[..., Tensor]:
-    def answer(query: Tensor, key: Tensor, value: Tensor, mask: Tensor | None = None) -> Tensor:
-        times = query.size(1) // key.size(1)
-        key, value = key.repeat_interleave(times, dim=1), value.repeat_interleave(times, dim=1)
-        return _attention(query, key, value, mask, scale=size(query, key))
-
-    return answer
 
 
 @exercise.stage(
@@ -222,116 +202,3 @@ def _(rng, kind, h, n):
         "of each head": lambda: _of_each_head(b, h, n, m, seed_from(rng)),
     }[kind]()
     return _ask(seed_from(rng), b, (h, groups), n, m, 2, mask)
-
-
-exercise.mistake(
-    "the heads take turns: head 0 reads group 0, head 1 group 1, ...",
-    "That is `repeat` or `tile`. The heads of a group are neighbours: `repeat_interleave`, or head i reads "
-    "group i // (h / g).",
-    _shared_by(lambda x, times: x.repeat(1, times, 1, 1)),
-)
-
-
-def _first_head(x: Tensor, times: int) -> Tensor:
-    return x[:, :1].expand(-1, times * x.size(1), -1, -1)
-
-
-exercise.mistake(
-    "every head reads the first group",
-    "With more than one group, head i reads group i // (h / g).",
-    _shared_by(_first_head),
-)
-
-
-def _mean_head(x: Tensor, times: int) -> Tensor:
-    return x.mean(dim=1, keepdim=True).expand(-1, times * x.size(1), -1, -1)
-
-
-exercise.mistake(
-    "every head reads the mean of all groups",
-    "A mean makes one group of several; here they stay apart, and head i reads group i // (h / g).",
-    _shared_by(_mean_head),
-)
-
-
-def _group_of_head(x: Tensor, times: int) -> Tensor:
-    """Takes the number of groups for the number of heads in each."""
-    heads = torch.arange(times * x.size(1))
-    return x[:, (heads // x.size(1)).clamp(max=x.size(1) - 1)]
-
-
-exercise.mistake(
-    "the head is divided by the number of groups",
-    "i // g is right only where as many heads share a group as there are groups. Divide by h / g, the number "
-    "of heads that share one.",
-    _shared_by(_group_of_head),
-)
-
-
-@exercise.mistake("keys and values are spread in different ways")
-def _(query, key, value, mask=None):
-    """A head reads keys and values of the same group."""
-    times = query.size(1) // key.size(1)
-    return _attention(query, key.repeat_interleave(times, dim=1), value.repeat(1, times, 1, 1), mask)
-
-
-@exercise.mistake("the queries of a group are averaged")
-def _(query, key, value, mask=None):
-    """Only keys and values are shared. Each head asks with its own query."""
-    times = query.size(1) // key.size(1)
-    mean = query.unflatten(1, (-1, times)).mean(dim=2).repeat_interleave(times, dim=1)
-    return grouped_query_attention(mean, key, value, mask)
-
-
-exercise.mistake(
-    "the scale is missing",
-    "Divide the dot products by the square root of d/h, as always.",
-    _scaled_by(lambda query, key: 1.0),
-)
-
-exercise.mistake(
-    "divided by d in place of its square root",
-    "The standard deviation of a score is the square root of d.",
-    _scaled_by(lambda query, key: query.size(-1)),
-)
-
-exercise.mistake(
-    "divided by the square root of the number of heads",
-    "A score is a sum over the d/h numbers of one head: divide by the root of d/h.",
-    _scaled_by(lambda query, key: math.sqrt(query.size(1))),
-)
-
-exercise.mistake(
-    "divided by the square root of the length",
-    "A score is a sum over the d/h numbers of one head, not over the keys.",
-    _scaled_by(lambda query, key: math.sqrt(key.size(-2))),
-)
-
-
-@exercise.mistake("the mask is not used")
-def _(query, key, value, mask=None):
-    """Add it to the scores before the softmax."""
-    return grouped_query_attention(query, key, value)
-
-
-@exercise.mistake("the mask is scaled too")
-def _(query, key, value, mask=None):
-    """Minus infinity does not mind, but a finite bias does: scale the scores first, then add the mask."""
-    mask = mask if mask is None else mask / math.sqrt(query.size(-1))
-    return grouped_query_attention(query, key, value, mask)
-
-
-@exercise.mistake("softmax over the queries")
-def _(query, key, value, mask=None):
-    """Each query shares its attention over the keys: the softmax runs along the last axis, dim=-1."""
-    times = query.size(1) // key.size(1)
-    scores = query @ key.repeat_interleave(times, dim=1).mT / math.sqrt(query.size(-1))
-    weights = torch.softmax(scores if mask is None else scores + mask, dim=-2)
-    return weights @ value.repeat_interleave(times, dim=1)
-
-
-@exercise.mistake("without a mask it is causal")
-def _(query, key, value, mask=None):
-    """None: nothing is blocked, and every query sees all keys. Who wants the causal mask gives it."""
-    causal = torch.full((query.size(2), key.size(2)), -math.inf).triu(1)
-    return grouped_query_attention(query, key, value, causal if mask is None else mask)

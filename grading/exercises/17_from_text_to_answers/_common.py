@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import random
-from collections.abc import Callable
 
 import torch
 from torch import Tensor
@@ -94,76 +93,6 @@ def cornered(rng: random.Random, texts: int, start: int, answer: int, spare: int
         return None
     others = [(rng.randint(1, 5), rng.randint(6, 9)) for _ in range(texts - 1)]
     return batch([(start, start + answer), *others], seed_from(rng), 0.5, spare, words=2)
-
-
-Result = Callable[[Tensor, Tensor], Tensor]  # of the tokens' logarithms `(b, n - 1)` and of which of them count
-
-
-def add_mistakes(exercise: Definition, result: Result, counted: str) -> None:
-    """Adds the mistakes that go with any result: other tokens count, or the logarithms are others.
-
-    Args:
-        exercise: to which they are added.
-        result: what the exercise makes of logarithms.
-        counted: the word for a token that goes in.
-    """
-
-    def spanning(span: Callable[[Tensor, Tensor, Tensor], tuple[Tensor, Tensor]]) -> Callable[..., Tensor]:
-        def answer(logits: Tensor, tokens: Tensor, starts: Tensor, lengths: Tensor) -> Tensor:
-            return result(log_probabilities(logits, tokens), places(tokens, *span(tokens, starts, lengths)))
-
-        return answer
-
-    def unshifted(logits: Tensor, tokens: Tensor, starts: Tensor, lengths: Tensor) -> Tensor:
-        logs = logits.log_softmax(dim=-1).gather(2, tokens[..., None])[..., 0]
-        return result(logs[:, 1:], places(tokens, starts, lengths))
-
-    def of_a_softmax(logits: Tensor, tokens: Tensor, starts: Tensor, lengths: Tensor) -> Tensor:
-        shares = logits[:, :-1].softmax(dim=-1).gather(2, tokens[:, 1:, None])[..., 0]
-        scored = places(tokens, starts, lengths)
-        return result(shares.log().masked_fill(~scored, 0.0), scored)
-
-    for name, hint, answer in (
-        (
-            f"the prompt is {counted} too",
-            "The prompt is given: only tokens at the places from start on count.",
-            spanning(lambda tokens, starts, lengths: (starts.clamp(max=1), lengths)),
-        ),
-        (
-            f"the padding is {counted}",
-            "Behind place length - 1 nothing belongs to the answer. Go by lengths, and not by a token's number.",
-            spanning(lambda tokens, starts, lengths: (starts, torch.full_like(lengths, tokens.shape[1]))),
-        ),
-        (
-            "the first token of the answer is left out",
-            "The prompt's last place scores the first token of the answer: it counts, although its logits stand in the "
-            "prompt.",
-            spanning(lambda tokens, starts, lengths: (starts + 1, lengths)),
-        ),
-        (
-            f"the prompt's last token is {counted}",
-            "The token at place start is the first one that counts; the one before it belongs to the prompt.",
-            spanning(lambda tokens, starts, lengths: ((starts - 1).clamp(min=1), lengths)),
-        ),
-        (
-            f"what is {counted} lies one place too far back",
-            "The logits that score the token at place start stand at place start - 1. Compare starts and lengths with "
-            "the places of the tokens, which begin at 1 where the logits begin at 0.",
-            spanning(lambda tokens, starts, lengths: (starts + 1, lengths + 1)),
-        ),
-        (
-            "nothing is shifted",
-            "The logits at place i score the token that comes *next*: logits[:, :-1] belong to tokens[:, 1:].",
-            unshifted,
-        ),
-        (
-            "softmax first, and then its logarithm",
-            "Where a word is very improbable its share is 0 in 32 bits, and so is a product with it: the logarithm is "
-            "minus infinity. `log_softmax` does both at once, and its numbers stay finite.",
-            of_a_softmax,
-        ),
-    ):
-        exercise.mistake(name, hint, answer)
 
 
 def add_far_apart(exercise: Definition, seed: int) -> None:

@@ -9,7 +9,6 @@ from grading.exercises.draws import fixed
 
 from ._common import (
     add_far_apart,
-    add_mistakes,
     batch,
     cornered,
     log_probabilities,
@@ -84,40 +83,3 @@ add_far_apart(exercise, 3)
 
 
 exercise.large += fixed(long_text, 1)
-add_mistakes(exercise, _sums, "counted")
-
-
-@exercise.mistake("tokens with the number of <pad> are left out")
-def _(logits, tokens, starts, lengths):
-    """An answer may hold any number. Where a text ends, only lengths says."""
-    return _sums(log_probabilities(logits, tokens), places(tokens, starts, lengths) & (tokens[:, 1:] != 0))
-
-
-@exercise.mistake("the mean in place of the sum")
-def _(logits, tokens, starts, lengths):
-    """A product of probabilities is a sum of logarithms. The mean would be the same for long and short answers."""
-    return answer_log_probability(logits, tokens, starts, lengths) / (lengths - starts)
-
-
-@exercise.mistake("the probability in place of its logarithm")
-def _(logits, tokens, starts, lengths):
-    """Wanted is the logarithm: the probability of a long answer is too small for a number of 32 bits."""
-    return answer_log_probability(logits, tokens, starts, lengths).exp()
-
-
-@exercise.mistake("minus the logarithm")
-def _(logits, tokens, starts, lengths):
-    """This is no loss: the logarithm of a probability is at most 0."""
-    return -answer_log_probability(logits, tokens, starts, lengths)
-
-
-@exercise.mistake("logits in place of logarithms of probabilities")
-def _(logits, tokens, starts, lengths):
-    """Logits are not normalised: log_softmax makes logarithms of probabilities of them."""
-    return _sums(logits[:, :-1].gather(2, tokens[:, 1:, None])[..., 0], places(tokens, starts, lengths))
-
-
-@exercise.mistake("one number for the whole batch")
-def _(logits, tokens, starts, lengths):
-    """Sum along each row, not over the batch: dim=1."""
-    return answer_log_probability(logits, tokens, starts, lengths).sum()
