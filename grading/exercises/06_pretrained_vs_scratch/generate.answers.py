@@ -173,6 +173,10 @@ def generate(model, vocabulary, prompt, max_len, temperature):
 # -            word = int(torch.multinomial(torch.softmax(logits / temperature, dim=-1), 1))
 # +        word = int(torch.multinomial(torch.softmax(logits / temperature, dim=-1), 1))
 
+# %% wrong: 0 becomes 1 ->
+# of: no case for 0
+# ~ (logits / temperature, => (logits / (temperature or 1),
+
 # %% wrong: argmax always -> always the same word
 # hint: Nothing is left to chance: the most probable word is taken, or `torch.manual_seed` makes every draw the same.
 # hint: Where the temperature is not 0, divide the logits by it, take the softmax, and draw anew.

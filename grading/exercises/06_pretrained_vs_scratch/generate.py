@@ -408,9 +408,21 @@ SHORT = [
 _TELLING, _FAR = _asked("goes on", 2), _asked("looks far back")
 
 
-@exercise.stage("temperature 0: the most probable word, again and again", points=1, seed=1, decisive=True)
+def _nearly_alike(seed: int) -> Question:
+    """Asks for words that are so nearly as probable as another one that who draws at 0.01 draws that, too."""
+    return _write_ask(_many_words(seed, 0.6), MANY.arguments["words"][seed], 16, 0.0, MANY)
+
+
+@exercise.stage(
+    "temperature 0: the most probable word, again and again",
+    points=1,
+    public=[*fixed(both(_TELLING, _FAR), 1), _nearly_alike(42)],
+    decisive=True,
+)
 def _(rng):
-    """Read <sos>, the prompt and all that is written so far; the last row of logits scores the next word."""
+    """Read <sos>, the prompt and all that is written so far; the last row of logits scores the next word. At 0 nothing
+    is drawn: take the argmax.
+    """
     return both(_TELLING, _FAR)(rng)
 
 
