@@ -298,9 +298,10 @@ def test_the_methods_of_a_module_stay_on_its_device() -> None:
 
 @pytest.mark.parametrize("notebook", catalogue.notebooks())
 def test_no_reference_leaves_the_device_unseen(notebook: str) -> None:
+    circumstance = next(one for one in contracts.CIRCUMSTANCES if one.name == DEVICE)
     for defined in exercise.load(notebook).values():
         public = [ask for stage in defined.stages if not stage.raises for ask in stage.public if ask.inputs]
-        asks = list(contracts.CIRCUMSTANCES[contracts.NAMES.index(DEVICE) - 1].asks(defined, public)) if public else []
+        asks = list(circumstance.asks(defined, public)) if public else []
         with_tensors = [ask for ask in asks if ask.build or any(isinstance(value, Tensor) for value in ask.inputs)]
         if DEVICE not in defined.exceptions:
             assert [defined.reply(ask).value for ask in with_tensors] == [ON_ONE] * len(with_tensors), defined.name

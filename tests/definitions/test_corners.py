@@ -100,7 +100,7 @@ def capped_exercise(*, decisive: bool = False, points: float = 1) -> Exercise:
     def _(rng: random.Random, count: int, step: int) -> Question | None:
         return None if count == step == 0 else Question((count, step * rng.randint(1, 9)))
 
-    return Exercise.of(definition)
+    return Exercise.of(definition, definition.mistakes)
 
 
 def test_every_value_and_every_pair_of_values_is_met_once() -> None:
@@ -184,7 +184,7 @@ def test_corners_of_a_stage_that_there_is_not_are_refused() -> None:
     definition.reference(abs)
     definition.corners("negative numbers", number=(-1,))(lambda rng, number: Question((number,)))
     with pytest.raises(ExerciseError, match="corners are asked in the stage 'negative numbers'"):
-        Exercise.of(definition)
+        Exercise.of(definition, definition.mistakes)
 
 
 def test_whichever_other_word_is_taken_the_influence_is_the_same() -> None:

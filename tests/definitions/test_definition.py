@@ -39,7 +39,7 @@ def test_parts_are_kept_in_their_order() -> None:
         return number**2
 
     exercise.mistake("the number itself", "Multiply by 2.", abs)
-    made = Exercise.of(exercise, ("a hint",))
+    made = Exercise.of(exercise, exercise.mistakes, ("a hint",))
 
     assert (made.name, made.trains, made.points, made.hints) == ("doubled", True, 1.5, ("a hint",))
     assert made.reference(4) == 8
@@ -138,7 +138,7 @@ def test_a_traceback_says_in_which_part_an_error_was() -> None:
 
 def test_a_definition_without_a_reference_is_refused() -> None:
     with pytest.raises(ExerciseError, match="expected one reference, found none"):
-        Exercise.of(Definition())
+        Exercise.of(Definition(), [])
 
 
 def test_hints_are_divided_by_their_headings() -> None:

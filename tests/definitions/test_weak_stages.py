@@ -92,13 +92,13 @@ def test_a_stage_that_is_not_weak_asks_for_something_that_no_check_knows(seed: s
 
 @pytest.mark.parametrize("seed", [f"student {number}" for number in range(10)])
 def test_who_knows_all_results_of_the_check_and_is_wrong_in_some_questions_fails_the_stage(seed: str) -> None:
-    """One of the three questions of each draw is asked of it in which it is wrong."""
+    """Two of the three questions of each draw are the student's own; it is wrong in two of them."""
     draw: Draw = lambda rng: [Question((3 * rng.randint(9, 900) + rest,)) for rest in range(3)]  # noqa: E731
     defined = Exercise(table, [stage("any size", [Question((3,))], draw, decisive=True)], [])
     known = {case.ask.inputs[0] for one in defined.check_examples().stages for case in one.cases}
 
     def wrong_in_some(size: int) -> Tensor:
-        return table(size) if size in known or size % 3 else torch.zeros(size, 1)
+        return table(size) if size in known or size % 3 == 0 else torch.zeros(size, 1)
 
     assert judge(defined.check_examples(), InProcess(wrong_in_some)).outcome == "right"
     assert judge(defined.drawn_examples(seed), InProcess(wrong_in_some), hidden=True).earned == 0
