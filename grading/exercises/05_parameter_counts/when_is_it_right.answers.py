@@ -161,3 +161,11 @@ def when_is_it_right(claim: sympy.Expr) -> int | None:
         if all(difference(heads, d) == 0 for d in (1, 2, 3, 5, 7, 11)):
             return heads
     return None
+
+
+# %% wrong: solved at one width of the table, and tried at another one ->
+def when_is_it_right(claim):
+    for solution in sympy.solve(sympy.Eq(claim.subs(D, 100), 61_000), A):
+        if solution.is_Integer and solution >= 1 and claim.subs({A: solution, D: 200}) == 242_000:
+            return solution
+    return None

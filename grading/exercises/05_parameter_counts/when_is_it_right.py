@@ -100,9 +100,9 @@ def _(rng):
     )
 
 
-def _right_at_the_first(widths: int) -> Expr:
-    """Returns a claim that is right for A = 1 at D = 1, 2, ... up to a width, and beyond for no number of heads."""
-    return A * BLOCK + sympy.prod(D - width for width in range(1, widths + 1))
+def _right_at_some(*widths: int) -> Expr:
+    """Returns a claim that is right for A = 1 at these widths, and at others for no number of heads."""
+    return A * BLOCK + sympy.prod(D - width for width in widths)
 
 
 # The solution is 4D, as in the text, or another whole number of heads at each width.
@@ -126,8 +126,9 @@ def _right_at(width: int) -> Expr:
         ZERO_HEADS,
         SQUARE,
         *map(_right_at, (2, 4, 10)),
-        _right_at_the_first(3),
-        _right_at_the_first(4),
+        _right_at_some(1, 2, 3),
+        _right_at_some(1, 2, 3, 4),
+        _right_at_some(20, 100, 200, 1000),  # those of the text's table
         *ANOTHER_A_AT_EACH_WIDTH,
         NUMBER_BESIDE,
         FOR_ONE_NORM,
@@ -147,7 +148,7 @@ def _(rng):
         HEADED,
         ZERO_HEADS,
         _right_at(rng.randint(3, 30)),
-        _right_at_the_first(rng.randint(3, 5)),
+        _right_at_some(*range(1, rng.randint(3, 5) + 1)),
         *ANOTHER_A_AT_EACH_WIDTH,
         EXAMPLE,
     ]
