@@ -138,7 +138,7 @@ def test_the_last_comments_are_given_again_by_key(page: Page, witness: Witness, 
         both = "Say more.\n<b>Which</b> state?"
         expect(second.locator(".remark")).to_have_value(both)
         expect(offered).to_have_text(["<b>Which</b> state?", "Say more."])  # each keeps its number
-        page.wait_for_function("!document.querySelector('[data-busy]')")
+        expect(page.locator("[data-busy]")).to_have_count(0)
         assert in_gradebook(course, order[1]) == (1.0, False, both)
         page.keyboard.press("j")
         page.keyboard.press("a")
