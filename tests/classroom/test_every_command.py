@@ -22,7 +22,7 @@ from tests.classroom.submissions import ASSIGNMENT, AUTOMATIC
 
 pytestmark = [pytest.mark.sandbox, pytest.mark.all]
 RENÉE = "renée"
-WITHOUT_A_CLASS = {"build", "new", "prove", "release", "book"}  # they make what everybody gets, and look at nobody's work
+WITHOUT_A_CLASS = {"build", "new", "prove", "release", "book"}  # they make what everybody gets, and look at no work
 
 
 @pytest.fixture(params=["file", "server"])
