@@ -195,7 +195,8 @@ def _(rng):
         for n in range(2):
             reference = _reference(rng, 8, 10)
             reference[4], reference[6] = "<oov>", "<b>"
-            hypothesis = _replaced(rng, reference, 1 if n else 6)
+            place = 1 if n else 6
+            hypothesis = [*reference[:place], ("puis", "voilà")[n], *reference[place + 1 :]]  # words of no reference
             sides = []
             for side, words in enumerate((hypothesis, reference)):
                 special, place = rng.choice(["<eos>", "<pad>", "<sos>"]), rng.randint(2, 6)

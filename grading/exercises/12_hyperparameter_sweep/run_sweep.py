@@ -168,11 +168,12 @@ def _(rng, settings, shared):
 def _(rng, entry, order):
     """Asks about a row whose entries stand in another order, and which differs from its setting in one or in none."""
     wanted, was = ENTRIES[entry]
-    setting = {"name": "wide", "layers": rng.randint(2, 9), "entry": wanted}
+    name = f"wide {rng.randrange(10**6)}"  # so that no two corners share a setting
+    setting = {"name": name, "layers": rng.randint(2, 9), "entry": wanted}
     row = {**setting, **_result(rng), "entry": was, "seconds": rng.randint(60, 900)}
     row = dict(list(row.items())[:: -1 if order == "turned round" else 1])
     trained = Recorded("train_one", [([setting], _result(rng))])
-    return Question(([setting], trained, {"wide": row}, Recorded("save")), changes=(2,))
+    return Question(([setting], trained, {name: row}, Recorded("save")), changes=(2,))
 
 
 _CHANGED = {"count": 4, "done": (0, 1, 2, 3), "changed": [(1, "layers"), (2, "width"), (3, "dropout")]}
