@@ -1,6 +1,8 @@
 """An answer that denies in its own process what it has done is found out all the same."""
 
+import builtins
 from collections.abc import Callable, Iterator
+from typing import Any
 
 import pytest
 import torch
@@ -46,6 +48,30 @@ def denies_in_a_tensor() -> None:
     plain.raw = lambda tensor: b""  # type: ignore[assignment]
 
 
+def denies_behind_a_deletion() -> None:
+    kept = {name: vars(torch.Tensor)[name] for name in list(vars(torch.Tensor))[-4:]}
+    for name in kept:
+        delattr(torch.Tensor, name)
+    torch.Tensor.data_ptr = lambda self: 0  # type: ignore[method-assign]
+    for name in list(kept)[1:]:
+        setattr(torch.Tensor, name, kept[name])
+
+
+def denies_by_a_name_in_front() -> None:
+    model_probes.zip = lambda *lists, **named: []  # type: ignore[attr-defined]
+    model_probes.any = lambda found: False  # type: ignore[attr-defined]
+
+
+def denies_in_python() -> None:
+    builtins.zip = lambda *lists, **named: iter(())  # type: ignore[assignment,misc]
+    builtins.enumerate = lambda *lists: iter(())  # type: ignore[assignment,misc]
+
+
+def denies_in_torch() -> None:
+    torch.equal = lambda one, other: True  # type: ignore[assignment]
+    torch.Tensor.shape = property(lambda self: torch.Size([]))  # type: ignore[assignment]
+
+
 def replaces_the_reply() -> None:
     kind = answers.Reply
     answers.Reply = lambda *parts, **named: kind(*parts, **(named | {"changed_inputs": ""}))  # type: ignore
@@ -58,6 +84,10 @@ DENIALS = [
     empties_the_table,
     denies_by_method,
     denies_in_a_tensor,
+    denies_behind_a_deletion,
+    denies_by_a_name_in_front,
+    denies_in_python,
+    denies_in_torch,
     replaces_the_reply,
 ]
 
@@ -75,6 +105,7 @@ def test_a_change_of_an_input_cannot_be_denied(deny: Callable[[], None], ends: b
     asked = InProcess(answer, "cpu", alone=True, restore=untouched.restore)
     assert asked.ask(Question((X,))).changed_inputs == "input 1: numbers"
     assert asked.ask(Question((X,))).changed_inputs == "input 1: numbers"  # nor later
+    assert "data_ptr" not in vars(torch.Tensor)  # hides an inherited method
 
 
 def test_seeded_random_numbers_and_a_mode_cannot_be_denied(untouched: Untouched) -> None:
@@ -107,6 +138,18 @@ def test_what_an_answer_adds_stays(untouched: Untouched) -> None:
         assert nn.Linear(1, 1).count() == 3  # type: ignore[operator]
     finally:
         del nn.Module.count
+
+
+@pytest.mark.parametrize("owner", [torch.Tensor, nn.Linear, torch, builtins, model_probes], ids=str)
+def test_nothing_that_hides_a_part_stays(owner: Any, untouched: Untouched) -> None:
+    names = {torch.Tensor: "data_ptr", nn.Linear: "forward", torch: "equal", builtins: "zip", model_probes: "zip"}
+    before, is_own = getattr(owner, names[owner], None), names[owner] in vars(owner)
+    setattr(owner, names[owner], lambda *inputs: 0)
+    untouched.restore()
+    if owner is nn.Linear:  # no part of what looks at a model
+        owner.forward = before
+    assert getattr(owner, names[owner], None) is before
+    assert (names[owner] in vars(owner)) is is_own
 
 
 def test_what_looks_at_a_call_is_put_back_in_whichever_file_it_is(untouched: Untouched) -> None:

@@ -2,10 +2,13 @@
 
 from __future__ import annotations
 
+import builtins
 import sys
-from itertools import compress
+from collections import defaultdict
+from collections.abc import Collection
+from itertools import compress, islice
 from operator import attrgetter, is_
-from types import FunctionType, ModuleType
+from types import CodeType, FunctionType, ModuleType
 from typing import Any
 
 import torch
@@ -19,7 +22,8 @@ OF_A_FUNCTION = ("__code__", "__defaults__", "__kwdefaults__")
 class Untouched:
     """The code that asks an answer, and methods of tensors and modules, as they are now: `restore` brings them back.
 
-    What an answer has replaced, a function, a method or a table, would else say of it what the answer likes.
+    What an answer has replaced, a function, a method or a table, would else say of it what the answer likes: as would
+    what that code calls elsewhere (`torch.equal`, `sorted`), and what hides an inherited method or a built-in function.
     """
 
     def __init__(self) -> None:
@@ -30,7 +34,15 @@ class Untouched:
         places += [(kind, _methods(kind)) for kind in (*ours, torch.Tensor, nn.Module)]
         # Those that a dictionary holds keep their order, and to go through them in a row is to read memory in a row.
         self._places = [
-            (owner, vars(owner).values(), [name in held for name in vars(owner)], tuple(held), tuple(held.values()))
+            (
+                owner,
+                vars(owner).values(),
+                [name in held for name in vars(owner)],
+                tuple(held),
+                tuple(held.values()),
+                _ends(list(vars(owner)), held),
+                frozenset(vars(owner)),
+            )
             for owner, held in places
         ]
         values = [value for _, held in places for value in held.values()]
@@ -38,6 +50,8 @@ class Untouched:
         self._functions = [one for one in dict.fromkeys(functions) if one.__module__.startswith(OURS)]
         self._parts = [part for part in map(self._part, OF_A_FUNCTION) if part[2]]
         self._tables = [(value, dict(value)) for value in values if isinstance(value, dict)]
+        self._built_in, self._put_back = dict(vars(builtins)), vars(builtins).update
+        self._called = [(vars(owner), names, values) for owner, names, values in _called_by(self._functions)]
 
     def _part(self, name: str) -> tuple[str, list[FunctionType], list[Any]]:
         """Returns a part of the functions that have it: defaults that are given to others change no call of ours."""
@@ -45,12 +59,12 @@ class Untouched:
         return name, functions, list(map(attrgetter(name), functions))
 
     def restore(self) -> None:
-        """Puts everything back in its place."""
-        for owner, all_values, is_held, names, values in self._places:
-            now = tuple(compress(all_values, is_held))
-            if len(now) < len(values) or not all(map(is_, now, values)):
-                for name, value in zip(names, values, strict=True):
-                    setattr(owner, name, value)
+        """Puts everything back in its place; first what Python has built in, of which the rest is made."""
+        self._put_back(self._built_in)
+        self._restore_owners()
+        for held, names, values in self._called:
+            if not all(map(is_, map(held.get, names), values)):
+                held.update(zip(names, values, strict=True))
         for name, functions, parts in self._parts:
             if not all(map(is_, map(attrgetter(name), functions), parts)):
                 for function, part in zip(functions, parts, strict=True):
@@ -59,6 +73,18 @@ class Untouched:
             if table != content:
                 table.clear()
                 table.update(content)
+
+    def _restore_owners(self) -> None:
+        for owner, all_values, is_held, names, values, ends, known in self._places:
+            now = tuple(compress(all_values, is_held))
+            if len(now) < len(values) or not all(map(is_, now, values)):
+                for name, value in zip(names, values, strict=True):
+                    setattr(owner, name, value)
+            elif tuple(islice(reversed(vars(owner)), len(ends))) == ends:  # a name that is new stands behind all others
+                continue
+            for name in vars(owner).keys() - known:
+                if _hides(owner, name):
+                    delattr(owner, name)
 
 
 def _used_by(modules: list[ModuleType]) -> list[ModuleType]:
@@ -72,6 +98,39 @@ def _used_by(modules: list[ModuleType]) -> list[ModuleType]:
         used = [sys.modules[name] for name in names if str(name).startswith(OURS) and name in sys.modules]
         found += [one for one in used if one not in found]
     return found
+
+
+def _called_by(functions: list[FunctionType]) -> list[tuple[ModuleType, tuple[str, ...], tuple[Any, ...]]]:
+    """Returns the modules outside the course that functions name, and what they name there: names with their values."""
+    found = defaultdict[ModuleType, set[str]](set)
+    codes = [(one.__code__, one.__globals__) for one in functions]
+    for code, names in codes:  # it grows
+        codes += [(part, names) for part in code.co_consts if isinstance(part, CodeType)]
+        reached = [names[name] for name in code.co_names if isinstance(names.get(name), ModuleType)]
+        for owner in reached:  # it grows: torch.random is reached by torch
+            held = {name: vars(owner)[name] for name in code.co_names if name in vars(owner)}
+            within = f"{owner.__name__}."
+            parts = [value for value in held.values() if isinstance(value, ModuleType)]
+            reached += [one for one in parts if one.__name__.startswith(within) and one not in reached]
+            found[owner] |= {name for name, value in held.items() if callable(value) or value in parts}
+    return [
+        (owner, tuple(names), tuple(vars(owner)[name] for name in names))
+        for owner, names in found.items()
+        if not owner.__name__.startswith(OURS)
+    ]
+
+
+def _ends(names: list[str], held: Collection[str]) -> tuple[str, ...]:
+    """Returns the last name that is held and those behind it, the last one first."""
+    last = max((n for n, name in enumerate(names) if name in held), default=0)
+    return tuple(names[: last - 1 if last else None : -1])
+
+
+def _hides(owner: Any, name: str) -> bool:
+    """Says whether a name that came later stands in front of an inherited part of a class, or of a built-in one."""
+    if isinstance(owner, type):
+        return any(name in vars(base) for base in owner.__mro__[1:])
+    return hasattr(builtins, name)
 
 
 def _held(module: ModuleType) -> dict[str, Any]:
