@@ -6,7 +6,7 @@ import builtins
 import sys
 from collections import defaultdict
 from collections.abc import Collection
-from itertools import compress, islice
+from itertools import chain, compress, islice
 from operator import attrgetter, is_
 from types import CodeType, FunctionType, ModuleType
 from typing import Any
@@ -32,7 +32,6 @@ class Untouched:
         kinds = [value for _, held in places for value in held.values() if isinstance(value, type)]
         ours = [kind for kind in dict.fromkeys(kinds) if kind.__module__.startswith(OURS)]
         places += [(kind, _methods(kind)) for kind in (*ours, torch.Tensor, nn.Module)]
-        # Those that a dictionary holds keep their order, and to go through them in a row is to read memory in a row.
         self._places = [
             (
                 owner,
@@ -45,6 +44,13 @@ class Untouched:
             )
             for owner, held in places
         ]
+        # What a dictionary holds keeps its order, so all are looked at in one go: a new name moves what follows,
+        # unless something behind the last held name of its owner has gone.
+        self._all_values = [all_values for _, all_values, *_ in self._places]
+        self._is_held = [flag for _, _, is_held, *_ in self._places for flag in is_held]
+        self._held_values = [value for place in self._places for value in place[4]]
+        self._behind = [(vars(owner), len(ends), ends) for owner, *_, ends, _ in self._places if len(ends) > 1]
+        self._behind += [(vars(owner), len(ends), ends) for owner, *_, ends, _ in self._places[-1:]]
         values = [value for _, held in places for value in held.values()]
         functions = (value for value in values if isinstance(value, FunctionType))
         self._functions = [one for one in dict.fromkeys(functions) if one.__module__.startswith(OURS)]
@@ -61,7 +67,8 @@ class Untouched:
     def restore(self) -> None:
         """Puts everything back in its place; first what Python has built in, of which the rest is made."""
         self._put_back(self._built_in)
-        self._restore_owners()
+        if not self._owners_are_as_they_were():
+            self._restore_owners()
         for held, names, values in self._called:
             if not all(map(is_, map(held.get, names), values)):
                 held.update(zip(names, values, strict=True))
@@ -74,13 +81,19 @@ class Untouched:
                 table.clear()
                 table.update(content)
 
+    def _owners_are_as_they_were(self) -> bool:
+        now = compress(chain.from_iterable(self._all_values), self._is_held)
+        return all(map(is_, now, self._held_values)) and all(
+            tuple(islice(reversed(names), number)) == ends for names, number, ends in self._behind
+        )
+
     def _restore_owners(self) -> None:
         for owner, all_values, is_held, names, values, ends, known in self._places:
             now = tuple(compress(all_values, is_held))
             if len(now) < len(values) or not all(map(is_, now, values)):
                 for name, value in zip(names, values, strict=True):
                     setattr(owner, name, value)
-            elif tuple(islice(reversed(vars(owner)), len(ends))) == ends:  # a name that is new stands behind all others
+            elif tuple(islice(reversed(vars(owner)), len(ends))) == ends:
                 continue
             for name in vars(owner).keys() - known:
                 if _hides(owner, name):
