@@ -34,7 +34,8 @@ def encode(exercise: Exercise) -> dict[str, Any]:
         if case.corner:
             return {"corner": True}  # nobody knows what mistakes make of it
         traces = {"traces": list(map(case.traces.get, made.hints))} if case.traces is not None else {}
-        return {"mistakes": {name: entry(sealed, case, value) for name, value in case.mistakes.items()}} | traces
+        mistakes = {name: _in_order(value, case.wanted) for name, value in case.mistakes.items()}
+        return {"mistakes": {name: entry(sealed, case, value) for name, value in mistakes.items()}} | traces
 
     return {
         "signature": made.signature,
@@ -59,6 +60,13 @@ def encode(exercise: Exercise) -> dict[str, Any]:
             for cases in made.stages
         ],
     } | {name: value for name, value in (("kept", made.kept), ("forbids", list(made.forbids))) if value}
+
+
+def _in_order(value: Any, wanted: Any) -> Any:
+    """Returns what a mistake makes, in the order of what is wanted: who goes through a set has another in each run."""
+    if not (isinstance(value, dict) and isinstance(wanted, dict)):
+        return value
+    return {key: value[key] for key in wanted if key in value} | value
 
 
 ASKED, TOLD = 9, 7  # digits: a question is the same number as in grading; results are compared to five digits

@@ -101,7 +101,8 @@ class EngineProcess:
 
 def _newest_source() -> int:
     """Returns when a program of this course was last changed (ns): a process with an older one is not asked again."""
-    files = (path for folder in ("grading", "helpers", "tutor") for path in (ROOT / folder).rglob("*.py"))
+    files = [path for folder in ("grading", "helpers", "tutor") for path in (ROOT / folder).rglob("*.py")]
+    files += (ROOT / "grading").rglob("seeds.json")
     return max(path.stat().st_mtime_ns for path in files)
 
 

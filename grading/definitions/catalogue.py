@@ -45,7 +45,13 @@ def names(notebook: str) -> list[str]:
 
 def definitions(notebook: str) -> list[Path]:
     """Returns the files that define a notebook's exercises: while none of them changes, its marks do not either."""
-    return sorted([*FOLDER.glob("*.py"), *_modules((FOLDER / notebook).glob("*.py"))])
+    seeds = [path for path in (seeds_of(notebook),) if path.exists()]
+    return sorted([*FOLDER.glob("*.py"), *_modules((FOLDER / notebook).glob("*.py")), *seeds])
+
+
+def seeds_of(notebook: str) -> Path:
+    """Returns the file that keeps what was searched for the exercises of a notebook (`grading.exercises.searched`)."""
+    return FOLDER / notebook / "seeds.json"
 
 
 def _modules(paths: Iterable[Path]) -> Iterable[Path]:

@@ -28,9 +28,8 @@ import torch
 
 from grading.authoring import bank
 from grading.authoring.bank import BankAnswer
-from grading.definitions import exercise
+from grading.definitions import catalogue, exercise
 from grading.definitions.bank import known_mistakes
-from grading.definitions.catalogue import FOLDER as DEFINITIONS
 from grading.folder.course import ROOT
 from tutor.checking import building
 from tutor.checking.answers import InProcess, Question, Reply
@@ -96,8 +95,7 @@ def _shared() -> str:
 @functools.cache
 def definition(notebook: str) -> str:
     """Returns a hash of what decides the questions of a notebook's exercises, and what is made of them."""
-    written = [path for path in (DEFINITIONS / notebook).glob("*.py") if not path.name.endswith(".answers.py")]
-    return _digest([_shared(), _content(written), *map(repr, known_mistakes(notebook))])
+    return _digest([_shared(), _content(catalogue.definitions(notebook)), *map(repr, known_mistakes(notebook))])
 
 
 _encoded = dict[int, tuple[Question, str]]()

@@ -4,12 +4,16 @@ import ast
 import random
 import re
 from itertools import count, repeat
+from pathlib import Path
 
 import pytest
 
 from grading.definitions import catalogue
 from grading.definitions.definition import ExerciseError
+from grading.exercises import searched
 from grading.exercises.draws import until
+from grading.exercises.searched import Kind, Searched
+from tutor.checking.answers import Question
 
 
 def test_the_first_that_fits_is_returned_of_seeds_and_of_a_generator() -> None:
@@ -44,3 +48,35 @@ def test_no_definition_waits_without_an_end() -> None:
         for node in ast.walk(ast.parse(path.read_text("utf-8"))):
             endless = isinstance(node, ast.While) and isinstance(node.test, ast.Constant) and node.test.value
             assert not endless, f"{path}:{node.lineno}: use `until` of grading/exercises/draws.py"
+
+
+SEARCHED = [
+    (notebook, name, kind)
+    for notebook in ("06_pretrained_vs_scratch",)
+    for name, one in searched.of(notebook).items()
+    for kind in one.kinds
+]
+
+
+def test_no_other_notebook_has_searched_seeds() -> None:
+    folder = catalogue.definitions("06_pretrained_vs_scratch")[0].parents[1]
+    assert {path.parent.name for path in folder.glob("*/seeds.json")} == {notebook for notebook, *_ in SEARCHED}
+
+
+@pytest.mark.parametrize(("notebook", "name", "kind"), SEARCHED)
+def test_what_was_searched_for_is_still_good_for_it(
+    notebook: str, name: str, kind: str, request: pytest.FixtureRequest
+) -> None:
+    kinds = searched.of(notebook)[name]
+    assert len(kinds.seeds(kind)) == len(set(kinds.seeds(kind))) == kinds.kinds[kind].number
+    unfit = kinds.unfit(kind, 30 if request.config.getoption("--all") else 2)
+    assert not unfit, f"run python -m grading.exercises.searched {notebook[:2]}"
+
+
+def test_seeds_that_still_fit_stay_and_what_is_missing_is_found(tmp_path: Path) -> None:
+    (tmp_path / "seeds.json").write_text('{"add": {"even": [8, 3, 6]}}')
+    even = Kind(lambda seed: Question((seed,)), lambda ask: ask.inputs[0] % 2 == 0, 4)
+    one = Searched(str(tmp_path / "add.py"), {"even": even, "new": even})
+    assert one.unfit("even", 3) == [3]
+    assert one.search() == {"even": [8, 6, 2, 4], "new": [2, 4, 6, 8]}
+    assert sorted(ask.inputs[0] for ask in one.asked("even", 3)(random.Random(1))) == [3, 6, 8]

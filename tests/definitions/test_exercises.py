@@ -59,6 +59,7 @@ def test_the_files_that_define_a_notebook_are_known() -> None:
     files = {path.relative_to(catalogue.FOLDER).as_posix() for path in catalogue.definitions("01_causal_mask")}
     assert {"01_causal_mask/causal_mask.py", "01_causal_mask/_common.py", "__init__.py"} <= files
     assert not any(path.startswith("02") or path.endswith(".answers.py") for path in files)
+    assert catalogue.seeds_of("06_pretrained_vs_scratch") in catalogue.definitions("06_pretrained_vs_scratch")
 
 
 @pytest.mark.parametrize("name", ["77_nothing", "../solutions", "", "01_causal_mask/causal_mask"])

@@ -173,6 +173,12 @@ def generate(model, vocabulary, prompt, max_len, temperature):
 # -            word = int(torch.multinomial(torch.softmax(logits / temperature, dim=-1), 1))
 # +        word = int(torch.multinomial(torch.softmax(logits / temperature, dim=-1), 1))
 
+# %% wrong: 0 becomes 0.01 -> at temperature 0 words are drawn
+# hint: A small temperature in place of 0 still draws, and where two words are nearly as probable it draws the wrong one.
+# hint: At 0 take the argmax.
+# of: no case for 0
+# ~ (logits / temperature, => (logits / max(temperature, 0.01),
+
 # %% wrong: 0 becomes 1 ->
 # of: no case for 0
 # ~ (logits / temperature, => (logits / (temperature or 1),

@@ -12,7 +12,8 @@ import torch
 from torch import Tensor
 
 from grading.definitions.definition import Definition
-from grading.exercises.draws import Draw, both, fixed, seed_from
+from grading.exercises.draws import both, fixed, seed_from
+from grading.exercises.searched import Kind, Searched
 from helpers.vocabulary import EOS, OOV, SOS, Vocabulary
 from tutor.checking.answers import Question
 from tutor.checking.building import build
@@ -93,7 +94,7 @@ def _many_words(seed: int, spread: float, **options: Any) -> Model:
     return _language_model(seed, spread, vocab_size=4 + len(MANY.arguments["words"]), positions="none", **options)
 
 
-# --- The questions. Each kind has seeds, found once by a search: what `SEARCHED` asks of a kind holds for all of them.
+# --- The questions
 
 
 def _telling(seed: int, prompts: Sequence[str] = PROMPTS, max_len: int = 9) -> Question:
@@ -150,6 +151,7 @@ def _alike(seed: int) -> Question:
     return _write_ask(_many_words(seed_from(rng), 0.0), prompt, 24, 0.5, MANY)
 
 
+LEAD = 0.12  # of the likeliest word's logit at temperature 0: who draws at 0.01 draws it as well, and is seen elsewhere
 NEW = 60  # words that are drawn to see how often the likeliest come
 
 
@@ -205,10 +207,9 @@ def _goes_on(ask: Question) -> bool:
     first, once = _writes(ask, row=0), _writes(ask, again=False)
     varied = len(set(text[given:])) > 1
     told_apart = text not in (_writes(ask, start=False), first, once) and first != once
-    words_only = (
-        min(text[given:], default=0) > OOV
-    )  # who stops at <oov> or <pad> fails where this is asked, and only there
-    return words_only and varied and EOS not in _writes(ask, stop=False, extra=8) and told_apart
+    words_only = min(text[given:], default=0) > OOV  # who stops at <oov> or <pad> fails where that is asked
+    clearly = EOS not in _writes(ask, stop=False, extra=8) and _lead(ask) > LEAD
+    return words_only and varied and clearly and told_apart
 
 
 def _looks_far_back(ask: Question) -> bool:
@@ -218,16 +219,29 @@ def _looks_far_back(ask: Question) -> bool:
 
 def _writes_special(ask: Question) -> bool:
     """Says whether the model writes <oov>, and words after it."""
-    return OOV in _writes(ask)[len(ask.inputs[2].split()) + 1 : -2]
+    return OOV in _writes(ask)[len(ask.inputs[2].split()) + 1 : -2] and _is_plain(ask)
 
 
 @torch.no_grad()
 def _lead(ask: Question) -> float:
-    """Returns by how much the logit of the most probable word leads, in the step of a greedy text where it is least."""
-    model, vocabulary, prompt = build(ask.inputs[:3])
+    """Returns by how much the logit of the most probable word leads, in the step of a greedy text where it is least.
+
+    The last step writes <eos>, where the text ends before its greatest length.
+    """
+    model, vocabulary, prompt, max_len = build(ask.inputs[:4])
     text = _writes(ask, greedy=True)
-    first, second = model(torch.tensor([[SOS, *text]]))[0, len(vocabulary.encode(prompt)) : -1].topk(2).values.T
+    steps = slice(len(vocabulary.encode(prompt)), len(text) + (len(text) < max_len))
+    first, second = model(torch.tensor([[SOS, *text]]))[0, steps].topk(2).values.T
     return float((first - second).min())
+
+
+def _is_plain(ask: Question) -> bool:
+    """Says whether who draws at 0.01 writes the same, and who reads the last eight tokens: both are seen elsewhere."""
+    return _lead(ask) > LEAD and _writes(ask, window=8) == _writes(ask)
+
+
+def _goes_on_plainly(ask: Question) -> bool:
+    return _goes_on(ask) and _is_plain(ask)
 
 
 def _is_cold(ask: Question) -> bool:
@@ -242,12 +256,12 @@ def _is_cold(ask: Question) -> bool:
 
 def _ends_at_once(ask: Question) -> bool:
     """Says whether the first word that is written is <eos>, after none of the prompt."""
-    return not _writes(ask) and not ask.inputs[2]
+    return not _writes(ask) and not ask.inputs[2] and _lead(ask) > LEAD
 
 
 def _ends(ask: Question) -> bool:
     """Says whether the greedy text ends with <eos> in time, after two words at least."""
-    return bool(len(ask.inputs[2].split()) + 1 < len(_writes(ask)) < ask.inputs[3] - 2)
+    return bool(len(ask.inputs[2].split()) + 1 < len(_writes(ask)) < ask.inputs[3] - 2) and _is_plain(ask)
 
 
 def _repeats(ask: Question) -> bool:
@@ -272,140 +286,31 @@ def _has_rare_words(ask: Question) -> bool:
     )
 
 
-# kind of question -> (the question of a seed, what it must be good for, seeds)
-SEARCHED: dict[str, tuple[Callable[[int], Question], Callable[[Question], bool], list[int]]] = {
-    "goes on": (
-        _telling,
-        _goes_on,
-        [
-            28,
-            37,
-            39,
-            40,
-            46,
-            75,
-            81,
-            84,
-            96,
-            107,
-            111,
-            120,
-            122,
-            129,
-            153,
-            159,
-            166,
-            185,
-            187,
-            221,
-            237,
-            238,
-            239,
-            240,
-            242,
-        ],
-    ),
-    "looks far back": (_far, _looks_far_back, [7, 28, 37, 46, 74, 75, 84, 110, 120, 122, 149, 159]),
-    "ends": (
-        _ending,
-        _ends,
-        [
-            7,
-            12,
-            15,
-            24,
-            54,
-            67,
-            130,
-            189,
-            221,
-            235,
-            239,
-            247,
-            259,
-            271,
-            283,
-            291,
-            306,
-            332,
-            347,
-            382,
-            420,
-            427,
-            428,
-            430,
-            460,
-        ],
-    ),
-    "ends, from nothing": (
-        _from_nothing,
-        _ends,
-        [
-            12,
-            72,
-            102,
-            112,
-            120,
-            178,
-            212,
-            287,
-            296,
-            318,
-            337,
-            354,
-            382,
-            404,
-            427,
-            429,
-            458,
-            468,
-            500,
-            567,
-            601,
-            624,
-            635,
-            640,
-            645,
-        ],
-    ),
-    "ends at once": (_from_nothing, _ends_at_once, [7, 11, 15, 21, 25, 29, 30, 36, 45, 46, 52, 59, 60, 62]),
-    "as people write": (
-        _as_written,
-        _goes_on,
-        [21, 41, 50, 75, 84, 108, 110, 116, 122, 153, 159, 161, 185, 223, 254, 264],
-    ),
-    "unknown words": (
-        _unknown,
-        _goes_on,
-        [21, 28, 45, 48, 55, 58, 107, 115, 116, 122, 124, 140, 153, 179, 183, 186, 187, 191],
-    ),
-    "cold": (_cold, _is_cold, [159, 239, 294, 339, 361, 378, 413]),
-    "repeats": (_repeating, _repeats, [1, 2, 4, 6, 7, 8, 9, 10, 11, 13, 14, 15]),
-    "alike": (_alike, _repeats, [11, 35, 43, 44, 47, 70, 74, 84, 90, 116, 144, 148]),
-    "far apart": (_far_apart, _is_fair, [3, 6, 7, 12, 14, 17, 18, 19, 21, 25, 26, 29]),
-    "close": (_close, _is_fair, [1, 2, 4, 6, 7, 10, 11, 17, 19, 21, 22, 23]),
-    "many rare": (_many_rare, _has_rare_words, [282, 841, 1314, 1417, 2775, 4561, 5287, 5359, 5625, 6379, 6565]),
-    "special tokens": (
-        _special,
-        _writes_special,
-        [8, 15, 76, 91, 104, 125, 137, 156, 164, 180, 217, 218, 233, 249, 267],
-    ),
-}
-
-
-def _asked(kind: str, number: int = 1) -> Draw:
-    """Returns what draws questions of a kind."""
-    ask, _, seeds = SEARCHED[kind]
-    return lambda rng: [ask(seed) for seed in rng.sample(seeds, number)]
+# What a kind of question must be good for holds for all its seeds; `seeds.json` has as many.
+SEARCHED = Searched(
+    __file__,
+    {
+        "goes on": Kind(_telling, _goes_on, 25),
+        "looks far back": Kind(_far, _looks_far_back, 12),
+        "ends": Kind(_ending, _ends, 25),
+        "ends, from nothing": Kind(_from_nothing, _ends, 25),
+        "ends at once": Kind(_from_nothing, _ends_at_once, 14),
+        "as people write": Kind(_as_written, _goes_on_plainly, 16),
+        "unknown words": Kind(_unknown, _goes_on_plainly, 18),
+        "cold": Kind(_cold, _is_cold, 7),
+        "repeats": Kind(_repeating, _repeats, 12),
+        "alike": Kind(_alike, _repeats, 12),
+        "far apart": Kind(_far_apart, _is_fair, 12),
+        "close": Kind(_close, _is_fair, 12),
+        "many rare": Kind(_many_rare, _has_rare_words, 11),
+        "special tokens": Kind(_special, _writes_special, 15),
+    },
+)
 
 
 # Of a short prompt not even the longest text is so long that it matters how far back an answer reads.
-# And no special word is written: whether an answer writes them is asked where a text ends, for every student.
-SPECIAL_WORDS = (46, 81, 122, 166, 242)
-SHORT = [
-    seed for seed in SEARCHED["goes on"][2] if len(_telling(seed).inputs[2].split()) <= 3 and seed not in SPECIAL_WORDS
-]
-_TELLING, _FAR = _asked("goes on", 2), _asked("looks far back")
+SHORT = [seed for seed in SEARCHED.seeds("goes on") if len(_telling(seed).inputs[2].split()) <= 3]
+_TELLING, _FAR = SEARCHED.asked("goes on", 2), SEARCHED.asked("looks far back")
 
 
 def _nearly_alike(seed: int) -> Question:
@@ -416,7 +321,7 @@ def _nearly_alike(seed: int) -> Question:
 @exercise.stage(
     "temperature 0: the most probable word, again and again",
     points=1,
-    public=[*fixed(both(_TELLING, _FAR), 1), _nearly_alike(42)],
+    public=[*fixed(both(_TELLING, _FAR), 1), _nearly_alike(235)],
     decisive=True,
 )
 def _(rng):
@@ -443,12 +348,12 @@ def _(rng):
     return _longer(_telling(rng.choice(SHORT)))
 
 
-_ENDINGS = both(_asked("ends"), _asked("ends, from nothing"), _asked("special tokens"), _asked("ends at once"))
+_ENDINGS = both(*map(SEARCHED.asked, ("ends", "ends, from nothing", "special tokens", "ends at once")))
 
 
 # The model writes <oov> and <pad> in the special ones.
 @exercise.stage(
-    "<eos> ends the text, and is no part of it", points=0.75, public=[*fixed(_ENDINGS, 3), _special(104), _special(218)]
+    "<eos> ends the text, and is no part of it", points=0.75, public=[*fixed(_ENDINGS, 3), _special(76), _special(217)]
 )
 def _(rng):
     """When the model writes <eos>, and only then, the text is over: stop, and leave <eos> out. The prompt
@@ -457,7 +362,7 @@ def _(rng):
     return _ENDINGS(rng)
 
 
-_ANY_PROMPT = both(_asked("unknown words"), _asked("as people write", 2))
+_ANY_PROMPT = both(SEARCHED.asked("unknown words"), SEARCHED.asked("as people write", 2))
 
 
 @exercise.stage("any prompt: capitals, commas, words that nobody knows", points=0.5, seed=4)
@@ -473,10 +378,10 @@ def _(rng):
 )
 def _(rng):
     """Divide the logits by the temperature before the softmax: a small one makes the largest stand out."""
-    return _asked("cold")(rng)
+    return SEARCHED.asked("cold")(rng)
 
 
-_DRAWN = both(_asked("repeats"), _asked("alike"))
+_DRAWN = both(SEARCHED.asked("repeats"), SEARCHED.asked("alike"))
 
 
 @exercise.stage("the words are drawn: many different ones", points=0.5, seed=6, measure="variety")
@@ -491,10 +396,10 @@ def _(rng):
 def _(rng):
     """Chance is not to begin anew in each call: no seed, and no generator of its own."""
     # Draws a question on a long text of many words that are about as likely: no two calls draw the same by chance.
-    return [replace(ask, probe="again", follow_up=ask.inputs) for ask in _asked("alike")(rng)]
+    return [replace(ask, probe="again", follow_up=ask.inputs) for ask in SEARCHED.asked("alike")(rng)]
 
 
-_CHANCES = both(_asked("far apart"), _asked("close"), _asked("many rare"))
+_CHANCES = both(SEARCHED.asked("far apart"), SEARCHED.asked("close"), SEARCHED.asked("many rare"))
 
 
 @exercise.stage("how often the likeliest words are drawn", points=0.25, seed=7, measure="chances")

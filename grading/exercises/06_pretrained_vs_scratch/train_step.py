@@ -14,6 +14,7 @@ from torch.nn import functional as F
 
 from grading.definitions.definition import Definition
 from grading.exercises.draws import seed_from
+from grading.exercises.searched import Kind, Searched
 from helpers.batches import IGNORE, Batch
 from helpers.vocabulary import SOS
 from tutor.checking.answers import Question
@@ -130,51 +131,16 @@ def _is_long_frozen(ask: Question) -> bool:
     return _is_long(ask) and _norms(free)[0] > 1.2 * _norms(ask)[0]
 
 
-# kind of question -> (the question of a seed, what it must be good for, seeds); found once by a search
-SEARCHED: dict[str, tuple[Callable[[int], Question], Callable[[Question], bool], list[int]]] = {
-    "short": (
-        _short,
-        _is_short,
-        [
-            37,
-            51,
-            72,
-            77,
-            81,
-            82,
-            122,
-            160,
-            244,
-            251,
-            253,
-            301,
-            349,
-            358,
-            456,
-            531,
-            591,
-            695,
-            696,
-            711,
-            714,
-            751,
-            756,
-            817,
-            875,
-        ],
-    ),
-    "long": (
-        _long,
-        _is_long,
-        [1, 2, 3, 4, 5, 6, 7, 9, 10, 11, 12, 13, 14, 15, 16, 17, 18, 19, 20, 21, 22, 23, 24, 25, 26],
-    ),
-    "tied": (_tied, _is_long, [3, 4, 5, 6, 8, 9, 10, 11, 12, 13, 14, 15, 16, 17, 18]),
-    "frozen": (_frozen, _is_long_frozen, [6, 7, 13, 15, 23, 26, 27, 30, 32, 39, 40, 46, 47, 53, 100]),
-}
-
-
-def _of(kind: str, rng: random.Random, number: int = 1) -> list[int]:
-    return rng.sample(SEARCHED[kind][2], number)
+# What a kind of question must be good for holds for all its seeds; `seeds.json` has as many.
+SEARCHED = Searched(
+    __file__,
+    {
+        "short": Kind(_short, _is_short, 25),
+        "long": Kind(_long, _is_long, 25),
+        "tied": Kind(_tied, _is_long, 15),
+        "frozen": Kind(_frozen, _is_long_frozen, 15),
+    },
+)
 
 
 @exercise.stage(
@@ -230,7 +196,7 @@ def _(rng):
 @exercise.stage("the model has made one step", points=0.75, public=[_short(37), _short(37, "Adam")], decisive=True)
 def _(rng):
     """backward() fills the gradients, optimizer.step() moves the weights by them: in this order, once each."""
-    first, second = _of("short", rng, 2)
+    first, second = rng.sample(SEARCHED.seeds("short"), 2)
     return [_short(first), _short(second, "Adam")]
 
 
@@ -242,7 +208,7 @@ def _(rng):
     before backward(). It leaves None where nothing comes after it: with zeros in its gradient, what has been frozen
     since would still lose weight.
     """
-    return [_short(seed, gradients=LEFT) for seed in _of("short", rng)]
+    return [_short(seed, gradients=LEFT) for seed in rng.sample(SEARCHED.seeds("short"), 1)]
 
 
 @exercise.stage(
@@ -254,8 +220,13 @@ def _(rng):
     """nn.utils.clip_grad_norm_(model.parameters(), 1.0), when the gradients are there and not yet used. What is frozen
     stays frozen, and has no part in the length. A shorter gradient stays as it is.
     """
-    first, second = _of("long", rng, 2)
-    return [_long(first), _long(second, groups=2), *map(_frozen, _of("frozen", rng)), *map(_tied, _of("tied", rng))]
+    first, second = rng.sample(SEARCHED.seeds("long"), 2)
+    return [
+        _long(first),
+        _long(second, groups=2),
+        *map(_frozen, rng.sample(SEARCHED.seeds("frozen"), 1)),
+        *map(_tied, rng.sample(SEARCHED.seeds("tied"), 1)),
+    ]
 
 
 @exercise.stage(
@@ -284,7 +255,7 @@ def _(rng, texts, words):
 def _(rng, groups, frozen):
     """Asks also about what has been frozen after the earlier step."""
     late: dict[str, Any] = {"freeze": (frozen,), "frozen_late": True} if frozen else {}
-    (seed,) = _of("short", rng)
+    (seed,) = rng.sample(SEARCHED.seeds("short"), 1)
     return _short(seed, gradients=LEFT, groups=groups, **late)
 
 
