@@ -10,7 +10,7 @@ from helpers.memory import keep_freed_memory
 from helpers.moved import Moved
 from helpers.threads import use_one_thread
 
-__version__ = "0.2.0"
+__version__ = "0.3.0"
 
 sys.meta_path.append(Moved)
 keep_freed_memory()
