@@ -70,9 +70,15 @@ def _model(recipe: Model) -> Any:
     if recipe.noise:
         generator = torch.Generator().manual_seed(recipe.seed)
         model.register_forward_hook(lambda module, inputs, output: _noisy(output, recipe.noise, generator))
+    _set_modes(model, recipe)
+    return {name: weight.clone() for name, weight in model.state_dict().items()} if recipe.state else model
+
+
+def _set_modes(model: nn.Module, recipe: Model) -> None:
     if recipe.training:
         model.train()
-    return {name: weight.clone() for name, weight in model.state_dict().items()} if recipe.state else model
+    for part in recipe.in_evaluation:
+        model.get_submodule(part).eval()
 
 
 def _new(recipe: Model) -> nn.Module:

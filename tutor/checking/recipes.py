@@ -18,15 +18,15 @@ class Model:
     A layer of `tutor.checking.sequence_layers` may be given in the same way, and a `Batch` of `helpers.batches` or a
     `Vocabulary` of `helpers.vocabulary` by name and arguments.
 
-    With `noise`, each call adds different normal noise of this size to the output, as rounding does on a GPU.
-    `tie` names a parameter and the one it shall share: `("head.weight", "base.embedding.weight")`. `freeze` holds
-    beginnings of names: these parameters do not train; with `frozen_late` they did when the gradients were left, and
-    an optimizer holds them. `spread` adds normal noise of this size to every parameter,
-    norms and biases too, as training would have moved them. With `state` only the weights come, as a dict by name.
-    With `training` it comes in training mode, not in evaluation mode. `gradients` is the size of all numbers in the
-    gradients that an earlier step has left. With `meta` it has shapes but no numbers, so that it may be large. With
-    `faint` the head makes only the last four numbers of an output, with weights that are so many times as large: all
-    others are always 0. `dtype` is the type of its numbers, "float16" say, where it is not the usual one.
+    With `noise`, each call adds different normal noise of this size to the output, as rounding does on a GPU. `tie`
+    names a parameter and the one it shall share: `("head.weight", "base.embedding.weight")`. `freeze` holds beginnings
+    of names: these parameters do not train; with `frozen_late` they did when the gradients were left, and an optimizer
+    holds them. `spread` adds normal noise of this size to every parameter, norms and biases too, as training would
+    have moved them. With `state` only the weights come, as a dict by name. With `training` it comes in training mode,
+    not in evaluation mode, but for its parts `in_evaluation`. `gradients` is the size of all numbers in the gradients
+    that an earlier step has left. With `meta` it has shapes but no numbers, so that it may be large. With `faint` the
+    head makes only the last four numbers of an output, with weights that are so many times as large: all others are
+    always 0. `dtype` is the type of its numbers, "float16" say, where it is not the usual one.
     """
 
     name: str
@@ -39,6 +39,7 @@ class Model:
     spread: float = 0.0
     state: bool = False
     training: bool = False
+    in_evaluation: tuple[str, ...] = ()
     gradients: float = 0.0
     meta: bool = False
     faint: float = 0.0
@@ -51,6 +52,7 @@ class Model:
         frozen = f" with {', '.join(self.freeze)}* frozen" if self.freeze else ""
         frozen += " after a step" if self.frozen_late else ""
         mode = " in training mode" if self.training else ""
+        mode += f" with its {' and '.join(self.in_evaluation)} in evaluation mode" if self.in_evaluation else ""
         mode += " on the meta device" if self.meta else ""
         mode += f" with {self.dtype} numbers" if self.dtype else ""
         return f"{'the weights of ' if self.state else ''}a {self.name}{shared}{frozen}{mode}"

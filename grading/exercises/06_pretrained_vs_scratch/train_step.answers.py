@@ -175,6 +175,11 @@ def train_step(model, batch, optimizer):
 # -    loss = F.cross_entropy(logits.flatten(0, -2), batch.target.flatten(), ignore_index=IGNORE)
 # +    loss = F.cross_entropy(logits.flatten(0, -2), batch.target.flatten())
 
+# %% wrong: a model that is in training mode itself is left as it is ->
+# -    model.train()
+# +    if not model.training:
+# +        model.train()
+
 # %% wrong: step twice -> two steps are made
 # hint: optimizer.step() is called twice with the same gradients.
 # -    loss = F.cross_entropy(logits.flatten(0, -2), batch.target.flatten(), ignore_index=IGNORE)

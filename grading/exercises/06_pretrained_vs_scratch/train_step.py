@@ -232,7 +232,13 @@ def _(rng):
 @exercise.stage(
     "the model is in training mode",
     points=0.5,
-    public=[_step_ask(_language_model(4, dropout=1.0), _batch([[4, 5, 6], [7, 8, 9]]))],
+    public=[
+        _step_ask(_language_model(4, dropout=1.0), _batch([[4, 5, 6], [7, 8, 9]])),
+        _step_ask(
+            replace(_language_model(4, dropout=1.0), training=True, in_evaluation=("base",)),
+            _batch([[4, 5, 6], [7, 8, 9]]),
+        ),
+    ],
     decisive=True,
 )
 def _(rng):
