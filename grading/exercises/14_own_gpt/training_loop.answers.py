@@ -190,6 +190,11 @@ def training_loop(model, optimizer, batches, passes, peak, warmup_steps):
 # hint: Dropout acts only in training mode, and who measured the model before may have switched it off: model.train().
 # -    model.train()
 
+# %% wrong: a model that is in training mode itself is left as it is ->
+# -    model.train()
+# +    if not model.training:
+# +        model.train()
+
 # %% wrong: the weights are moved by hand -> another optimizer makes the step
 # hint: Use the optimizer that you are given: it may keep a momentum and let weights decay; a new one, or an update by
 # hint: hand, does not.

@@ -190,8 +190,12 @@ def _left(rng: random.Random) -> list[Question]:
 
 
 def _dropping(rng: random.Random) -> list[Question]:
-    """Asks with a dropout of everything: then chance plays no part in what is left."""
-    return [_any(rng, 1, 1, 1, dropout=1.0, spread=LONG), _asked(rng, 1, 4, 1, dropout=1.0)]
+    """Asks with a dropout of everything: then chance plays no part in what is left. In one model only the base is still
+    as who measured it has left it.
+    """
+    one, part = _any(rng, 1, 1, 1, dropout=1.0, spread=LONG), _asked(rng, 1, 4, 1, dropout=1.0)
+    model = replace(part.inputs[0], training=True, in_evaluation=("base",))
+    return [one, replace(part, inputs=(model, *part.inputs[1:]))]
 
 
 def _seen_after(ask: Question) -> Question:
