@@ -19,8 +19,8 @@ from deploy.environment import SHARED
 from grading.authoring import build, release, source
 from grading.definitions import catalogue
 from grading.folder.course import ROOT
-from helpers.weight_fetching import REAL
 from helpers.weights import TINY
+from helpers.weights.fetching import REAL
 
 STEMS = [path.stem for path in build.sources()]
 PARTS = {"", ".gguf", ".json", ".pt", ".py", ".safetensors", ".tsv", ".txt", ".typed"}

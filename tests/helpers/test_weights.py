@@ -21,12 +21,12 @@ import pytest
 import torch
 from torch import Tensor, nn
 
-from helpers import weight_files, weights
+from helpers import weight_files
 from helpers.llama import Llama
 from helpers.models import LanguageModel, MaskedLanguageModel, TransformerBase, rotary_angles, rotate
 from helpers.weight_files import Published, Stored, read
-from helpers.weight_names import pairs_side_by_side
-from helpers.weights import copy_into, find, is_here, load
+from helpers.weights import TINY, Model, copy_into, find, is_here, load, loading
+from helpers.weights.names import pairs_side_by_side
 
 DATA = Path(__file__).resolve().parents[2] / "data"
 sys.path.insert(0, str(DATA))
@@ -45,7 +45,7 @@ KINDS = {
 Change = Callable[[dict[str, np.ndarray], dict[str, Any]], None]
 
 
-def hidden_states(model: weights.Model, tokens: Tensor, lengths: Tensor | None = None) -> Tensor:
+def hidden_states(model: Model, tokens: Tensor, lengths: Tensor | None = None) -> Tensor:
     """What the head reads, `(b, n, d)`."""
     if isinstance(model, Llama):
         return model.hidden_states(tokens, lengths)
@@ -104,13 +104,13 @@ def test_check_sees_a_changed_file(
     assert "a/b" in capsys.readouterr().out
 
 
-@pytest.mark.parametrize("name", weights.TINY)
+@pytest.mark.parametrize("name", TINY)
 def test_the_readme_tells_how_many_numbers_there_are(name: str) -> None:
     count = sum(np.prod(stored.shape, dtype=int) for stored in read(find(name)).tensors.values())
     assert re.search(rf"^\| `{name}` \|.*\| {count:,} \|$", (DATA / "README.md").read_text("utf-8"), re.M)
 
 
-@pytest.mark.parametrize("name", weights.TINY)
+@pytest.mark.parametrize("name", TINY)
 def test_models_compute_what_transformers_computed(name: str) -> None:
     expected = json.loads((DATA / "tiny_expected.json").read_text())[name.removesuffix("_gguf")]
     model, tokens = load(name), torch.tensor(expected["tokens"])
@@ -131,7 +131,7 @@ def test_both_layouts_hold_the_same_llama() -> None:
     assert [left + right for left, right in (merge.split(" ") for merge in merges)] == tokens[-len(merges) :]
 
 
-@pytest.mark.parametrize("name", weights.TINY)
+@pytest.mark.parametrize("name", TINY)
 def test_loaded_models_learn_and_no_two_tensors_share_memory(name: str) -> None:
     model = load(name)
     model(torch.arange(8).unsqueeze(0)).square().mean().backward()
@@ -562,7 +562,7 @@ def test_settings_of_gguf_that_ask_for_something_else_are_refused(
 ) -> None:
     published = read(find("tiny_llama_gguf"))
     published.settings[setting] = value
-    monkeypatch.setattr(weights, "read", lambda _: published)
+    monkeypatch.setattr(loading, "read", lambda _: published)
     with pytest.raises(ValueError, match=sentence):
         load("tiny_llama_gguf")
 
@@ -679,13 +679,13 @@ def test_a_table_that_is_not_the_models_is_refused(names: dict[str, str], senten
 
 
 def test_a_model_that_needs_more_memory_than_is_free_is_refused(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(weights, "free_memory", lambda: 200_000)
+    monkeypatch.setattr(loading, "free_memory", lambda: 200_000)
     message = r"needs 0.0 GB of memory and 0.0 GB are free: close other kernels, or load it with dtype=torch.bfloat16"
     with pytest.raises(MemoryError, match=message):
         load("tiny_llama")
-    monkeypatch.setattr(weights, "free_memory", lambda: 600_000)
+    monkeypatch.setattr(loading, "free_memory", lambda: 600_000)
     assert load("tiny_llama").tied
-    monkeypatch.setattr(weights, "free_memory", lambda: None)  # where nobody says it
+    monkeypatch.setattr(loading, "free_memory", lambda: None)  # where nobody says it
     assert load("tiny_llama").tied
 
 

@@ -1,14 +1,5 @@
-"""Published weights in the course's own models: BERT, GPT-2 and Llama.
+"""Finds a published model and gives its numbers to one of the course's, all of them or none."""
 
-    model = load("tiny_llama")       # random weights in the published layout, part of the course
-    model = load("smollm2")          # a real model, after `python -m helpers.weights fetch smollm2`
-    model = load("path/to/folder")   # any other: config.json with model.safetensors, or a .gguf file
-
-Which published tensor becomes which of ours stands in `helpers.weight_names`. `python -m helpers.weights list` tells
-which real models can be fetched, how large they are, and whose licence they have.
-"""
-
-import sys
 from collections.abc import Iterable, Mapping
 from pathlib import Path
 
@@ -16,10 +7,10 @@ import torch
 from torch import Tensor, nn
 
 from helpers.embedded import embedded
-from helpers.weight_fetching import REAL, command, folder_of
 from helpers.weight_files import Published, free_memory, read, refuse_unreadable
-from helpers.weight_kinds import Model, build
-from helpers.weight_names import Made, Names, unchanged
+from helpers.weights.fetching import REAL, folder_of
+from helpers.weights.kinds import Model, build
+from helpers.weights.names import Made, Names, unchanged
 
 TINY = ("tiny_bert", "tiny_gpt2", "tiny_llama", "tiny_llama_gguf")  # of data/, made by data/make_tiny_weights.py
 
@@ -57,7 +48,7 @@ def load(name: str | Path, dtype: torch.dtype | None = torch.float32) -> Model:
     BERT becomes a TransformerBase, or a MaskedLanguageModel where the file has that head (its text is read as BERT's
     first type; a second text is not). GPT-2 becomes a LanguageModel, Llama a Llama. Heads that share the embedding's
     weight have a copy of it in the first two, which multiply the embedding by sqrt(d). The few published tensors that
-    have no place in a model are listed in `helpers.weight_names`, each with the reason; any other stops the load.
+    have no place in a model are listed in `helpers.weights.names`, each with the reason; any other stops the load.
 
     Args:
         name: a name of `find`, or the path of a file or folder.
@@ -196,12 +187,3 @@ def _make(published: Published, made: Made, dtype: torch.dtype | None) -> Tensor
         ]  # half precision would round
     made_of = made.change(*parts)
     return torch.empty(made_of.shape, dtype=kept, device="cpu").copy_(made_of)  # memory of its own, row by row
-
-
-def main(arguments: list[str]) -> int:
-    """Runs `python -m helpers.weights` and returns its exit status."""
-    return command(arguments)
-
-
-if __name__ == "__main__":
-    sys.exit(main(sys.argv[1:]))

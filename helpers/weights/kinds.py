@@ -10,7 +10,7 @@ from helpers.choices import pick
 from helpers.llama import Llama
 from helpers.models import Activation, LanguageModel, MaskedLanguageModel, TransformerBase
 from helpers.weight_files import Published
-from helpers.weight_names import (
+from helpers.weights.names import (
     BERT,
     BERT_HEAD,
     BERT_UNUSED,

@@ -205,7 +205,7 @@ def _take(archive: zipfile.ZipFile, inside: str, path: Path) -> None:
 # On the command line
 
 
-def command(arguments: list[str]) -> int:
+def main(arguments: list[str]) -> int:
     """Runs `python -m helpers.weights` and returns its exit status: 0, or 1 when nothing was fetched."""
     parser = argparse.ArgumentParser("python -m helpers.weights", description="Real models for the course.")
     choices = parser.add_subparsers(dest="what", required=True)
