@@ -52,9 +52,9 @@ from helpers.models import Classifier, LanguageModel, TransformerBase, as_mask
 from helpers.plots import STYLE
 from helpers.training import predict, schedule, train
 from helpers.vocabulary import Vocabulary
-from helpers.weight_files import read
 from helpers.weights import find
 from helpers.weights import load as load_weights
+from helpers.weights.files import read
 
 ROOT = Path(__file__).resolve().parent.parent
 KEPT = ROOT / "data" / "measured_here" / "real_encoders.tsv"

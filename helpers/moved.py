@@ -10,6 +10,7 @@ WHERE = {  # what older notebooks import or start -> what to write today
     "helpers.hints": "from tutor import hint",
     "helpers.progress": "from tutor import progress",
     "helpers.data": "from helpers.batches, helpers.corpora or helpers.vocabulary import ...",
+    "helpers.weight_files": "from helpers.weights.files import read",
     "helpers.__main__": "python -m tutor",
 }
 

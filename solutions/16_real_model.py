@@ -1072,7 +1072,7 @@ print("its two heads:", ", ".join(f"{score:.3f}" for score in review_scores.toli
 from importlib.util import find_spec
 
 from helpers.memory import give_back_freed_memory
-from helpers.weight_files import read
+from helpers.weights.files import read
 
 GGUF_NAMES = {  # llama.cpp's names for the same; in its files pairs are neighbours already
     "token_embd": "embedding", "output_norm": "norm", "blk.": "layers.", "attn_q.": "attention.query.",

@@ -36,6 +36,7 @@ OLDER_NAMES = {  # see `helpers.moved`: what was there is here now
     "helpers.check": ("tutor.checks",),
     "helpers.hints": ("tutor.hints",),
     "helpers.progress": ("tutor.overview",),
+    "helpers.weight_files": ("helpers.weights.files",),
     "helpers.data": ("helpers.batches", "helpers.corpora", "helpers.vocabulary"),
 }
 EXCHANGE = Path("/usr/local/share/nbgrader")  # what students hand in lies there where nbgrader's settings say nothing

@@ -6,8 +6,7 @@
 
 `python -m helpers.weights list` says which real models can be fetched, how large they are, and whose licence they have.
 The parts: `loading` fills a model, `kinds` says which of ours a file describes, `names` which published tensor becomes
-which of ours, and `fetching` brings real models. What is in a file is read by `helpers.weight_files`, which notebook 16
-uses by itself.
+which of ours, `fetching` brings real models, and `files`, which notebook 16 uses by itself, reads what is in a file.
 """
 
 from helpers.weights.fetching import main as main

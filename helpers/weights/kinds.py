@@ -9,7 +9,7 @@ from torch import nn
 from helpers.choices import pick
 from helpers.llama import Llama
 from helpers.models import Activation, LanguageModel, MaskedLanguageModel, TransformerBase
-from helpers.weight_files import Published
+from helpers.weights.files import Published
 from helpers.weights.names import (
     BERT,
     BERT_HEAD,

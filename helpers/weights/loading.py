@@ -7,8 +7,8 @@ import torch
 from torch import Tensor, nn
 
 from helpers.embedded import embedded
-from helpers.weight_files import Published, free_memory, read, refuse_unreadable
 from helpers.weights.fetching import REAL, folder_of
+from helpers.weights.files import Published, free_memory, read, refuse_unreadable
 from helpers.weights.kinds import Model, build
 from helpers.weights.names import Made, Names, unchanged
 

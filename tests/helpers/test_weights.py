@@ -21,11 +21,11 @@ import pytest
 import torch
 from torch import Tensor, nn
 
-from helpers import weight_files
 from helpers.llama import Llama
 from helpers.models import LanguageModel, MaskedLanguageModel, TransformerBase, rotary_angles, rotate
-from helpers.weight_files import Published, Stored, read
 from helpers.weights import TINY, Model, copy_into, find, is_here, load, loading
+from helpers.weights import files as weight_files
+from helpers.weights.files import Published, Stored, read
 from helpers.weights.names import pairs_side_by_side
 
 DATA = Path(__file__).resolve().parents[2] / "data"
