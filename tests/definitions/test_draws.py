@@ -13,6 +13,7 @@ from grading.definitions.definition import ExerciseError
 from grading.exercises import searched
 from grading.exercises.draws import until
 from grading.exercises.searched import Kind, Searched
+from tests.tiers import all_only
 from tutor.checking.answers import Question
 
 
@@ -63,14 +64,12 @@ def test_no_other_notebook_has_searched_seeds() -> None:
     assert {path.parent.name for path in folder.glob("*/seeds.json")} == {notebook for notebook, *_ in SEARCHED}
 
 
+@pytest.mark.parametrize("most", [2, *all_only(1000)])
 @pytest.mark.parametrize(("notebook", "name", "kind"), SEARCHED)
-def test_what_was_searched_for_is_still_good_for_it(
-    notebook: str, name: str, kind: str, request: pytest.FixtureRequest
-) -> None:
+def test_what_was_searched_for_is_still_good_for_it(notebook: str, name: str, kind: str, most: int) -> None:
     kinds = searched.of(notebook)[name]
     assert len(kinds.seeds(kind)) == len(set(kinds.seeds(kind))) == kinds.kinds[kind].number
-    unfit = kinds.unfit(kind, 30 if request.config.getoption("--all") else 2)
-    assert not unfit, f"run python -m grading.exercises.searched {notebook[:2]}"
+    assert not kinds.unfit(kind, most), f"run python -m grading.exercises.searched {notebook[:2]}"
 
 
 def test_seeds_that_still_fit_stay_and_what_is_missing_is_found(tmp_path: Path) -> None:
