@@ -266,7 +266,7 @@ picture.show(
 # The rules of a sweep that can be trusted:
 # 1. **Save after every training**, before the next one begins. (A `finally:` is not enough: when the machine goes off, nothing is executed any more. To save more often than that does no harm.)
 # 2. **Do not train again** what is in the table.
-# 3. Except when the setting has *changed* since: same name, other dropout. Its old row is about another model.
+# 3. Except when the setting has *changed* since: same name, other dropout. Its old row is about another model; it stays in the table until the new one is there.
 # 4. Let an interruption pass. If you press Ctrl-C, you want to stop. What was interrupted leaves **no row**: the next run would take it for finished, and it has no result.
 #
 # So that your function can be tried in a millisecond, it does not know how a setting is trained and where a table is saved. It gets two functions for it:

@@ -337,3 +337,19 @@ def run_sweep(settings: list[dict], train_one, finished: dict[str, dict], save) 
 # ~ (setting["name"]) => (setting["name"], {})
 # ~ row is None or any(str(row.get(entry)) != str(value) for entry => any(row.get(key) != value for key
 # ~ setting, **train_one(setting) => train_one(setting), **setting
+
+# %% wrong: 0 and None are one value ->
+# of: a copy of the table
+# ~ known.get(key) != value for => (known.get(key) or None) != (value or None) for
+
+# %% wrong: an entry that is 0 may be missing, too ->
+# of: a copy of the table
+# ~ known.get(key) != value for => known.get(key, value if not value else None) != value for
+
+# %% wrong: None and 0 are one value where the setting has None ->
+# of: a copy of the table
+# ~ known.get(key) != value for => known.get(key) != value and (value is not None or known.get(key)) for
+
+# %% wrong: texts in any letters ->
+# of: a copy of the table
+# ~ known.get(key) != value for => str(known.get(key)).lower() != str(value).lower() for

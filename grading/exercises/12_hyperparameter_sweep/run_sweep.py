@@ -145,8 +145,14 @@ exercise.add(
 )
 
 
+MISSING = object()  # of an entry that the row of an earlier run does not have
 ENTRIES: dict[str, tuple[Any, Any]] = {  # what a setting holds, and what the row of an earlier run holds in its place
     "None, and a number": (None, 3),
+    "None, and 0": (None, 0),
+    "0, and None": (0, None),
+    "0, and no entry": (0, MISSING),
+    "an empty list, and no entry": ([], MISSING),
+    "a text, and another letter": ("Pre", "pre"),
     "0, which is False there, in a text": (0, "False"),
     "1, and a text": (1, "1"),
     "a list, and another": ([64, 32], [32, 64]),
@@ -171,6 +177,7 @@ def _(rng, entry, order):
     name = f"wide {rng.randrange(10**6)}"  # so that no two corners share a setting
     setting = {"name": name, "layers": rng.randint(2, 9), "entry": wanted}
     row = {**setting, **_result(rng), "entry": was, "seconds": rng.randint(60, 900)}
+    row = {key: value for key, value in row.items() if value is not MISSING}
     row = dict(list(row.items())[:: -1 if order == "turned round" else 1])
     trained = Recorded("train_one", [([setting], _result(rng))])
     return Question(([setting], trained, {name: row}, Recorded("save")), changes=(2,))
