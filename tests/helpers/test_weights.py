@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import functools
 import hashlib
 import json
 import os
@@ -25,6 +26,7 @@ from helpers import weight_files, weights
 from helpers.llama import Llama
 from helpers.models import LanguageModel, MaskedLanguageModel, TransformerBase, rotary_angles, rotate
 from helpers.weight_files import Published, Stored, read
+from helpers.weight_kinds import Model
 from helpers.weight_names import pairs_side_by_side
 from helpers.weights import copy_into, find, is_here, load
 
@@ -42,10 +44,10 @@ KINDS = {
     "tiny_llama": Llama,
     "tiny_llama_gguf": Llama,
 }
-Change = Callable[[dict[str, np.ndarray], dict[str, Any]], None]
+Change = Callable[[dict[str, np.ndarray], dict[str, Any]], object]
 
 
-def hidden_states(model: weights.Model, tokens: Tensor, lengths: Tensor | None = None) -> Tensor:
+def hidden_states(model: Model, tokens: Tensor, lengths: Tensor | None = None) -> Tensor:
     """What the head reads, `(b, n, d)`."""
     if isinstance(model, Llama):
         return model.hidden_states(tokens, lengths)
@@ -607,7 +609,7 @@ NAMES = {"first.weight": "a", "first.bias": "b", "second.weight": "c"}
 def published(**changes: Stored | None) -> Published:
     """Three tensors, or others."""
     shapes = {"a": (2, 3), "b": (2,), "c": (3, 2)}
-    stored = {name: Stored(shape, "F32", lambda shape=shape: torch.ones(shape)) for name, shape in shapes.items()}
+    stored = {name: Stored(shape, "F32", functools.partial(torch.ones, shape)) for name, shape in shapes.items()}
     chosen = {name: part for name, part in (stored | changes).items() if part is not None}
     return Published(Path("file"), "safetensors", {}, chosen)
 
