@@ -140,9 +140,9 @@ def main() -> None:
         print("|---|---|---|---|---|")
         base = 0.0
         for name in sorted(chosen, key=lambda name: name != ASLEEP):
-            seconds, passed, late = asyncio.run(together(chosen[name], settings.notebooks))
-            base = base or seconds
-            print(f"| {name} | {seconds:.1f} | {seconds / base:.2f} | {passed} | {late} |", flush=True)
+            took, passed, late = asyncio.run(together(chosen[name], settings.notebooks))
+            base = base or took
+            print(f"| {name} | {took:.1f} | {took / base:.2f} | {passed} | {late} |", flush=True)
 
 
 if __name__ == "__main__":

@@ -121,7 +121,7 @@ def overhead(master: Master, jobs: list[pool.Job], workers: int, rounds: int) ->
     with ExitStack() as stack:
         context = pool.Context(stack.enter_context(ForkServer()), masters, Budget())
         here = stack.enter_context(pool.Pool(workers, context))
-        verdicts = {}
+        verdicts: dict[str, dict[str, float]] = {}
 
         def on_the_pool() -> Iterator[list[tuple[pool.Job, Graded | str]]]:
             here.add(*jobs)

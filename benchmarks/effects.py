@@ -106,7 +106,9 @@ def few_labels(
                 seed=seed,
                 device=CPU,
                 progress=False,
-                after_epoch=lambda model=model: {"test": evaluate(model, test, "classifier")["accuracy"]},
+                after_epoch=lambda model=model: {  # type: ignore[misc]
+                    "test": evaluate(model, test, "classifier")["accuracy"]
+                },
             )
             curves.append(history["test"].tolist())
         ends = [curve[-1] for curve in curves]

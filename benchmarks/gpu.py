@@ -25,6 +25,7 @@ import time
 from collections.abc import Callable
 from contextlib import nullcontext
 from importlib.util import find_spec
+from typing import Any
 from unittest.mock import patch
 
 import numpy as np
@@ -154,7 +155,7 @@ class Peer(nn.Module):
         from transformers import BertConfig, BertModel
 
         super().__init__()
-        hidden = base.get_submodule("layers.0.feed_forward.hidden").weight
+        hidden: Any = base.get_submodule("layers.0.feed_forward.hidden").weight
         config = BertConfig(
             vocab_size=base.embedding.num_embeddings,
             hidden_size=base.d_model,
@@ -250,7 +251,7 @@ def peer_of(model: Llama, dtype: torch.dtype, device: torch.device) -> nn.Module
     """Returns a Llama of `transformers` in the same shape, with random numbers: its speed does not depend on them."""
     from transformers import LlamaConfig, LlamaForCausalLM
 
-    attention = model.layers[0].attention
+    attention: Any = model.layers[0].attention
     config = LlamaConfig(
         vocab_size=model.embedding.num_embeddings,
         hidden_size=model.embedding.embedding_dim,
@@ -274,7 +275,8 @@ def writer(way: str, model: Llama, tokens: Tensor, count: int, dtype: torch.dtyp
         return lambda: without_cache(model, tokens, count)
     if way == "with a cache":
         return lambda: model.greedy(tokens, count)
-    peer, seen = peer_of(model, dtype, tokens.device), torch.ones_like(tokens)
+    peer: Any = peer_of(model, dtype, tokens.device)
+    seen = torch.ones_like(tokens)
     options = {"do_sample": False, "max_new_tokens": count, "min_new_tokens": count}
     return lambda: peer.generate(tokens, attention_mask=seen, **options)
 

@@ -35,7 +35,7 @@ def states(name: str) -> Iterator[tuple[str, dict[str, float]]]:
     client = NotebookClient(notebook, timeout=3600, resources={"metadata": {"path": str(ROOT)}})
     with client.setup_kernel(env=os.environ | {"OMP_NUM_THREADS": "1"}):
         assert client.km is not None
-        process = client.km.provisioner.pid  # type: ignore[union-attr]
+        process = client.km.provisioner.pid
         yield "ready", memory(process)
         [setup, *_] = [number for number, cell in enumerate(notebook.cells) if cell.cell_type == "code"]
         for number, cell in enumerate(notebook.cells):

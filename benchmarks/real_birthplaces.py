@@ -136,7 +136,7 @@ def reader(corpus: Corpus, vocabulary: Vocabulary, device: torch.device, setting
     every = max(1, len(history) // 20)
     for row in history.iloc[every - 1 :: every].to_dict("records"):
         print("epoch {epoch:.0f}, step {step:.0f}, loss {loss:.3f}, perplexity {perplexity:.2f}, "
-              "{tokens_per_second:,.0f} characters/s, {seconds:.0f} s".format(**row))  # fmt: skip
+              "{tokens_per_second:,.0f} characters/s, {seconds:.0f} s".format_map(row))  # fmt: skip
     return model.cpu()
 
 

@@ -34,6 +34,7 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from functools import cached_property
 from pathlib import Path
+from typing import Any
 
 import matplotlib.pyplot as plt
 import numpy as np
@@ -201,7 +202,8 @@ def with_lora(model: SentenceClassifier) -> SentenceClassifier:
     """Freezes the encoder and puts a LoRALinear in place of each query and value; the head trains as well."""
     model.base.requires_grad_(False)
     for layer in model.base.layers:
-        layer.attention.query, layer.attention.value = map(LoRALinear, (layer.attention.query, layer.attention.value))
+        attention: Any = layer.attention
+        attention.query, attention.value = map(LoRALinear, (attention.query, attention.value))
     return model
 
 
@@ -439,13 +441,13 @@ def prepare(name: str, settings: argparse.Namespace, device: torch.device) -> Ta
 def run(settings: argparse.Namespace, device: torch.device) -> None:
     """Measures what is missing in the folder, a row at a time."""
     done = settings.out / KEPT.name
-    found: list[dict[str, object]] = pd.read_csv(done, sep="\t").to_dict("records") if done.exists() else []
+    found: list[dict[Any, Any]] = pd.read_csv(done, sep="\t").to_dict("records") if done.exists() else []
 
-    def keep(rows: list[dict[str, object]]) -> None:
+    def keep(rows: list[dict[str, Any]]) -> None:
         found.extend(rows)
         pd.DataFrame(found).to_csv(done, sep="\t", index=False, float_format="%.4f")
         for row in rows:
-            print("{corpus}, {way}, {labels} labels, seed {seed}: {accuracy:.1%}".format(**row), flush=True)
+            print("{corpus}, {way}, {labels} labels, seed {seed}: {accuracy:.1%}".format_map(row), flush=True)
 
     for name in settings.corpora:
         task = prepare(name, settings, device)

@@ -29,6 +29,7 @@ import time
 from collections import Counter
 from contextlib import nullcontext
 from pathlib import Path
+from typing import Any
 
 import matplotlib
 
@@ -95,7 +96,7 @@ def pretrain(corpus: Corpus, device: torch.device, settings: argparse.Namespace)
     print(f"\nPretraining on {len(texts)} texts, {sum(batches.sizes):,} tokens, "
           f"{settings.pretrain_epochs} epochs", flush=True)  # fmt: skip
     torch.manual_seed(0)
-    model = LanguageModel(new_base(len(corpus.vocabulary), settings))
+    model: Any = LanguageModel(new_base(len(corpus.vocabulary), settings))
     width = model.head.in_features
     if settings.adaptive:
         model.head = nn.AdaptiveLogSoftmaxWithLoss(width, len(pieces), [len(pieces) // 12, len(pieces) // 3])
@@ -118,7 +119,7 @@ def pretrain(corpus: Corpus, device: torch.device, settings: argparse.Namespace)
     )
     for row in history.to_dict("records"):
         print("epoch {epoch:.0f}, step {step:.0f}, loss {loss:.3f}, perplexity {perplexity:.1f}, "
-              "{tokens_per_second:,.0f} tokens/s, {seconds:.0f} s".format(**row))  # fmt: skip
+              "{tokens_per_second:,.0f} tokens/s, {seconds:.0f} s".format_map(row))  # fmt: skip
     return model.base.cpu()
 
 

@@ -71,7 +71,7 @@ def bleu(written: Translations, wanted: Translations) -> float:
 
 def easiest_first(model: EncoderDecoder, batches: Batches, device: torch.device) -> list[int]:
     """Return the rows by the model's loss on the wanted translation, the lowest first."""
-    losses = {}
+    losses: dict[int, float] = {}
     model.eval()
     with torch.no_grad():
         for on_cpu in batches:
@@ -179,10 +179,10 @@ def main() -> None:
             resume=True,
             progress=False,
         )
-    for row in history.to_dict("records"):
+    for figures in history.to_dict("records"):
         print(
             "epoch {epoch:.0f}, step {step:.0f}, loss {loss:.3f}, valid loss {valid_loss:.3f}, "
-            "valid BLEU {valid_bleu:.1f}, {tokens_per_second:,.0f} tokens/s, {seconds:.0f} s".format(**row)
+            "valid BLEU {valid_bleu:.1f}, {tokens_per_second:,.0f} tokens/s, {seconds:.0f} s".format_map(figures)
         )
     history.to_csv(settings.out / "real_translation.csv", index=False)
     draw(history, settings.out / "real_translation.png")

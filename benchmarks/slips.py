@@ -189,7 +189,7 @@ def examine(notebook: str, defined: Exercise, count: int, every: int = 1) -> Cou
         plain = ast.unparse(ast.parse(answer.source)).splitlines()
         for source in itertools.islice(with_a_slip(answer.source), 0, None, every):
             counted.tried += 1
-            _, *graded = verdicts(replace(answer, source=source), defined) or [None]
+            _, *graded = verdicts(replace(answer, source=source), defined) or [None]  # type: ignore[list-item]
             if not graded:
                 continue
             counted.through += 1

@@ -17,12 +17,13 @@ import time
 import warnings
 from collections.abc import Callable, Iterable
 from contextlib import AbstractContextManager, nullcontext
+from typing import Any
 
 import torch
 from torch import Tensor, nn
 from torch.nn import functional as F
 
-from helpers.batches import Batch, Batches, for_classifier, padding_share
+from helpers.batches import Batch, Batches, Encode, for_classifier, padding_share
 from helpers.corpora import Corpus, Split, load
 from helpers.device import autocast, choose_device, explain_device
 from helpers.models import Classifier, TransformerBase, as_mask, sinusoids
@@ -41,6 +42,7 @@ class PlainClassifier(nn.Module):
         nn.init.normal_(self.embedding.weight, std=WIDTH**-0.5)
         self.encoder = nn.TransformerEncoder(layer, LAYERS, enable_nested_tensor=False)
         self.dropout, self.head = nn.Dropout(DROPOUT), nn.Linear(WIDTH, 2)
+        self.positions: Tensor
         self.register_buffer("positions", sinusoids(2048, WIDTH))
 
     def forward(self, tokens: Tensor, lengths: Tensor) -> Tensor:
@@ -79,11 +81,17 @@ def plain_epoch(
     return time.perf_counter() - started
 
 
+def encoding_of(corpus: Corpus, settings: argparse.Namespace) -> Encode:
+    """Return what makes examples of the rows of a corpus that brings its vocabulary."""
+    assert corpus.vocabulary is not None
+    return for_classifier(corpus.vocabulary, max_len=settings.max_len)
+
+
 def speeds(corpus: Corpus, device: torch.device, settings: argparse.Namespace) -> dict[str, float]:
     """Print tokens per second from the plain loop to ours, one change at a time; return how often the plain loop's."""
     rows = corpus.train.rows.sample(settings.rows, random_state=0)
     sample = Split("cls_books/sample", "train", rows)
-    encode = for_classifier(corpus.vocabulary, max_len=settings.max_len)
+    encode = encoding_of(corpus, settings)
     naive = Batches(sample, encode, 10**9, batch_size=8, grouped=False)
     grouped = Batches(sample, encode, 10**9, batch_size=8)
     budget = Batches(sample, encode, settings.budget)
@@ -92,7 +100,7 @@ def speeds(corpus: Corpus, device: torch.device, settings: argparse.Namespace) -
           f"budget of {settings.budget} tokens {padding_share(budget):.0%}")  # fmt: skip
     tokens = sum(budget.sizes)
 
-    def plain(make: Callable[[], nn.Module], batches: Batches, bf16: bool = False, **adam: object):
+    def plain(make: Callable[[], nn.Module], batches: Batches, bf16: bool = False, **adam: Any):
         model = make().to(device)
         optimizer = torch.optim.Adam(model.parameters(), 5e-4, **adam)
         precision = (lambda: autocast(device)) if bf16 else nullcontext
@@ -146,7 +154,7 @@ def memory(corpus: Corpus, device: torch.device, settings: argparse.Namespace) -
         peak = resource.getrusage(resource.RUSAGE_SELF).ru_maxrss / 2**20
         print(f"\nPeak memory of this process, both loops: {peak:.1f} GiB")
         return
-    encode = for_classifier(corpus.vocabulary, max_len=settings.max_len)
+    encode = encoding_of(corpus, settings)
     for name, make, batches in (
         ("plain", PlainClassifier, Batches(corpus.train, encode, 10**9, 8, grouped=False)),
         ("ours", our_classifier, Batches(corpus.train, encode, settings.budget)),
@@ -162,7 +170,7 @@ def memory(corpus: Corpus, device: torch.device, settings: argparse.Namespace) -
 
 def accuracies(corpus: Corpus, device: torch.device, settings: argparse.Namespace) -> None:
     """Print test accuracy and training time after each epoch on all training rows."""
-    encode = for_classifier(corpus.vocabulary, max_len=settings.max_len)
+    encode = encoding_of(corpus, settings)
     test = Batches(corpus.test, encode, 8192)
 
     def score(model: nn.Module, batch: Batch) -> tuple[Tensor, Tensor]:
@@ -180,10 +188,10 @@ def accuracies(corpus: Corpus, device: torch.device, settings: argparse.Namespac
         print(f"| plain | {epoch + 1} | {seconds:.0f} | {right:.1%} |", flush=True)
 
     torch.manual_seed(0)
-    model = our_classifier()
+    ours = our_classifier()
     batches = Batches(corpus.train, encode, settings.budget)
     history = train(
-        model,
+        ours,
         batches,
         score_classifier,
         epochs=settings.epochs,

@@ -20,6 +20,7 @@ import sys
 from collections import Counter
 from itertools import pairwise
 from pathlib import Path
+from typing import Any
 
 import numpy as np
 
@@ -31,7 +32,7 @@ F32, Q4_1, Q8_0 = 0, 3, 8  # types of tensors in GGUF
 TYPES = {int: 4, float: 6, bool: 7, str: 8, list: 9}  # types of settings in GGUF: uint32, float32, bool, string, array
 
 Tensors = dict[str, np.ndarray]
-BERT = {
+BERT: dict[str, Any] = {
     "architectures": ["BertForMaskedLM"],
     "model_type": "bert",
     "vocab_size": 96,
@@ -46,7 +47,7 @@ BERT = {
     "pad_token_id": 0,
     "dtype": "float32",
 }
-GPT2 = {
+GPT2: dict[str, Any] = {
     "architectures": ["GPT2LMHeadModel"],
     "model_type": "gpt2",
     "vocab_size": 320,
@@ -60,7 +61,7 @@ GPT2 = {
     "eos_token_id": 0,
     "dtype": "float32",
 }
-LLAMA = {
+LLAMA: dict[str, Any] = {
     "architectures": ["LlamaForCausalLM"],
     "model_type": "llama",
     "vocab_size": 320,
@@ -220,12 +221,13 @@ def packed(weight: np.ndarray, kind: int) -> bytes:
 def unpacked(weight: np.ndarray, kind: int) -> np.ndarray:
     """The matrix after packing: what a reader gets, in float32."""
     content = np.frombuffer(packed(weight, kind), np.uint8).reshape(weight.size // BLOCK, -1)
-    step = content[:, :2].copy().view(np.float16).astype(np.float32)
+    step: np.ndarray = content[:, :2].copy().view(np.float16).astype(np.float32)
     if kind == Q8_0:
         return (step * content[:, 2:].view(np.int8).astype(np.float32)).reshape(weight.shape)
     low = content[:, 2:4].copy().view(np.float16).astype(np.float32)
     whole = np.concatenate([content[:, 4:] & 15, content[:, 4:] >> 4], axis=1).astype(np.float32)
-    return (step * whole + low).reshape(weight.shape)
+    matrix: np.ndarray = (step * whole + low).reshape(weight.shape)
+    return matrix
 
 
 def neighbours(weight: np.ndarray) -> np.ndarray:
@@ -359,12 +361,12 @@ def files() -> dict[str, bytes]:
     return contents
 
 
-def expected() -> dict[str, object]:
+def expected() -> dict[str, Any]:
     """What `transformers` computes with each model for some tokens: the last hidden states, and the last logits."""
     import torch
     import transformers
 
-    found: dict[str, object] = {"made_by": f"transformers {transformers.__version__}"}
+    found: dict[str, Any] = {"made_by": f"transformers {transformers.__version__}"}
     for name in ("bert", "gpt2", "llama"):
         kind = transformers.AutoModelForMaskedLM if name == "bert" else transformers.AutoModelForCausalLM
         model = kind.from_pretrained(FOLDER / f"tiny_{name}").eval()

@@ -1,5 +1,6 @@
 """The Makefile and the script of the continuous integration: each target is listed and does what it says."""
 
+import ast
 import os
 import re
 import shlex
@@ -178,3 +179,17 @@ def test_honest_differences_between_two_runs_are_sanitised(repository: Path) -> 
         assert sanitise(first) == sanitise(second)
     for output in ["tensor([0.1, -inf])", "21,018,401 parameters", "loss 2.9000"]:
         assert sanitise(output) == output
+
+
+def test_mypy_looks_at_every_script_of_data(repository: Path) -> None:
+    """They are no package: pyproject.toml names some of them, which import the others."""
+    scripts = {path.stem: ast.parse(path.read_text("utf-8")) for path in (repository / "data").glob("*.py")}
+    seen, found = set[str](), set(read_pyproject(repository)["tool"]["mypy"]["modules"])
+    while new := found - seen:
+        seen |= new
+        for node in (node for name in new for node in ast.walk(scripts[name])):
+            if isinstance(node, ast.Import):
+                found |= {alias.name for alias in node.names} & scripts.keys()
+            elif isinstance(node, ast.ImportFrom):
+                found |= {node.module or ""} & scripts.keys()
+    assert found == scripts.keys()

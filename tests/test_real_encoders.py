@@ -6,6 +6,7 @@ import argparse
 import json
 import math
 from pathlib import Path
+from typing import Any
 
 import pandas as pd
 import pytest
@@ -113,7 +114,7 @@ def test_the_mean_leaves_the_padding_out() -> None:
 def test_lora_begins_where_the_model_is_and_trains_little() -> None:
     model = new_classifier()
     before = model(TOKENS, LENGTHS)
-    changed = with_lora(model)
+    changed: Any = with_lora(model)
     torch.testing.assert_close(changed(TOKENS, LENGTHS), before)
     trained = {name for name, weight in changed.named_parameters() if weight.requires_grad}
     places = [f"base.layers.{layer}.attention.{part}" for layer in (0, 1) for part in ("query", "value")]

@@ -3,6 +3,7 @@
 import argparse
 import json
 import re
+import subprocess
 from pathlib import Path
 
 import pytest
@@ -205,7 +206,7 @@ def test_where_no_notebook_has_changed_the_first_two_are_proven(monkeypatch: pyt
     class Git:
         stdout = "main"
 
-    monkeypatch.setattr(tiers.subprocess, "run", lambda *_, **how: Git)
+    monkeypatch.setattr(subprocess, "run", lambda *_, **how: Git)
     assert tiers.changed_notebooks.__wrapped__() == {"00_start_here", "01_causal_mask"}
     Git.stdout = "solutions/05_parameter_counts.py"
     assert tiers.changed_notebooks.__wrapped__() == {"05_parameter_counts"}

@@ -147,8 +147,10 @@ def turn(item: pytest.Item, seconds: dict[str, float]) -> tuple[int, float, str]
 
 def _notebook_of(item: pytest.Item) -> str:
     """Returns the notebook that a test is asked of, "" where it is about more than one."""
-    parameters = item.callspec.params if isinstance(item, pytest.Function) and hasattr(item, "callspec") else {}
-    notebook: str = parameters.get("notebook") or getattr(parameters.get("answer"), "notebook", "")
+    parameters: dict[str, Any] = (
+        item.callspec.params if isinstance(item, pytest.Function) and hasattr(item, "callspec") else {}
+    )
+    notebook: str = parameters.get("notebook", "") or getattr(parameters.get("answer"), "notebook", "")
     return notebook
 
 

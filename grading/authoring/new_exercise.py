@@ -15,6 +15,9 @@ from tutor.files import write_whole
 
 DEFINITION = '''"""Exercise NAME of notebook NN."""
 
+import random
+from collections.abc import Iterator
+
 import torch
 from torch import Tensor
 
@@ -38,13 +41,13 @@ def _batch(b: int, n: int, seed: int) -> Question:
 
 # A stage has questions that every student's check asks, and others that are drawn for each student when grading.
 @exercise.stage("one sentence", points=0.5, public=[_batch(1, 6, 1), _batch(1, 8, 2)])
-def _(rng):
+def _(rng: random.Random) -> Iterator[Question]:
     """One sentence of n places: at how many of them is a word, and no padding?"""
     yield _batch(1, rng.randint(20, 30), seed_from(rng))
 
 
 @exercise.stage("several sentences", points=0.5, public=[_batch(2, 5, 3), _batch(4, 3, 4)], decisive=True)
-def _(rng):
+def _(rng: random.Random) -> Iterator[Question]:
     """Each of the b sentences is counted by itself: b numbers come back."""
     for _ in range(3):
         yield _batch(rng.randint(3, 9), rng.randint(12, 30), seed_from(rng))
@@ -52,7 +55,7 @@ def _(rng):
 
 # The domain of the arguments: every student is asked each value and each pair; a range stands for one of its numbers.
 @exercise.corners("several sentences", b=(1, 2, range(65, 80)), n=(1, 2, range(101, 110), range(1001, 1010)))
-def _(rng, b, n):
+def _(rng: random.Random, b: int, n: int) -> Question:
     return _batch(b, n, seed_from(rng))
 '''
 

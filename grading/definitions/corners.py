@@ -4,7 +4,7 @@ What is drawn keeps to a comfortable middle: a cap at 64, a comparison at its ve
 met by luck. So a definition says of what its arguments may be made, a few values for each dimension:
 
 @exercise.corners("every row", size=(1, 2, range(33, 40), range(101, 110)), window=("one token", "all", "beyond"))
-def _(rng, size, window):
+def _(rng: random.Random, size: int, window: str) -> Question:
     return Question((size, {"one token": 1, "all": size, "beyond": size + rng.randint(1, 5)}[window]))
 
 Every value, and every pair of values of two dimensions, is in a question of the check, and grading asks everybody the

@@ -3,15 +3,15 @@
 exercise = Definition()
 
 @exercise.reference
-def doubled(number): return 2 * number
+def doubled(number: int) -> int: return 2 * number
 
 @exercise.stage("small numbers", points=1, public=[Question((1,)), Question((4,))])
-def _(rng):
+def _(rng: random.Random) -> list[Question]:
     '''What is 2 times 1? (where to look when the stage fails)'''
     return [Question((rng.randint(2, 9),))]
 
 @exercise.corners("small numbers", number=(0, -1, range(33, 40), range(1001, 1010)))
-def _(rng, number):
+def _(rng: random.Random, number: int) -> Question:
     return Question((number,))
 
 Its known mistakes are answers of the bank, `EXERCISE.answers.py` beside it; one that no answer can be is made here:

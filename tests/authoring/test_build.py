@@ -17,6 +17,10 @@ from grading.__main__ import main
 from grading.authoring import build, examples, source, syllabus
 from grading.authoring.source import BuildError
 from grading.definitions import catalogue, exercise
+from grading.folder.course import ROOT
+from grading.notebooks.cells import BEGIN_HIDDEN
+from grading.notebooks.cells import BEGIN_SOLUTION as BEGIN
+from grading.notebooks.cells import END_SOLUTION as END
 from tests import tiers
 
 STEMS = [path.stem for path in build.sources()]
@@ -97,7 +101,7 @@ def test_made_files_are_the_same_without_the_processors_vector_instructions(note
     """What is asked in public hangs on no rounding: it is built on one processor, and checked on any other."""
     plain = os.environ | {"ATEN_CPU_CAPABILITY": "default", "OMP_NUM_THREADS": "1"}
     command = [sys.executable, "-m", "grading", "build", notebook[:2], "--check"]
-    result = subprocess.run(command, cwd=build.ROOT, env=plain, capture_output=True, text=True)
+    result = subprocess.run(command, cwd=ROOT, env=plain, capture_output=True, text=True)
     assert result.returncode == 0, result.stdout + result.stderr
 
 
@@ -170,7 +174,7 @@ def test_what_an_exercise_takes_stands_before_it_and_in_the_table_which_sums_it(
 
 
 def test_an_exercise_that_says_no_minutes_counts_by_its_points(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(source.catalogue, "effort", lambda notebook, name: None)
+    monkeypatch.setattr(catalogue, "effort", lambda notebook, name: None)
     cells = source.read(written(tmp_path, whole()))
     assert "| `wasted_scores` | formula | 10 |  | 2 |" in cells[0].source
     assert not any("difficulty ●" in cell.source for cell in cells)
@@ -229,12 +233,12 @@ def test_points_must_be_a_number_above_zero(tmp_path: Path, points: str) -> None
 @pytest.fixture
 def copy(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
     """A copy of the course's sources, and of what is made of notebook 01 and of all heads."""
-    made = [build.ROOT / name for name in ("README.md", "docs/syllabus.md", "docs/glossary.md", "pyproject.toml")]
-    made += [build.ROOT / "docs/images/path.svg"]
-    made += [build.ROOT / f"tutor/check_examples/{name}.json" for name in ("experiments", "hints", "notebooks")]
-    made += [build.ROOT / "nbgrader_config.py", *build.sources(), *build.ROOT.glob("*/01_causal_mask/*.ipynb")]
-    for path in [*made, *build.ROOT.glob("tutor/check_examples/01_causal_mask/*")]:
-        copied = tmp_path / path.relative_to(build.ROOT)
+    made = [ROOT / name for name in ("README.md", "docs/syllabus.md", "docs/glossary.md", "pyproject.toml")]
+    made += [ROOT / "docs/images/path.svg"]
+    made += [ROOT / f"tutor/check_examples/{name}.json" for name in ("experiments", "hints", "notebooks")]
+    made += [ROOT / "nbgrader_config.py", *build.sources(), *ROOT.glob("*/01_causal_mask/*.ipynb")]
+    for path in [*made, *ROOT.glob("tutor/check_examples/01_causal_mask/*")]:
+        copied = tmp_path / path.relative_to(ROOT)
         copied.parent.mkdir(parents=True, exist_ok=True)
         copied.write_bytes(path.read_bytes())
     monkeypatch.setattr(build, "ROOT", tmp_path)
@@ -423,7 +427,7 @@ def regions(text: str, begin: str, end: str) -> list[str]:
 
 @pytest.mark.parametrize("stem", STEMS)
 def test_code_needs_no_horizontal_scroll_bar(stem: str) -> None:
-    path = build.ROOT / "solutions" / f"{stem}.py"
+    path = ROOT / "solutions" / f"{stem}.py"
     notebook = build.solution_notebook(path, source.read(path), "https://example.org/course")
     lines = [line for cell in notebook.cells if cell.cell_type == "code" for line in cell.source.split("\n")]
     assert [line for line in lines if len(line) > 108] == []  # what a laptop shows beside the list of files
@@ -431,9 +435,9 @@ def test_code_needs_no_horizontal_scroll_bar(stem: str) -> None:
 
 @pytest.mark.parametrize("stem", STEMS)
 def test_no_released_byte_holds_a_solution(stem: str) -> None:
-    notebook = nbformat.read(build.ROOT / "notebooks" / stem / f"{stem}.ipynb", as_version=4)
+    notebook = nbformat.read(ROOT / "notebooks" / stem / f"{stem}.ipynb", as_version=4)
     released = "\n".join(cell.source for cell in notebook.cells)
-    raw = (build.ROOT / "notebooks" / stem / f"{stem}.ipynb").read_text(encoding="utf-8")
+    raw = (ROOT / "notebooks" / stem / f"{stem}.ipynb").read_text(encoding="utf-8")
     for word in (
         "BEGIN SOLUTION",
         "BEGIN HIDDEN",
@@ -443,8 +447,8 @@ def test_no_released_byte_holds_a_solution(stem: str) -> None:
         "Rubric",
     ):
         assert word not in raw, word
-    text = (build.ROOT / "solutions" / f"{stem}.py").read_text(encoding="utf-8")
-    for region in regions(text, source.BEGIN, source.END):
+    text = (ROOT / "solutions" / f"{stem}.py").read_text(encoding="utf-8")
+    for region in regions(text, BEGIN, END):
         lines = [line.strip() for line in region.splitlines() if len(line.strip()) > 25]
         leaked = [line for line in lines if line in released]
         assert not leaked, leaked
@@ -453,11 +457,11 @@ def test_no_released_byte_holds_a_solution(stem: str) -> None:
 
 @pytest.mark.parametrize("stem", STEMS)
 def test_canaries_planted_in_the_solution_do_not_come_out(stem: str) -> None:
-    path = build.ROOT / "solutions" / f"{stem}.py"
+    path = ROOT / "solutions" / f"{stem}.py"
     notebook = build.solution_notebook(path, source.read(path), "https://example.org/course")
     planted = 0
     for cell in notebook.cells:
-        for mark in (source.BEGIN, build.BEGIN_HIDDEN):
+        for mark in (BEGIN, BEGIN_HIDDEN):
             if mark in cell.source:
                 cell.source = cell.source.replace(mark, f"{mark}\n    # canary-{planted}")
                 planted += 1
@@ -472,7 +476,7 @@ def test_canaries_planted_in_the_solution_do_not_come_out(stem: str) -> None:
 
 def test_the_public_examples_do_not_reveal_a_sealed_answer() -> None:
     for stem in STEMS:
-        folder = build.ROOT / "tutor" / "check_examples" / stem
+        folder = ROOT / "tutor" / "check_examples" / stem
         assert {file.stem for file in folder.iterdir()} == exercise.load(stem).keys()
         for name, defined in exercise.load(stem).items():
             stored = json.loads((folder / f"{name}.json").read_text(encoding="utf-8"))
@@ -503,7 +507,7 @@ def test_a_notebook_asks_the_modules_of_its_own_clone(tmp_path: Path, monkeypatc
     installed.write_text("raise ImportError('the tutor of another clone')", encoding="utf-8")
     monkeypatch.setenv("PYTHONPATH", str(tmp_path))
     executed = build.execute(of_one_cell("import tutor\nprint(tutor.__file__)"), tmp_path)
-    assert executed.cells[0].outputs[0].text.strip() == str(build.ROOT / "tutor" / "__init__.py")
+    assert executed.cells[0].outputs[0].text.strip() == str(ROOT / "tutor" / "__init__.py")
 
 
 def test_an_unknown_notebook_is_refused_in_one_sentence(capsys: pytest.CaptureFixture[str]) -> None:

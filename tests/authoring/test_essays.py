@@ -8,6 +8,7 @@ import pytest
 
 from grading.authoring import build, source
 from grading.authoring.source import Cell
+from grading.folder.course import ROOT
 
 ESSAYS = [(path, cell) for path in build.sources() for cell in source.read(path) if cell.kind == "essay"]
 NAMES = [cell.name for _, cell in ESSAYS]
@@ -46,6 +47,7 @@ def test_there_are_essays() -> None:
 @pytest.mark.parametrize(("path", "cell"), ESSAYS, ids=NAMES)
 def test_a_rubric_has_answers_at_full_half_and_no_marks(path: Path, cell: Cell) -> None:
     samples = answers(cell.source)
+    assert cell.points
     assert tuple(one["word"] for one in samples) == WORDS
     assert [float(one["points"]) for one in samples] == [cell.points] * 3
     assert [float(one["mark"]) for one in samples] == [cell.points, cell.points / 2, 0]
@@ -57,7 +59,7 @@ def test_a_rubric_has_answers_at_full_half_and_no_marks(path: Path, cell: Cell) 
 
 @pytest.mark.parametrize("path", sorted({path for path, _ in ESSAYS}), ids=lambda path: path.stem)
 def test_nothing_of_a_rubric_is_released(path: Path) -> None:
-    kept = nbformat.read(build.ROOT / "notebooks" / path.stem / f"{path.stem}.ipynb", as_version=4)
+    kept = nbformat.read(ROOT / "notebooks" / path.stem / f"{path.stem}.ipynb", as_version=4)
     texts = released(path), "\n".join(cell.source for cell in kept.cells)
     lines = [line for own, cell in ESSAYS if own == path for line in pieces(cell)]
     assert len(lines) > 10
@@ -68,10 +70,10 @@ def test_nothing_of_a_rubric_is_released(path: Path) -> None:
 
 def test_nothing_of_a_rubric_is_in_what_students_install_or_read() -> None:
     places = [
-        *build.ROOT.glob("helpers/**/*"),
-        *build.ROOT.glob("tutor/**/*"),
-        *build.ROOT.glob("docs/**/*.md"),
-        build.ROOT / "README.md",
+        *ROOT.glob("helpers/**/*"),
+        *ROOT.glob("tutor/**/*"),
+        *ROOT.glob("docs/**/*.md"),
+        ROOT / "README.md",
     ]
     texts = [
         (place, place.read_text(encoding="utf-8"))

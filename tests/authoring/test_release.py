@@ -17,8 +17,11 @@ import pytest
 
 from deploy.environment import SHARED
 from grading.authoring import build, release, source
+from grading.authoring.source import BuildError
 from grading.definitions import catalogue
 from grading.folder.course import ROOT
+from grading.notebooks.cells import BEGIN_SOLUTION as BEGIN
+from grading.notebooks.cells import END_SOLUTION as END
 from helpers.weights import TINY
 from helpers.weights.fetching import REAL
 
@@ -138,7 +141,7 @@ def test_no_solution_no_reference_and_no_hidden_question_is_in_them(made: tuple[
         # Modules of helpers are there to be read, and a notebook may give the answer to an earlier one.
         [notebook] = [text.replace('\\"', '"') for name, text in texts.items() if name.endswith(f"/{stem}.ipynb")]
         for cell in source.read(ROOT / "solutions" / f"{stem}.py"):
-            for region in re.findall(rf"{source.BEGIN}\n(.*?)\n[ \t]*{source.END}", cell.source, re.DOTALL):
+            for region in re.findall(rf"{BEGIN}\n(.*?)\n[ \t]*{END}", cell.source, re.DOTALL):
                 lines = [line.strip() for line in region.splitlines() if len(line.strip()) > 40]
                 assert not [line for line in lines if line in notebook], (stem, cell.name)
         for name in catalogue.names(stem):
@@ -252,7 +255,7 @@ def test_the_address_is_set_in_one_place(monkeypatch: pytest.MonkeyPatch, tmp_pa
 def test_notebooks_without_the_address_are_not_released(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> None:
     settings = {"install": "https://files.example.org/course.whl", "repository": ""}
     monkeypatch.setattr(release, "course_setting", settings.__getitem__)
-    with pytest.raises(build.BuildError, match=r"00_start_here\.ipynb does not begin .*; run `make build` first"):
+    with pytest.raises(BuildError, match=r"00_start_here\.ipynb does not begin .*; run `make build` first"):
         release.release(tmp_path)
     assert list(tmp_path.iterdir()) == []
 
@@ -266,7 +269,7 @@ def test_without_the_course_and_without_an_address_the_cell_says_what_to_do(tmp_
 def test_no_address_is_refused_in_one_sentence(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> None:
     (tmp_path / "pyproject.toml").write_text("[project]\n")
     monkeypatch.setattr(build, "ROOT", tmp_path)
-    with pytest.raises(build.BuildError, match=r'no `install = "..."` in \[tool.course\]'):
+    with pytest.raises(BuildError, match=r'no `install = "..."` in \[tool.course\]'):
         build.course_setting("install")
 
 
@@ -288,5 +291,5 @@ def test_without_a_repository_nothing_is_linked(made: tuple[Path, Path]) -> None
     "repository", ["school/course", "https://gitlab.com/school/course", "https://github.com/school"]
 )
 def test_a_repository_that_is_none_is_refused(repository: str) -> None:
-    with pytest.raises(build.BuildError, match=r"expected \"https://github.com/OWNER/NAME\""):
+    with pytest.raises(BuildError, match=r"expected \"https://github.com/OWNER/NAME\""):
         release.online(STEMS, repository)

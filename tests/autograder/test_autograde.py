@@ -16,7 +16,7 @@ import torch
 from nbformat import NotebookNode
 
 from grading import sandbox
-from grading.autograder import fingerprint, pool
+from grading.autograder import fingerprint, grade_submission, pool
 from grading.autograder import run as autograde
 from grading.autograder.grade_submission import Graded
 from grading.autograder.gradebook import only_run
@@ -215,7 +215,7 @@ def test_a_damaged_autograded_file_is_made_again(tmp_path: Path) -> None:
 @pytest.mark.skipif(not sys.platform.startswith("linux"), reason="memory is limited on Linux only")
 def test_a_worker_without_bounds_costs_its_own_submission_only(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     demo.make(tmp_path)
-    honest_grade = pool.grade
+    honest_grade = grade_submission.grade
 
     def greedy(students: ForkServerClient, master: Master, work: Work, known: dict, seed: str, *rest: Any) -> Graded:
         if seed == seed_of(secret_of(Course(tmp_path)), "chloe_empty", work.digest()):

@@ -15,7 +15,7 @@ from typing import Any
 import nbformat
 import pytest
 
-from grading.authoring import bank, build
+from grading.authoring import bank
 from grading.autograder.grade_submission import Budget, grade
 from grading.autograder.graded_notebook import load_master
 from grading.autograder.submission import Work, plan, read
@@ -23,7 +23,7 @@ from grading.classroom import demo
 from grading.definitions import catalogue, exercise
 from grading.definitions.examiner import examine
 from grading.definitions.exercise import Exercise
-from grading.folder.course import Course
+from grading.folder.course import ROOT, Course
 from grading.sandbox.student_process import ForkServerClient
 from tests.definitions import kept, more
 from tutor.checking.answers import InProcess
@@ -59,7 +59,7 @@ PARTS = [
 def work_of(notebook: str, answers: dict[str, bank.BankAnswer], folder: Path) -> Work:
     """Returns what is read from a submission with these answers."""
     folder.mkdir()
-    released = nbformat.read(build.ROOT / "notebooks" / notebook / f"{notebook}.ipynb", as_version=4)
+    released = nbformat.read(ROOT / "notebooks" / notebook / f"{notebook}.ipynb", as_version=4)
     filled = demo.fill(released, {name: answer.source for name, answer in answers.items()})
     (folder / f"{notebook}.ipynb").write_text(nbformat.writes(filled), encoding="utf-8")
     return read(folder, load_master(Course(), notebook))

@@ -15,6 +15,7 @@ from typing import Any
 import nbformat
 import pytest
 
+from grading import sandbox
 from grading.autograder import cluster_process, pool
 from grading.autograder import run as autograde
 from grading.autograder.grade_submission import Budget, Graded
@@ -169,7 +170,7 @@ def test_names_secret_and_solutions_do_not_travel(courses: list[Course]) -> None
 
     master = load_master(courses[0], ASSIGNMENT)
     work = read(courses[0].submitted("denis_mistaken", ASSIGNMENT), master)
-    flying: Any = cluster._Flying(Client(), "run")
+    flying: Any = cluster._Flying(Client(), "run")  # type: ignore[arg-type]
     flying.send(pool.Job(ASSIGNMENT, "denis_mistaken", work, "fingerprint-of-all", "seed-of-one"))
     payload = pickle.dumps(sent) + pickle.dumps(cluster.definitions({ASSIGNMENT: master}, Budget()))
     source = nbformat.read(courses[0].solution(ASSIGNMENT), as_version=4)
@@ -188,7 +189,7 @@ class FakeFuture:
 
 
 def test_a_worker_without_a_sandbox_refuses(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(cluster_process.sandbox, "probe", lambda: "this machine has no namespaces.")
+    monkeypatch.setattr(sandbox, "probe", lambda: "this machine has no namespaces.")
     assert cluster_process.refusal(cluster.definitions({}, Budget()).keys) == "this machine has no namespaces."
 
 

@@ -118,8 +118,8 @@ def test_others_may_work_in_the_place_of_who_hardly_works(monkeypatch: pytest.Mo
 
 def test_the_time_that_is_counted_is_what_was_used(monkeypatch: pytest.MonkeyPatch) -> None:
     """What a process says of its own time counts only where it is more."""
-    monkeypatch.setattr(student_process, "at_work", lambda pid: works(1.0, ready=True)(next(seconds)))
     seconds = iter(range(100))
+    monkeypatch.setattr(student_process, "at_work", lambda pid: works(1.0, ready=True)(next(seconds)))
     watch = student_process._Standstill(1, STANDSTILL, Patience())
     for _ in range(6):
         watch.look()

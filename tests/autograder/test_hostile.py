@@ -23,7 +23,7 @@ import subprocess
 import sys
 import threading
 import time
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping
 from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any
@@ -166,7 +166,9 @@ def _orphans_come_here() -> Iterator[None]:
     ctypes.CDLL(None).prctl(PR_SET_CHILD_SUBREAPER, 0, 0, 0, 0)
 
 
-def _ran(folder: Path, cases: list[Case], limits: dict[str, float], budget: dict[str, float], workers: int = 2) -> Ran:
+def _ran(
+    folder: Path, cases: list[Case], limits: Mapping[str, float], budget: Mapping[str, float], workers: int = 2
+) -> Ran:
     canaries = {name: _canary() for name in ("secret", "environment", "master", "victim")}
     secret = folder / "secret.txt"
     secret.write_text(canaries["secret"])

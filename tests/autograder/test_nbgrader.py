@@ -13,12 +13,12 @@ import pytest
 from nbformat import NotebookNode
 from traitlets.config import Config
 
-from grading.authoring import bank, build
+from grading.authoring import bank
 from grading.autograder import run as autograde
 from grading.autograder.nbgrader_commands import nbgrader
 from grading.autograder.outcome import UNCHANGED
 from grading.classroom import demo
-from grading.folder.course import Course
+from grading.folder.course import ROOT, Course
 from grading.folder.errors import CourseError
 from grading.notebooks.cells import exercise_of, kind
 from grading.notebooks.verdicts import read_verdict
@@ -271,7 +271,7 @@ def test_the_gradebook_is_nbgraders_own(course: Course) -> None:
 def test_nbgrader_releases_the_very_bytes_of_the_build(course: Course) -> None:
     made = course.released(ASSIGNMENT).parent
     assert [path.name for path in made.iterdir()] == [f"{ASSIGNMENT}.ipynb"]
-    ours = build.ROOT / "notebooks" / ASSIGNMENT / f"{ASSIGNMENT}.ipynb"
+    ours = ROOT / "notebooks" / ASSIGNMENT / f"{ASSIGNMENT}.ipynb"
     theirs = json.loads((made / f"{ASSIGNMENT}.ipynb").read_text(encoding="utf-8"))
     assert theirs == json.loads(ours.read_text(encoding="utf-8"))
 

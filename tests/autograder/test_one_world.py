@@ -11,14 +11,14 @@ from types import SimpleNamespace
 import nbformat
 import pytest
 
-from grading.authoring import bank, build
+from grading.authoring import bank
 from grading.autograder.grade_submission import Graded, grade
 from grading.autograder.graded_notebook import load_master
 from grading.autograder.submission import read
 from grading.classroom import demo
 from grading.definitions import catalogue, exercise
 from grading.definitions.exercise import Exercise
-from grading.folder.course import Course
+from grading.folder.course import ROOT, Course
 from grading.notebooks.cells import grade_id, is_experiment
 from grading.notebooks.names import are_short, bound, needed, trained, used
 from grading.sandbox.student_process import ForkServerClient
@@ -52,7 +52,7 @@ def students() -> Iterator[ForkServerClient]:
 
 def right(notebook: str) -> dict[str, str]:
     """Returns a right answer to each exercise."""
-    answers = {}
+    answers: dict[str, str] = {}
     for one in bank.answers(notebook):
         if one.right:
             answers.setdefault(one.exercise, one.source)
@@ -74,7 +74,7 @@ def graded(
 
 
 def filled(notebook: str, answers: dict[str, str]) -> nbformat.NotebookNode:
-    released = nbformat.read(build.ROOT / "notebooks" / notebook / f"{notebook}.ipynb", as_version=4)
+    released = nbformat.read(ROOT / "notebooks" / notebook / f"{notebook}.ipynb", as_version=4)
     return demo.fill(released, answers)
 
 

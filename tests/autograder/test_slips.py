@@ -154,7 +154,9 @@ def test_an_import_in_a_cell_of_ones_own_is_named_where_answers_lack_it(
 
 
 def test_a_class_gets_one_list_of_packages_that_its_answers_lack() -> None:
-    outcomes = [Outcome(name, ASSIGNMENT, GRADED, 1.0, lacking=["einops", *more]) for name, *more in ("a", "bc", "d")]
+    outcomes = [
+        Outcome(name, ASSIGNMENT, GRADED, 1.0, lacking=["einops", *more]) for name, *more in map(list, ("a", "bc", "d"))
+    ]
     assert "need a package that is not there where they are graded: einops (3 students), c (1 student). " in summary(
         outcomes, 1.0
     )

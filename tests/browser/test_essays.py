@@ -8,17 +8,8 @@ from pathlib import Path
 from playwright.sync_api import Browser, Locator, Page, expect
 
 from tests.browser.lab import Witness, hard_to_read
-from tests.pages.test_essay_page import (
-    ASSIGNMENT,
-    ESSAY,
-    give,
-    in_gradebook,
-    make_class,
-    make_equal,
-    read,
-    served,
-    write_answer,
-)
+from tests.classroom.submissions import ASSIGNMENT
+from tests.pages.test_essay_page import ESSAY, give, in_gradebook, make_class, make_equal, read, served, write_answer
 
 TELEPHONE = 390  # CSS pixels
 
@@ -95,7 +86,7 @@ def test_two_essays_are_read_by_keyboard(
         page.evaluate("scrollTo(0, 0)")
         save_screenshot(page, "essays.png")
         for scheme in ("light", "dark"):
-            page.emulate_media(color_scheme=scheme)  # type: ignore[arg-type]
+            page.emulate_media(color_scheme=scheme)
             assert hard_to_read(page.get_by_role("main")) == []
         witness.errors = [text for text in witness.errors if "409" not in text]  # Chromium reports each refused save
         page.set_viewport_size({"width": TELEPHONE, "height": 800})

@@ -12,8 +12,9 @@ import nbformat
 import pytest
 from playwright.sync_api import Locator, Page, expect
 
-from grading.authoring import bank, build
+from grading.authoring import bank
 from grading.classroom import demo
+from grading.folder.course import ROOT
 from tests.browser.lab import (
     SCREEN,
     START_SECONDS,
@@ -273,7 +274,7 @@ def test_run_all_of_an_unfinished_notebook_goes_through(page: Page, lab: Server,
 
 def built_figures() -> list[int]:
     """Returns the places of the cells that show a figure in the solution notebook."""
-    built = build.ROOT / "solutions" / ASSIGNMENT / f"{ASSIGNMENT}.ipynb"
+    built = ROOT / "solutions" / ASSIGNMENT / f"{ASSIGNMENT}.ipynb"
     shown = [
         index
         for index, item in enumerate(cells_of(built))

@@ -6,6 +6,7 @@ import os
 import struct
 import zipfile
 from pathlib import Path
+from typing import Any
 
 A, B = "01_causal_mask", "02_positional_encoding"
 UTC = datetime.timezone.utc
@@ -14,7 +15,9 @@ NOON = datetime.datetime(2026, 1, 12, 12, 0, tzinfo=UTC)
 
 def content(word: str = "", assignment: str = A) -> bytes:
     """Returns a small notebook; `word` makes it differ from others."""
-    cells = [{"cell_type": "code", "metadata": {}, "source": word, "outputs": [], "execution_count": None}]
+    cells: list[dict[str, Any]] = [
+        {"cell_type": "code", "metadata": {}, "source": word, "outputs": [], "execution_count": None}
+    ]
     return json.dumps({"cells": cells, "metadata": {"of": assignment}, "nbformat": 4, "nbformat_minor": 5}).encode()
 
 

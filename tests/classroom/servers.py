@@ -54,7 +54,7 @@ class Server:
         if os.geteuid() == 0:
             os.chown(self.folder, 65_534, 65_534)  # nobody
             self._as |= {"user": 65_534, "group": 65_534, "extra_groups": []}
-        self._process: subprocess.Popen[bytes] | None = None
+        self._process: subprocess.Popen[Any] | None = None
         with socket.socket() as found:
             found.bind(("127.0.0.1", 0))
             self.port = found.getsockname()[1]
@@ -82,10 +82,12 @@ class Server:
         settings = ["-c", "listen_addresses=127.0.0.1", "-k", str(self.folder), "-p", str(self.port), *self._settings]
         log = (self.folder / "log").open("ab")
         with log:
-            command = [self._programs / "postgres", "-D", "data", *settings]
-            self._process = subprocess.Popen(command, **self._as, stdout=log, stderr=log, start_new_session=True)
+            command: list[str | Path] = [self._programs / "postgres", "-D", "data", *settings]
+            process = self._process = subprocess.Popen(
+                command, **self._as, stdout=log, stderr=log, start_new_session=True
+            )
         while self._asked("select 1"):
-            assert self._process.poll() is None, (self.folder / "log").read_text()
+            assert process.poll() is None, (self.folder / "log").read_text()
             time.sleep(0.05)
 
     def _asked(self, statement: str, database: str = "postgres") -> str:

@@ -6,16 +6,15 @@ import functools
 import nbformat
 from nbformat import NotebookNode
 
-from grading.authoring import build
 from grading.classroom import demo
-from grading.folder.course import Course
+from grading.folder.course import ROOT, Course
 
 ASSIGNMENT = demo.ASSIGNMENT
 AUTOMATIC = 14.0  # the points of notebook 01 without its essay
 
 
 def released() -> NotebookNode:
-    return nbformat.read(build.ROOT / "notebooks" / ASSIGNMENT / f"{ASSIGNMENT}.ipynb", as_version=4)
+    return nbformat.read(ROOT / "notebooks" / ASSIGNMENT / f"{ASSIGNMENT}.ipynb", as_version=4)
 
 
 @functools.cache

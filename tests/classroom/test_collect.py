@@ -16,6 +16,7 @@ from grading.__main__ import main
 from grading.autograder import reporting
 from grading.classroom import collect, deliveries, demo, placing, roster
 from grading.classroom.collect import Collected
+from grading.classroom.demo_class import FOLDER
 from grading.folder.course import Course
 from grading.folder.errors import CourseError
 from grading.folder.times import read_time
@@ -252,7 +253,7 @@ def test_a_list_of_entries_that_is_too_long_is_refused_before_it_is_read(
 ) -> None:
     path = make_zip(tmp_path / "x.zip", {f"s{n}_{A}.ipynb": content() for n in range(40)})
     monkeypatch.setattr(deliveries, "MAX_FILES", 30)
-    monkeypatch.setattr(deliveries.zipfile, "ZipFile", lambda *_: pytest.fail("the list was read"))
+    monkeypatch.setattr(zipfile, "ZipFile", lambda *_: pytest.fail("the list was read"))
     with pytest.raises(CourseError, match="more than 30 files"):
         collect.collect(Course(course), path)
 
@@ -609,7 +610,7 @@ def test_the_demo_class_and_a_real_one_are_never_mixed(course: Path, tmp_path: P
 def test_the_demo_writes_nothing_into_the_folders_of_the_course(
     repository: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
 ) -> None:
-    assert repository / "demo" == demo.FOLDER
+    assert repository / "demo" == FOLDER
     ran: list[list[str]] = []
     monkeypatch.setattr(demo, "FOLDER", tmp_path / "demo")
     monkeypatch.setattr(demo, "_run", lambda words: ran.append(words) or reporting.SOME_WITHOUT_MARK)

@@ -10,11 +10,10 @@ from pathlib import Path
 import pytest
 
 from grading import command_line
-from grading.authoring.build import ROOT
 from grading.classroom import demo, essays
 from grading.classroom.demo_class import MARKER
 from grading.classroom.essays import Given, Mark
-from grading.folder.course import Course
+from grading.folder.course import ROOT, Course
 from grading.pages import essays as pages
 from tests.autograder.test_postgresql import ADA, DENIS, MARKS, command_output, use
 from tests.classroom.servers import Server, why_no_server

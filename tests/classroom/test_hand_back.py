@@ -10,6 +10,7 @@ import re
 import shutil
 import time
 import zipfile
+from collections.abc import Mapping
 from pathlib import Path
 
 import nbformat
@@ -24,7 +25,8 @@ from grading.folder.course import Course
 from grading.folder.errors import CourseError
 from grading.folder.times import read_time
 from grading.pages.exporter import make_page
-from tests.classroom.test_collect import A, content, make_zip, moodle, there, write_roster
+from tests.classroom.delivered import A, content, make_zip, there, write_roster
+from tests.classroom.test_collect import moodle
 
 TITLES = (
     'Identifier,"Full name","ID number","Email address",Status,Grade,"Maximum Grade","Grade can be changed",'
@@ -58,7 +60,7 @@ def page(student: str, score: float) -> str:
     return make_page(notebook, {"notebook": A, "student": student, "score": score, "max_score": 16.0})
 
 
-def mark(course: Path, scores: dict[str, float | None]) -> None:
+def mark(course: Path, scores: Mapping[str, float | None]) -> None:
     """Writes marks into nbgrader's gradebook, and the pages that show them; None is a submission without a mark."""
     with Course(course).gradebook() as book:
         for student, score in scores.items():

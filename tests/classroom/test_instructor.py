@@ -19,8 +19,9 @@ from grading.classroom.essays import Given, Mark
 from grading.command_line import parse
 from grading.folder.course import ROOT, Course
 from grading.pages import exporter
+from tests.classroom.delivered import make_zip
 from tests.classroom.submissions import ASSIGNMENT, cell, perfect
-from tests.classroom.test_collect import make_zip, moodle
+from tests.classroom.test_collect import moodle
 from tutor.__main__ import main as tutor
 
 pytestmark = pytest.mark.all

@@ -6,13 +6,15 @@ import json
 import unicodedata
 import zipfile
 from pathlib import Path
+from typing import Any
 
 import pytest
 
 from grading.__main__ import main
-from grading.classroom import collect, deliveries, hand_back, roster
+from grading.classroom import collect, deliveries, doctor, roster
 from grading.classroom.collect import Collected
 from grading.classroom.naming import Namer
+from grading.classroom.origins import Origins
 from grading.folder.course import Course
 from tests.classroom.delivered import NOON, A, B, content, make_folder, make_zip, there, times, write_roster
 
@@ -205,8 +207,8 @@ def test_an_output_without_end_is_mended(
 ) -> None:
     cells = json.loads(content())["cells"]
     mended = type("Found", (), {"notebook": {"cells": cells, "metadata": {}, "nbformat": 4, "nbformat_minor": 5}})
-    monkeypatch.setattr(collect.doctor, "diagnose", lambda *parts: mended)
-    monkeypatch.setattr(collect.doctor, "as_file", lambda notebook: content("mended"))
+    monkeypatch.setattr(doctor, "diagnose", lambda *parts: mended)
+    monkeypatch.setattr(doctor, "as_file", lambda notebook: content("mended"))
     data = {"kg06/hw.zip": zipped({"hw.ipynb": endless(size)})} if inside else {"kg06/hw.ipynb": endless(size)}
     found = collected(course, tmp_path, data)
     assert "--mend" in str(found.refused) + str(found.ungradable) + str(found.unknown)
@@ -285,7 +287,7 @@ def test_a_sites_zip_in_a_folder_is_collected_by_itself(course: Path, tmp_path: 
 
 
 @pytest.mark.parametrize("form", ["NFC", "NFD", "NFKC", "NFKD"])
-def test_any_form_of_unicode_any_case_and_any_separator(course: Path, tmp_path: Path, form: str) -> None:
+def test_any_form_of_unicode_any_case_and_any_separator(course: Path, tmp_path: Path, form: Any) -> None:
     people = roster.load(course / "gradebook" / "students.csv")
     named = Namer(people, (A, B)).named
     for person in people:
@@ -538,7 +540,7 @@ def test_a_zip_in_canvas_is_handed_back_by_its_name(course: Path, tmp_path: Path
     name = "lamarrhedy_LATE_40011_999_submission.zip"
     collected(course, tmp_path, {name: zipped({f"hw/{A}.ipynb": content("hedy")})})
     assert there(course) == {f"u15/{A}": content("hedy")}
-    origin = hand_back.Origins(Course(course)).find("u15", A)
+    origin = Origins(Course(course)).find("u15", A)
     assert origin is not None
     assert (origin.name, origin.late, origin.number, origin.delivery) == ("lamarrhedy", "LATE", "40011", "999")
 
@@ -652,7 +654,7 @@ def test_the_list_of_unknown_files_is_filled_in_and_taken_back(course: Path, tmp
         f"u9/{A}": content("team"),
     }
     assert times(course) == {"2026-01-12 12:00:00 UTC"}
-    origin = hand_back.Origins(Course(course)).find("kg06", A)
+    origin = Origins(Course(course)).find("kg06", A)
     assert origin is not None
     assert origin.number == "7"
     daily = collected(course, tmp_path, files)  # tomorrow, the same files again

@@ -21,6 +21,7 @@ from grading.autograder import run as autograde
 from grading.autograder.nbgrader_commands import nbgrader
 from grading.autograder.outcome import GRADED, UNCHANGED
 from grading.classroom import demo
+from grading.classroom.demo_class import MARKER
 from grading.folder.course import Course
 from grading.notebooks.beside import SECRET, STAMP, read_beside, write_beside
 from tests.tiers import all_only
@@ -91,7 +92,7 @@ def empty(tmp_path_factory: pytest.TempPathFactory) -> Path:
     course = tmp_path_factory.mktemp("empty")
     demo.make(course, A)
     shutil.rmtree(Course(course).submissions)
-    (course / "gradebook" / demo.MARKER).unlink()  # `collect` takes nobody else into the class of the demo
+    (course / "gradebook" / MARKER).unlink()  # `collect` takes nobody else into the class of the demo
     inbound = course / "gradebook/exchange/transformers/inbound"
     inbound.mkdir(parents=True)
     for folder in (course / "gradebook/exchange", inbound):

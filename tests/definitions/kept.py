@@ -155,7 +155,7 @@ def _drawn(notebook: str, name: str, seed: str) -> tuple[Examples, dict[str, dic
             for case in stage.cases:
                 cases.append(replace(case, mistakes=dict(case.mistakes)))
                 for one in case.mistakes:
-                    answers[one][_in_text(case.sent)] = case.mistakes.reply(one)
+                    answers[one][_in_text(case.sent)] = case.mistakes.reply(one)  # type: ignore[attr-defined]
             stages.append(replace(stage, cases=tuple(cases)))
         return replace(examples, stages=tuple(stages)), dict(answers)
 

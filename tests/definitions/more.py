@@ -17,7 +17,9 @@ PATH = ROOT / "tests" / "bank" / "more.jsonl"
 def _all() -> tuple[BankAnswer, ...]:
     rows = map(json.loads, PATH.read_text(encoding="utf-8").splitlines())
     return tuple(
-        BankAnswer(*row["exercise"].split("/"), False, row["title"], row["mistake"], row["source"]) for row in rows
+        BankAnswer(notebook, name, False, row["title"], row["mistake"], row["source"])
+        for row in rows
+        for notebook, name in [row["exercise"].split("/")]
     )
 
 

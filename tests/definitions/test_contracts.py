@@ -14,7 +14,8 @@ import torch
 from torch import Tensor, nn
 
 from grading.definitions import catalogue, contracts, exercise
-from grading.definitions.exercise import Exercise, Stage
+from grading.definitions.definition import Stage
+from grading.definitions.exercise import Exercise
 from tutor.checking.answers import InProcess, Question
 from tutor.checking.building import build
 from tutor.checking.judging import judge
@@ -517,7 +518,7 @@ class Sharing(Replacing):
         first: Any = self.made.setdefault(id(model), made)
         made.embedding = first.embedding
         made.embedding.weight.data.copy_(model.embedding.weight)
-        return made  # type: ignore[no-any-return]
+        return made
 
 
 def without_dropout(model: nn.Module) -> nn.Module:
@@ -537,7 +538,7 @@ def in_buffers(model: Any) -> nn.Module:
     weight = made.embedding.weight.detach()
     del made.embedding.weight
     made.embedding.register_buffer("weight", weight)
-    return made  # type: ignore[no-any-return]
+    return made
 
 
 @pytest.mark.parametrize(
@@ -621,7 +622,7 @@ class Halved(Scale):
 
     def halved(self, x: Tensor) -> Tensor:
         """Returns half of the result."""
-        return self(x) / 2  # type: ignore[no-any-return]
+        return self(x) / 2
 
 
 def test_a_method_with_a_description_is_called_by_itself() -> None:

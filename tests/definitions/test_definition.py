@@ -24,7 +24,7 @@ def test_parts_are_kept_in_their_order() -> None:
     exercise = defined()
 
     @exercise.stage("small", points=0.5, public=[Question((1,))])
-    def _(rng):  # type: ignore[no-untyped-def]
+    def _(rng):
         """Twice what is given."""
         return [Question((rng.randint(2, 9),))]
 
@@ -34,7 +34,7 @@ def test_parts_are_kept_in_their_order() -> None:
         return [Question((rng.randint(200, 900),))]
 
     @exercise.mistake("squared")
-    def _(number):  # type: ignore[no-untyped-def]
+    def _(number):
         """Add the number to itself."""
         return number**2
 
@@ -65,7 +65,7 @@ def test_lines_of_a_paragraph_are_joined() -> None:
     exercise = defined()
 
     @exercise.mistake("tripled")
-    def _(number):  # type: ignore[no-untyped-def]
+    def _(number):
         """Twice means two times,
         not three times.
 
@@ -93,20 +93,20 @@ def test_a_part_without_its_sentence_is_refused() -> None:
     ):
 
         @exercise.stage("small", points=1, public=[])
-        def _(rng):  # type: ignore[no-untyped-def]
+        def _(rng):
             return []
 
     with pytest.raises(ExerciseError, match=r"mistake 'tripled': expected the hint as the docstring of its function\."):
 
         @exercise.mistake("tripled")
-        def _(number):  # type: ignore[no-untyped-def]
+        def _(number):
             return 3 * number
 
 
 @pytest.mark.parametrize("questions", [{}, {"public": [], "seed": 1}])
 def test_public_questions_are_stated_once(questions: dict[str, object]) -> None:
     with pytest.raises(ExerciseError, match=r"stage 'small': expected either public questions or the seed"):
-        defined().stage("small", points=1, **questions)  # type: ignore[call-overload]
+        defined().stage("small", points=1, **questions)  # type: ignore[arg-type]
 
 
 def test_stages_that_a_function_makes_are_added_each_with_a_name_of_its_own() -> None:
@@ -121,18 +121,18 @@ def test_a_traceback_says_in_which_part_an_error_was() -> None:
     definition = Definition()
 
     @definition.stage("small numbers", points=1, public=[])
-    def _(rng):  # type: ignore[no-untyped-def]
+    def _(rng):
         """Look here."""
         return 1 / 0
 
     @definition.mistake("by zero")
-    def _(number):  # type: ignore[no-untyped-def]
+    def _(number):
         """Do not."""
         raise ZeroDivisionError(number)
 
     for part in (definition.stages[0].draw, definition.mistakes[0].answer):
         with pytest.raises(ZeroDivisionError) as problem:
-            part(random.Random(1))  # type: ignore[arg-type]
+            part(random.Random(1))
         assert problem.traceback[-1].name in ("small numbers", "by zero")
 
 

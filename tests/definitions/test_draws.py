@@ -47,8 +47,9 @@ def test_no_definition_waits_without_an_end() -> None:
         if path.name.endswith(".answers.py"):  # what students type may wait
             continue
         for node in ast.walk(ast.parse(path.read_text("utf-8"))):
-            endless = isinstance(node, ast.While) and isinstance(node.test, ast.Constant) and node.test.value
-            assert not endless, f"{path}:{node.lineno}: use `until` of grading/exercises/draws.py"
+            if isinstance(node, ast.While):
+                endless = isinstance(node.test, ast.Constant) and node.test.value
+                assert not endless, f"{path}:{node.lineno}: use `until` of grading/exercises/draws.py"
 
 
 SEARCHED = [

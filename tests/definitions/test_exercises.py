@@ -9,9 +9,10 @@ import pytest
 import torch
 
 from grading import exercises
-from grading.authoring import build, source
+from grading.authoring import source
 from grading.definitions import catalogue, exercise
-from grading.definitions.exercise import ExerciseError
+from grading.definitions.definition import ExerciseError
+from grading.folder.course import ROOT
 from tests.clones import clone, python
 from tutor import checks as check
 
@@ -45,7 +46,7 @@ def test_an_import_of_one_exercise_imports_no_other(repository: Path) -> None:
 
 @pytest.mark.parametrize("notebook", catalogue.notebooks())
 def test_the_order_is_that_of_the_notebook(notebook: str) -> None:
-    cells = source.read(build.ROOT / "solutions" / f"{notebook}.py")
+    cells = source.read(ROOT / "solutions" / f"{notebook}.py")
     asked = [cell.name for cell in cells if cell.kind == "exercise"]
     assert catalogue.names(notebook) == list(exercise.load(notebook)) == asked
 

@@ -15,7 +15,7 @@ import pytest
 
 from grading import exercises
 from grading.definitions import bank, catalogue, exercise, known_mistakes
-from grading.definitions.exercise import ExerciseError
+from grading.definitions.definition import ExerciseError
 
 FACTOR = '''"""Exercise factor of notebook 20."""
 

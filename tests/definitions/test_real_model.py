@@ -14,7 +14,7 @@ from torch import nn
 from grading.authoring import bank
 from helpers import llama
 
-SIZES = {"vocab_size": 320, "d_model": 64, "n_layers": 2, "n_heads": 4}
+SIZES: dict[str, Any] = {"vocab_size": 320, "d_model": 64, "n_layers": 2, "n_heads": 4}
 PARTS = {"forward.hidden": "forward.up", "forward.output": "forward.down"}  # our names -> those of helpers.llama
 
 

@@ -9,7 +9,8 @@ import torch
 from torch import Tensor
 
 from grading.definitions import exercise
-from grading.definitions.exercise import Exercise, Stage
+from grading.definitions.definition import Stage
+from grading.definitions.exercise import Exercise
 from tutor.checking.answers import InProcess, Question, Reply, timed
 from tutor.checking.judging import Examples, judge
 

@@ -4,7 +4,9 @@ import ast
 import http.server
 import importlib.util
 import os
+import platform
 import re
+import shutil
 import socket
 import subprocess
 import sys
@@ -374,8 +376,8 @@ def index() -> Iterator[str]:
 def no_gpu(monkeypatch: pytest.MonkeyPatch) -> None:
     """A Linux without an NVIDIA GPU, and without a proxy."""
     exists = Path.exists
-    monkeypatch.setattr(environment.platform, "system", lambda: "Linux")
-    monkeypatch.setattr(environment.shutil, "which", lambda name: None)
+    monkeypatch.setattr(platform, "system", lambda: "Linux")
+    monkeypatch.setattr(shutil, "which", lambda name: None)
     monkeypatch.setattr(Path, "exists", lambda path: "nvidia" not in str(path) and exists(path))
     monkeypatch.setenv("no_proxy", "127.0.0.1")
 
@@ -415,9 +417,9 @@ def test_other_machines_take_the_plain_build_without_asking(
     machine: str, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
 ) -> None:
     if machine == "Linux with a GPU":
-        monkeypatch.setattr(environment.shutil, "which", lambda name: f"/usr/bin/{name}")
+        monkeypatch.setattr(shutil, "which", lambda name: f"/usr/bin/{name}")
     else:
-        monkeypatch.setattr(environment.platform, "system", lambda: machine)
+        monkeypatch.setattr(platform, "system", lambda: machine)
     monkeypatch.setattr(environment, "CPU_INDEX", "no address")
     assert environment.torch_options() == []
     assert capsys.readouterr().out == ""

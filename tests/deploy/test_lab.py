@@ -4,6 +4,7 @@ import asyncio
 import importlib
 import json
 import os
+import platform
 import re
 import shutil
 import socket
@@ -17,7 +18,10 @@ from types import SimpleNamespace
 
 import pytest
 from ipykernel.ipkernel import IPythonKernel
-from jupyterlab_server.config import ConfigManager, get_page_config
+from jupyter_server.services.config.manager import ConfigManager
+from jupyter_server.services.kernels.kernelmanager import AsyncMappingKernelManager
+from jupyterlab_server.config import get_page_config
+from jupyterlab_server.workspaces_handler import WorkspacesManager
 from tornado.web import HTTPError
 
 from deploy import environment
@@ -47,13 +51,13 @@ def test_jupyterlab_asks_nothing_and_only_a_student_is_spared_the_instructors_pa
 
 
 def test_jupyterlab_starts_with_or_without_a_screen(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(environment.platform, "system", lambda: "Linux")
+    monkeypatch.setattr(platform, "system", lambda: "Linux")
     folder = Path("/c/notebooks")
-    monkeypatch.setattr(environment.os, "geteuid", lambda: 1000)
+    monkeypatch.setattr(os, "geteuid", lambda: 1000)
     plain = environment.lab_options(folder, {"DISPLAY": ":0"})
     assert f"--ServerApp.root_dir={folder}" in plain
     assert not {"--no-browser", "--allow-root"} & set(plain)
-    monkeypatch.setattr(environment.os, "geteuid", lambda: 0)
+    monkeypatch.setattr(os, "geteuid", lambda: 0)
     assert {"--no-browser", "--allow-root"} <= set(environment.lab_options(folder, {}))
 
 
@@ -216,7 +220,7 @@ def test_who_has_a_workspace_keeps_it(is_of_here: bool, tmp_path: Path) -> None:
         "docmanager:recents": {"opened": [{"path": "a.ipynb", "root": str(root if is_of_here else tmp_path)}]}
     }
     layout["layout-restorer:data"]["main"]["current"] = "notebook:mine.ipynb"
-    lab.WorkspacesManager(str(own)).save("default", json.dumps({"data": layout, "metadata": {"id": "default"}}))
+    WorkspacesManager(str(own)).save("default", json.dumps({"data": layout, "metadata": {"id": "default"}}))
     [kept] = own.iterdir()
     before = kept.read_bytes()
     lab.offer_first_layout(root, own, own)
@@ -229,7 +233,7 @@ def test_who_has_a_workspace_keeps_it(is_of_here: bool, tmp_path: Path) -> None:
 
 def test_a_damaged_workspace_costs_nobody_jupyterlab(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setenv("JUPYTERLAB_WORKSPACES_DIR", str(tmp_path))
-    lab.WorkspacesManager(str(tmp_path)).save("default", '{"data": {}, "metadata": {"id": "default"}}')
+    WorkspacesManager(str(tmp_path)).save("default", '{"data": {}, "metadata": {"id": "default"}}')
     [kept] = tmp_path.iterdir()
     kept.write_text("{", "utf-8")
     messages: list = []
@@ -261,7 +265,7 @@ def test_a_new_kernel_takes_the_place_of_the_one_idle_for_longest(monkeypatch: p
     async def stop(self: object, number: str) -> None:
         del running[number]
 
-    monkeypatch.setattr(lab.AsyncMappingKernelManager, "start_kernel", start)
+    monkeypatch.setattr(AsyncMappingKernelManager, "start_kernel", start)
     monkeypatch.setattr(lab.FewKernels, "shutdown_kernel", stop)
     monkeypatch.setattr(lab.FewKernels, "list_kernels", lambda self: list(running.values()))
     any_number, two = lab.FewKernels(), lab.FewKernels(most=2)
@@ -286,7 +290,7 @@ def test_a_hub_ends_idle_kernels_and_limits_their_number_by_choice(repository: P
     assert settings["everyone"]["MappingKernelManager"] == {"cull_idle_timeout": 1800}  # busy and connected ones stay
     assert settings["student"]["FewKernels"] == {"most": 0}
     module, _, name = settings["student"]["ServerApp"]["kernel_manager_class"].rpartition(".")
-    assert issubclass(getattr(importlib.import_module(module), name), lab.AsyncMappingKernelManager)
+    assert issubclass(getattr(importlib.import_module(module), name), AsyncMappingKernelManager)
     page = (repository / "docs" / "hub.md").read_text("utf-8")
     assert "stopped after 30 minutes" in page
     assert '"most": 1' in page

@@ -21,8 +21,8 @@ from grading.autograder.graded_notebook import graded_notebook, load_master
 from grading.autograder.submission import read
 from grading.folder.course import ROOT, Course
 from grading.notebooks.cells import exercise_of, grade_id, settings
+from tests.classroom.delivered import make_zip, write_roster
 from tests.classroom.submissions import ASSIGNMENT, perfect
-from tests.classroom.test_collect import make_zip, write_roster
 from tutor.checking.verdict import Verdict
 
 pytestmark = pytest.mark.all
@@ -152,7 +152,8 @@ def done(tmp_path_factory: pytest.TempPathFactory) -> Done:
     broken, text = folder / f"{ASSIGNMENT}.ipynb", nbformat.writes(perfect())
     broken.write_text(text[: 2 * len(text) // 3], encoding="utf-8")
     ran = python(WAY, str(course.root), str(delivery), str(broken), ASSIGNMENT)
-    return Done(course, *json.loads(ran.stdout.splitlines()[-1]), ran.stderr)
+    statuses, failed = json.loads(ran.stdout.splitlines()[-1])
+    return Done(course, statuses, failed, ran.stderr)
 
 
 def test_only_what_runs_students_code_cannot_be_imported(done: Done) -> None:

@@ -41,7 +41,7 @@ def run_notebook(source: Path, *, everywhere: bool = False, rows: int | None = N
 
     def load_few(name: str, drop_copies: bool = False) -> corpora.Corpus:
         corpus = load(name, drop_copies)
-        parts = {part: replace(split, rows=split.rows.head(rows)) for part, split in corpus.parts.items()}
+        parts = {part: replace(split, rows=split.rows[:rows]) for part, split in corpus.parts.items()}
         return replace(corpus, parts=parts)
 
     variables: dict[str, Any] = {"__name__": "__main__", "display": print}

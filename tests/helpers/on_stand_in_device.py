@@ -57,7 +57,7 @@ def in_float32(monkeypatch: pytest.MonkeyPatch) -> None:
 
 TOKENS = torch.tensor([[1, 5, 6, 7], [1, 8, 0, 0]])  # (b, n), padded with 0
 LENGTHS = torch.tensor([4, 2])
-SMALL = {"d_model": 8, "n_layers": 2, "n_heads": 2, "dropout": 0.0}
+SMALL: dict[str, Any] = {"d_model": 8, "n_layers": 2, "n_heads": 2, "dropout": 0.0}
 
 
 # The device itself: it refuses what a GPU refuses, and its numbers are those of the processor.
@@ -215,7 +215,7 @@ PADDINGS: dict[str, Callable[[torch.device], Tensor | None]] = {
 @pytest.mark.parametrize("padding", PADDINGS)
 def test_models_compute_the_same(positions: Positions, causal: bool, padding: str) -> None:
     def base() -> TransformerBase:
-        return TransformerBase(12, positions=positions, causal=causal, max_len=16, **SMALL)  # type: ignore[arg-type]
+        return TransformerBase(12, positions=positions, causal=causal, max_len=16, **SMALL)
 
     def run(model: Any, device: torch.device) -> Tensor:
         logits: Tensor = model(TOKENS.to(device), PADDINGS[padding](device))

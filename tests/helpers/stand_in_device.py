@@ -36,7 +36,7 @@ class StandInTensor(Tensor):
 
     kept: Tensor
 
-    __torch_function__ = torch._C._disabled_torch_function_impl
+    __torch_function__ = torch._C._disabled_torch_function_impl  # type: ignore[assignment]
 
     @staticmethod
     def __new__(cls, kept: Tensor) -> StandInTensor:
@@ -53,7 +53,7 @@ class StandInTensor(Tensor):
         return made
 
     @classmethod
-    def __torch_dispatch__(cls, operation: Any, types: Any, args: Any = (), kwargs: Any = None) -> Any:
+    def __torch_dispatch__(cls, operation: Any, types: Any, args: Any = (), kwargs: Any = None) -> Any:  # type: ignore[override]
         """Computes an operation of which at least one argument is on the stand-in device."""
         return compute(operation, args, kwargs or {})
 
@@ -61,7 +61,7 @@ class StandInTensor(Tensor):
         """Returns the numbers as lists; PyTorch's own method knows no tensors of a Python class."""
         return self.kept.tolist()
 
-    def __repr__(self) -> str:
+    def __repr__(self) -> str:  # type: ignore[override]
         """Writes the tensor as one on a GPU is written."""
         return f"{repr(self.kept)[:-1]}, device='{self.device}'{', requires_grad=True' * self.requires_grad})"
 

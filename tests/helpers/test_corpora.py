@@ -398,7 +398,7 @@ def test_only_the_judging_words_tell():
 
     many = neutral(labelled("test") + labelled("train"))
     assert abs(bayes(many[::2], many[1::2]) - 0.5) < 0.07
-    lengths = {0: [], 1: []}
+    lengths: dict[int, list[int]] = {0: [], 1: []}
     for tokens, label in labelled("test") + labelled("train"):
         lengths[label].append(len(tokens))
     means = [sum(found) / len(found) for found in lengths.values()]

@@ -1,5 +1,6 @@
 """The device: which one is chosen and why, seeds, mixed precision, threads."""
 
+import os
 import random
 from collections.abc import Callable
 
@@ -104,7 +105,7 @@ def test_an_nvidia_gpu_is_chosen_explained_and_seeded() -> None:
 
 def test_threads_follow_the_argument_then_the_cores_that_may_be_used(monkeypatch: pytest.MonkeyPatch) -> None:
     before = torch.get_num_threads()
-    monkeypatch.setattr(device.os, "sched_getaffinity", lambda process: range(4), raising=False)
+    monkeypatch.setattr(os, "sched_getaffinity", lambda process: range(4), raising=False)
     try:
         assert device.set_threads(2) == torch.get_num_threads() == 2
         monkeypatch.setenv("CPU_LIMIT", "1.0")  # as JupyterHub says it

@@ -164,7 +164,7 @@ def test_what_is_not_given_follows_from_what_is() -> None:
 )
 def test_heads_that_cannot_share_are_refused(options: dict[str, int], sentence: str) -> None:
     with pytest.raises(ValueError, match=sentence):
-        Llama(**{"vocab_size": VOCAB, "d_model": WIDTH, "n_layers": 1, "n_heads": HEADS, **options})
+        Llama(**{"vocab_size": VOCAB, "d_model": WIDTH, "n_layers": 1, "n_heads": HEADS, **options})  # type: ignore[arg-type]
 
 
 def test_too_many_tokens_and_padding_in_front_are_refused() -> None:

@@ -1,5 +1,7 @@
 """Our models compute what torch's own layers compute, and count as the notebooks say."""
 
+from typing import Any, TypeVar
+
 import pytest
 import torch
 from torch import Tensor, nn
@@ -10,7 +12,6 @@ from helpers.models import (
     Context,
     EncoderDecoder,
     LanguageModel,
-    Layer,
     MaskedLanguageModel,
     TransformerBase,
     as_mask,
@@ -20,6 +21,7 @@ from helpers.models import (
 )
 
 KINDS = ("none", "sinusoidal", "learned", "alibi", "rotary")
+Model = TypeVar("Model", bound=nn.Module)
 VOCAB, WIDTH, LAYERS, HEADS = 23, 12, 3, 2
 
 
@@ -47,11 +49,11 @@ def copy_attention(theirs: nn.MultiheadAttention, ours: Attention) -> None:
     theirs.out_proj.load_state_dict(ours.output.state_dict())
 
 
-def copy_layer(theirs: nn.Module, ours: Layer) -> None:
+def copy_layer(theirs: nn.TransformerEncoderLayer | nn.TransformerDecoderLayer, ours: Any) -> None:
     copy_attention(theirs.self_attn, ours.attention)
     norms = [ours.attention_norm, ours.feed_forward_norm]
     if ours.cross:
-        copy_attention(theirs.multihead_attn, ours.cross_attention)
+        copy_attention(theirs.multihead_attn, ours.cross_attention)  # type: ignore[arg-type]
         norms.insert(1, ours.cross_attention_norm)
     for number, norm in enumerate(norms, start=1):
         getattr(theirs, f"norm{number}").load_state_dict(norm.state_dict())
@@ -59,10 +61,10 @@ def copy_layer(theirs: nn.Module, ours: Layer) -> None:
     theirs.linear2.load_state_dict(ours.feed_forward.output.state_dict())
 
 
-def torch_stack(base: TransformerBase, norm_first: bool) -> nn.Module:
+def torch_stack(base: TransformerBase, norm_first: bool) -> Any:
     """torch's encoder or decoder with the weights of `base`."""
     cross = base.layers[0].cross
-    one = nn.TransformerDecoderLayer if cross else nn.TransformerEncoderLayer
+    one: Any = nn.TransformerDecoderLayer if cross else nn.TransformerEncoderLayer
     layer = one(WIDTH, HEADS, WIDTH, dropout=0.0, batch_first=True, norm_first=norm_first)
     last = nn.LayerNorm(WIDTH) if norm_first else None
     stack = (
@@ -77,7 +79,7 @@ def torch_stack(base: TransformerBase, norm_first: bool) -> nn.Module:
     return stack
 
 
-def stirred(model: nn.Module) -> nn.Module:
+def stirred(model: Model) -> Model:
     """Biases and norms away from 0 and 1, so that a forgotten one shows."""
     for parameter in model.parameters():
         parameter.data += 0.1 * torch.randn_like(parameter)
@@ -119,7 +121,8 @@ def test_encoder_equals_torch(causal: bool, padding: str, norm_first: bool, trai
     if not expected[real].isfinite().all():
         pytest.fail("torch gave no number where ours does")
     (expected[real] * direction).sum().backward()
-    for theirs_layer, layer in zip(theirs.layers, base.layers, strict=True):
+    layers: Any = base.layers
+    for theirs_layer, layer in zip(theirs.layers, layers, strict=True):
         weights = (layer.attention.query, layer.attention.key, layer.attention.value)
         gradient = torch.cat([part.weight.grad for part in weights])
         torch.testing.assert_close(gradient, theirs_layer.self_attn.in_proj_weight.grad)
@@ -191,7 +194,8 @@ def test_activations_are_torchs_own() -> None:
         "gelu": x * (1 + torch.erf(x / 2**0.5)) / 2,
         "gelu_tanh": x * (1 + torch.tanh((2 / torch.pi) ** 0.5 * (x + 0.044715 * x**3))) / 2,
     }.items():
-        for layer in make_base(activation=name).layers:
+        layers: Any = make_base(activation=name).layers
+        for layer in layers:
             torch.testing.assert_close(layer.feed_forward.activation(x), expected)
     assert isinstance(make_base().layers[0].feed_forward.activation, nn.ReLU)
 
@@ -359,6 +363,7 @@ def test_a_norm_after_the_embedding_is_that_of_the_sum_and_there_only_when_asked
     base.layers[0].register_forward_pre_hook(lambda _, given: seen.append(given[0]))
     tokens = some_tokens()
     base(tokens)
+    assert base.position is not None
     total = base.embedding(tokens) * WIDTH**0.5 + base.position[:7]
     assert torch.equal(seen[0], base.embedding_norm(total))
 

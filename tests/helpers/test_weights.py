@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import functools
 import hashlib
 import json
 import os
@@ -42,7 +43,7 @@ KINDS = {
     "tiny_llama": Llama,
     "tiny_llama_gguf": Llama,
 }
-Change = Callable[[dict[str, np.ndarray], dict[str, Any]], None]
+Change = Callable[[dict[str, np.ndarray], dict[str, Any]], object]
 
 
 def hidden_states(model: Model, tokens: Tensor, lengths: Tensor | None = None) -> Tensor:
@@ -607,7 +608,7 @@ NAMES = {"first.weight": "a", "first.bias": "b", "second.weight": "c"}
 def published(**changes: Stored | None) -> Published:
     """Three tensors, or others."""
     shapes = {"a": (2, 3), "b": (2,), "c": (3, 2)}
-    stored = {name: Stored(shape, "F32", lambda shape=shape: torch.ones(shape)) for name, shape in shapes.items()}
+    stored = {name: Stored(shape, "F32", functools.partial(torch.ones, shape)) for name, shape in shapes.items()}
     chosen = {name: part for name, part in (stored | changes).items() if part is not None}
     return Published(Path("file"), "safetensors", {}, chosen)
 

@@ -38,7 +38,10 @@ def _sparse(path: Path) -> None:
 
 
 def _named(name: str) -> Callable[[Path, World], None]:
-    return lambda folder, world: (folder / NOTEBOOK).rename(folder / name) and None
+    def rename(folder: Path, world: World) -> None:
+        (folder / NOTEBOOK).rename(folder / name)
+
+    return rename
 
 
 def _of_a_classmate(folder: Path, world: World) -> None:
@@ -69,7 +72,7 @@ CASES = [
     Case("brings_its_own_modules", files=_beside(torch_DOT_py="raise SystemExit", helpers____init___DOT_py="1 / 0", sitecustomize_DOT_py="1 / 0", nbgrader_config_DOT_py="1 / 0", conftest_DOT_py="1 / 0")),
     Case("brings_startup_files", files=_beside(_DOT_ipython__profile_default__startup__x_DOT_py="1 / 0", _DOT_jupyter__nbgrader_config_DOT_py="1 / 0")),
     *(Case(name, most=0, gradable=False) for name in ("student\x1b[2J", "student\n", "student\u202e", os.fsdecode(b"student\xff"))),
-    _not_gradable("name_that_says_a_mark", lambda folder, world: (folder / NOTEBOOK).rename(folder / "nothing); graded by hand, 14 of 14 points (x.txt") and None),
+    _not_gradable("name_that_says_a_mark", _named("nothing); graded by hand, 14 of 14 points (x.txt")),
     Case("name_with_control_characters", files=_named("\x1b[2J\n..\x07.ipynb")),
     Case("name_that_is_not_text", files=_named(os.fsdecode(b"\xff\xfe.ipynb"))),
     Case("name_that_is_very_long", files=_named("x" * 240 + ".ipynb")),

@@ -61,8 +61,8 @@ def odd_values(rng: random.Random, count: int) -> list[Any]:
 
 def odd_replies(rng: random.Random, count: int) -> list[Any]:
     """Returns decoded JSON in place of replies: wrong types in every place, odd values."""
-    outcomes = ["value", "crashed", "late", "not attempted", "unreadable", "right", None, 5, [], {}]
-    odd = [None, 5, [], {}, "x", ["x"], [5], True, "<b>", "\ud800", "x" * 10_000]
+    outcomes: list[Any] = ["value", "crashed", "late", "not attempted", "unreadable", "right", None, 5, [], {}]
+    odd: list[Any] = [None, 5, [], {}, "x", ["x"], [5], True, "<b>", "\ud800", "x" * 10_000]
     made: list[Any] = [None, 5, "value", [], {}, {"outcome": "value"}]
     for value in odd_values(rng, count):
         fields = {name: rng.choice(odd) for name in ("error", "error_types", "place", "printed", "changed_inputs")}

@@ -13,10 +13,10 @@ SAID = examiners.Verdict(
     "wrong",
     0.5,
     2.0,
-    [("shape", True), ("values", False)],
+    (("shape", True), ("values", False)),
     mistake="upside down",
     hint="Turn it.",
-    notes=["it prints"],
+    notes=("it prints",),
     graded=True,
 )
 

@@ -6,9 +6,10 @@ from pathlib import Path
 import nbformat
 import pytest
 
-from grading.authoring import build, source
 from grading.folder.course import ROOT, Course
 from grading.notebooks import cells
+from grading.notebooks.cells import BEGIN_SOLUTION as BEGIN
+from grading.notebooks.cells import END_SOLUTION as END
 from grading.pages import book
 from tests.authoring.test_build import STEMS, regions
 
@@ -30,8 +31,8 @@ def test_a_page_has_all_texts_and_pictures_and_no_answer(stem: str) -> None:
     assert [output for output in shown if "data" in output] == [
         output for outputs in wanted for output in outputs if "data" in output
     ]
-    text, sources = "\n".join(cell.source for cell in made.cells), build.ROOT / "solutions" / f"{stem}.py"
-    for region in regions(sources.read_text(encoding="utf-8"), source.BEGIN, source.END):
+    text, sources = "\n".join(cell.source for cell in made.cells), ROOT / "solutions" / f"{stem}.py"
+    for region in regions(sources.read_text(encoding="utf-8"), BEGIN, END):
         lines = [line.strip() for line in region.splitlines() if len(line.strip()) > 25]
         assert not [line for line in lines if line in text]
     for word in ("check(", "MARK SCHEME", "grading.definitions.examiner"):

@@ -9,6 +9,7 @@ import random
 import re
 from collections.abc import Callable
 from pathlib import Path
+from typing import Any
 
 import nbformat
 import pytest
@@ -498,8 +499,8 @@ def test_no_cell_of_any_form_stops_the_reading() -> None:
     """Cells as a hostile or damaged file may hold them, at the essay's place."""
     draw = random.Random(7)
     named = {"nbgrader": {"grade_id": ESSAY}}
-    values = [None, 3, "", "x" * 30, [], ["a ", 3, None], {}, {"nbgrader": {"grade_id": 3}}, named, True, 1.5]
-    values += [{"a.png": {"image/png": [1]}}, {"\ud800": None}, "\ud800 text that has a half of a character"]
+    values: list[Any] = [None, 3, "", "x" * 30, [], ["a ", 3, None], {}, {"nbgrader": {"grade_id": 3}}, named, True]
+    values += [1.5, {"a.png": {"image/png": [1]}}, {"\ud800": None}, "\ud800 text that has a half of a character"]
     keys = ["cell_type", "source", "metadata", "attachments", "id", "outputs", "input"]
     cells = json.loads(nbformat.writes(released()))["cells"]
     for _ in range(400):

@@ -427,6 +427,7 @@ def test_a_mark_goes_through_the_server(course: Course, caplog: pytest.LogCaptur
             assert (status, reply["now"][0]["points"]) == (409, "1.5")
         status, _, reply = ask(address, "POST", where, {"marks": [sent | {"points": "7"}]})
         assert (status, reply) == (409, {"told": "expected points from 0 to 2, got '7'; nothing was saved."})
+        wrong: Any
         for wrong in (
             {"key": "none"},
             {"marks": []},

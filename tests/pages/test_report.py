@@ -141,7 +141,7 @@ def marked(name: str, *, check: bool, source: str = "", outputs: Sequence[Notebo
 def judgement(name: str, earned: float, mistake: str = "") -> NotebookNode:
     """Returns an output in which the examiner has judged."""
     outcome = "right" if earned == 2 else "wrong"
-    verdict = examiners.Verdict(name, outcome, earned, 2.0, [], mistake=mistake, hint="hint", graded=True)
+    verdict = examiners.Verdict(name, outcome, earned, 2.0, (), mistake=mistake, hint="hint", graded=True)
     output: NotebookNode = nbformat.v4.new_output("display_data", {examiners.MIME: verdict.as_data()})
     return output
 

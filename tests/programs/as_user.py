@@ -26,8 +26,8 @@ hidden = {place: Path(folder, f"aside-{number}") for number, place in enumerate(
 for place, aside in hidden.items():
     aside.mkdir()
     call("mount", bytes(place), bytes(aside), None, 4096 | 16384, None)
-for place in closed - {None}:
-    call("mount", b"tmpfs", bytes(place), b"tmpfs", 0, b"mode=755,size=1m")
+for top in filter(None, closed):
+    call("mount", b"tmpfs", bytes(top), b"tmpfs", 0, b"mode=755,size=1m")
 for place, aside in hidden.items():
     if closed & {place, *place.parents}:
         place.mkdir(parents=True, exist_ok=True)

@@ -34,7 +34,7 @@ def test_nothing_of_the_project_is_seen(tmp_path: Path, repository: Path) -> Non
     canary.write_text("canary")
     for path in (canary, repository / "solutions", repository / "grading", repository / "tests", Path("/etc/passwd")):
         assert path.exists()
-        assert inside(lambda path=path: path.exists()) == ("False", 0)
+        assert inside(path.exists) == ("False", 0)
 
 
 def test_nothing_can_be_written_but_its_own_folder(repository: Path) -> None:

@@ -10,6 +10,7 @@ import stat
 import subprocess
 import sys
 import time
+import tokenize
 from collections import Counter
 from collections.abc import Callable, Iterator
 from pathlib import Path
@@ -494,7 +495,7 @@ def test_an_example_of_ten_megabytes_costs_as_little_as_a_short_one(line: str, m
     from grading.pages import anonymise as module
 
     read: list[int] = []
-    generate = module.tokenize.generate_tokens
+    generate = tokenize.generate_tokens
 
     def counting(readline: Callable[[], str]) -> Any:
         def one() -> str:
@@ -504,7 +505,7 @@ def test_an_example_of_ten_megabytes_costs_as_little_as_a_short_one(line: str, m
 
         return generate(one)
 
-    monkeypatch.setattr(module.tokenize, "generate_tokens", counting)
+    monkeypatch.setattr(tokenize, "generate_tokens", counting)
     shown = anonymise(line * (10_000_000 // len(line)), ["eve"])
     assert sum(read) <= module.MAX_SIGNS
     assert len(shown.splitlines()) <= EXAMPLE_LINES + 1

@@ -7,7 +7,8 @@ from typing import Any
 import torch
 from torch import Tensor, nn
 
-from grading.definitions.exercise import Exercise, Stage
+from grading.definitions.definition import Stage
+from grading.definitions.exercise import Exercise
 from helpers.models import Classifier
 from tutor.checking import plain
 from tutor.checking.answers import InProcess, Question

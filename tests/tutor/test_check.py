@@ -1,7 +1,7 @@
 """`check()` itself: how it finds its exercise, and what it does under nbgrader."""
 
 import os
-from collections.abc import Callable, Iterator
+from collections.abc import Callable
 from dataclasses import replace
 from typing import Any
 
@@ -19,7 +19,7 @@ from tutor.notebooks import notebooks
 
 
 @pytest.fixture
-def mode(monkeypatch: pytest.MonkeyPatch) -> Iterator[Callable[[str], None]]:
+def mode(monkeypatch: pytest.MonkeyPatch) -> Callable[[str], None]:
     monkeypatch.delenv("NBGRADER_EXECUTION", raising=False)
     return lambda value: monkeypatch.setenv("NBGRADER_EXECUTION", value)
 

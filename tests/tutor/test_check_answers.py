@@ -17,7 +17,8 @@ import sympy
 import torch
 from torch import Tensor, nn
 
-from grading.definitions.exercise import Exercise, Stage
+from grading.definitions.definition import Stage
+from grading.definitions.exercise import Exercise
 from helpers.batches import IGNORE, Batch
 from helpers.vocabulary import Vocabulary
 from tests.tutor.checking import LANGUAGE_MODEL, asked, classifier_of, right_mask, verdict
@@ -248,10 +249,10 @@ def test_check_leaves_random_state_and_settings_as_they_were() -> None:
         torch.set_default_dtype(torch.float64)
         return right_mask(size)
 
-    before = random.getstate(), np.random.get_state()[1].tolist(), torch.get_rng_state()
+    before = random.getstate(), np.random.get_state()[1].tolist(), torch.get_rng_state()  # type: ignore[index]
     verdict(meddling)
     assert random.getstate() == before[0]
-    assert np.random.get_state()[1].tolist() == before[1]
+    assert np.random.get_state()[1].tolist() == before[1]  # type: ignore[index]
     assert torch.equal(torch.get_rng_state(), before[2])
     assert torch.is_grad_enabled()
     assert torch.get_default_dtype() == torch.float32

@@ -14,7 +14,8 @@ import torch
 from torch import Tensor, nn
 
 from grading.authoring.examples import encode
-from grading.definitions.exercise import Exercise, ExerciseError, Mistake, Stage
+from grading.definitions.definition import ExerciseError, Mistake, Stage
+from grading.definitions.exercise import Exercise
 from tests.tutor.checking import LANGUAGE_MODEL, number_exercise, right_mask, verdict
 from tutor import checks
 from tutor.checking.answers import STUB, InProcess, Question

@@ -13,7 +13,8 @@ import torch
 from torch import Tensor
 
 from grading.authoring.examples import encode
-from grading.definitions.exercise import Exercise, Mistake, Stage
+from grading.definitions.definition import Mistake, Stage
+from grading.definitions.exercise import Exercise
 from tests.tutor.checking import LANGUAGE_MODEL, classifier_of, number_exercise
 from tutor import checks
 from tutor.checking import plain

@@ -13,7 +13,8 @@ import pytest
 import torch
 from torch import Tensor, nn
 
-from grading.definitions.exercise import Exercise, Mistake, Stage
+from grading.definitions.definition import Mistake, Stage
+from grading.definitions.exercise import Exercise
 from helpers import models
 from helpers.models import Classifier
 from tests.tutor.checking import LANGUAGE_MODEL, TOKENS, asked, classifier_of
@@ -369,7 +370,7 @@ class Table(nn.Module):
 )
 def test_the_first_numbers_of_a_module_are_reported(way: str, unusual: dict[str, Any]) -> None:
     found = InProcess(Table).ask(Question(build={"way": way}, probe="first numbers")).value
-    usual = {"mean": 0.0, "standard deviation": 1.0, "share within one standard deviation": 0.7}
+    usual: dict[str, Any] = {"mean": 0.0, "standard deviation": 1.0, "share within one standard deviation": 0.7}
     usual |= {"rows": "different", "of two new modules": "other numbers"}
     assert found == {f"weight: {name}": value for name, value in (usual | unusual).items()}
 
@@ -399,7 +400,7 @@ class Thin(nn.Module):
         self.down = nn.Parameter(torch.randn(3, 3, generator=generator))
 
     def forward(self, x: Tensor) -> Tensor:
-        return self.layer(x) + x @ self.down @ self.up  # type: ignore[no-any-return]
+        return self.layer(x) + x @ self.down @ self.up
 
 
 @pytest.mark.parametrize(("seed", "result"), [(0, "begin with different numbers"), (1, "begin with the same numbers")])

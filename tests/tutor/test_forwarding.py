@@ -8,7 +8,8 @@ from typing import Any
 import pytest
 import torch
 
-from grading.definitions.exercise import Exercise, Stage
+from grading.definitions.definition import Stage
+from grading.definitions.exercise import Exercise
 from tests.tutor.test_parts_used import USING, made
 from tutor.checking import forwarding
 from tutor.checking.answers import InProcess, Question, Reply

@@ -7,7 +7,8 @@ from typing import Any
 import pytest
 
 from grading.definitions import catalogue, exercise
-from grading.definitions.exercise import Exercise, Stage
+from grading.definitions.definition import Stage
+from grading.definitions.exercise import Exercise
 from tutor.checking import globals_used
 from tutor.checking.answers import InProcess, Question
 from tutor.checking.globals_used import parts_used

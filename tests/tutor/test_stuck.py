@@ -21,6 +21,7 @@ from traitlets.config import Config
 from grading.authoring import build, source
 from grading.authoring.kernels import Manager
 from grading.classroom import demo
+from grading.folder.course import ROOT
 from tutor import kernel, output
 from tutor.checking import clock
 
@@ -178,7 +179,7 @@ def test_nothing_looks_on_in_the_shell_of_a_sandbox(monkeypatch: pytest.MonkeyPa
 
 def test_run_all_of_a_half_done_notebook_has_no_error(tmp_path: Path) -> None:
     stem = "01_causal_mask"
-    path = build.ROOT / "solutions" / f"{stem}.py"
+    path = ROOT / "solutions" / f"{stem}.py"
     notebook = build.release(build.solution_notebook(path, source.read(path)))
     notebook = demo.fill(notebook, {"causal_mask": RIGHT})
     execute(notebook, tmp_path)

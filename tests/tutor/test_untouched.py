@@ -24,11 +24,11 @@ def untouched() -> Iterator[Untouched]:
 
 
 def denies_changes() -> None:
-    model_probes.changes = lambda before, after: []  # type: ignore[assignment]
+    model_probes.changes = lambda before, after: []
 
 
 def denies_states() -> None:
-    model_probes.state_of = lambda value: {}  # type: ignore[assignment]
+    model_probes.state_of = lambda value: {}
 
 
 def denies_by_code() -> None:
@@ -40,12 +40,12 @@ def empties_the_table() -> None:
 
 
 def denies_by_method() -> None:
-    InProcess._changed = lambda *inputs: ("", "")  # type: ignore[method-assign,assignment,return-value]
+    InProcess._changed = lambda *inputs: ("", "")  # type: ignore[method-assign]
 
 
 def denies_in_a_tensor() -> None:
     torch.Tensor.data_ptr = lambda self: 0  # type: ignore[method-assign]
-    plain.raw = lambda tensor: b""  # type: ignore[assignment]
+    plain.raw = lambda tensor: b""
 
 
 def denies_behind_a_deletion() -> None:
@@ -112,13 +112,13 @@ def test_seeded_random_numbers_and_a_mode_cannot_be_denied(untouched: Untouched)
     def seeded(x: Tensor) -> Tensor:
         torch.manual_seed(1)
         states = iter(range(9))
-        several_notebooks._random_states = lambda: {"torch": next(states), "random": 0, "numpy": 0}  # type: ignore[assignment]
+        several_notebooks._random_states = lambda: {"torch": next(states), "random": 0, "numpy": 0}
         return x
 
     def in_evaluation(model: nn.Module) -> int:
         model.eval()
-        several_notebooks._mode = lambda call: "training mode"  # type: ignore[assignment]
-        several_notebooks.first_model = lambda inputs: nn.Linear(1, 1)  # type: ignore[assignment]
+        several_notebooks._mode = lambda call: "training mode"
+        several_notebooks.first_model = lambda inputs: nn.Linear(1, 1)  # type: ignore[attr-defined]
         return 1
 
     asked = InProcess(seeded, "cpu", alone=True, restore=untouched.restore)
@@ -132,12 +132,12 @@ def test_seeded_random_numbers_and_a_mode_cannot_be_denied(untouched: Untouched)
 
 
 def test_what_an_answer_adds_stays(untouched: Untouched) -> None:
-    nn.Module.count = lambda self: 3  # type: ignore[assignment]
+    nn.Module.count = lambda self: 3  # type: ignore[attr-defined]
     try:
         untouched.restore()
         assert nn.Linear(1, 1).count() == 3  # type: ignore[operator]
     finally:
-        del nn.Module.count
+        del nn.Module.count  # type: ignore[attr-defined]
 
 
 @pytest.mark.parametrize("owner", [torch.Tensor, nn.Linear, torch, builtins, model_probes], ids=str)
@@ -147,7 +147,7 @@ def test_nothing_that_hides_a_part_stays(owner: Any, untouched: Untouched) -> No
     setattr(owner, names[owner], lambda *inputs: 0)
     untouched.restore()
     if owner is nn.Linear:  # no part of what looks at a model
-        owner.forward = before
+        owner.forward = before  # type: ignore[method-assign,assignment]
     assert getattr(owner, names[owner], None) is before
     assert (names[owner] in vars(owner)) is is_own
 

@@ -29,13 +29,13 @@ PUBLIC = [Question((2, 5, 8)), Question((1, 3, 4)), Question((7, 4, 2)), Questio
 
 
 @exercise.stage("three whole numbers: b, n and d", points=0.5, public=PUBLIC, measure="any order")
-def _(rng):
+def _(rng: random.Random) -> list[Question]:
     """Return one tuple of the three numbers that the function is given: return (first, second, third)."""
     return _draw(rng)
 
 
 @exercise.stage("batch first, then tokens, then width", points=0.5, public=PUBLIC, decisive=True)
-def _(rng):
+def _(rng: random.Random) -> list[Question]:
     """The batch comes first, then the tokens of a sentence, then the numbers of a token."""
     return _draw(rng)
 
@@ -43,6 +43,6 @@ def _(rng):
 @exercise.corners(
     "batch first, then tokens, then width", b=(1, range(1001, 1010)), n=(1, range(65, 70)), d=(1, range(4097, 4100))
 )
-def _(rng, b, n, d):
+def _(rng: random.Random, b: int, n: int, d: int) -> Question | None:
     """Asks for one large number at a time: a batch may be made to look at its shape."""
     return Question((b, n, d)) if b * n * d < 10_000 else None

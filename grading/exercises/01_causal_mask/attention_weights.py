@@ -72,7 +72,7 @@ def _draw_any_mask(*leading: int) -> Draw:
 @exercise.stage(
     "the shape of the scores", points=0.25, public=[_masked(4, 4, seed=1), _masked(1, 1, 3, 3, seed=6)], view="shape"
 )
-def _(rng):
+def _(rng: random.Random) -> list[Question]:
     """One weight for each score: the result has the shape of `scores`, also where an axis is 1."""
     return both(_draw_masked(), _draw_masked(1, 1))(rng)
 
@@ -80,13 +80,13 @@ def _(rng):
 @exercise.stage(
     "each row sums to 1", points=0.25, public=[_masked(4, 4, seed=1), _any_mask(5, 5, seed=7)], view="row sums"
 )
-def _(rng):
+def _(rng: random.Random) -> list[Question]:
     """A row holds the weights of one query over all keys: the softmax runs along the last axis, after masking."""
     return both(_draw_masked(), _draw_any_mask())(rng)
 
 
 @exercise.stage("the first row", points=0.5, public=[_masked(4, 4, seed=2), _any_mask(4, 4, seed=8)], view="first row")
-def _(rng):
+def _(rng: random.Random) -> list[Question]:
     """Use the mask that you are given, which may be another than the causal one: token 0 shares its weight among all
     that this mask leaves open. Under the causal mask that is token 0 alone, and its row 1, 0, 0, ...
     """
@@ -106,7 +106,7 @@ def _large_future(size: int, seed: int) -> Question:
     public=[_masked(3, 3, seed=3), _masked(5, 5, seed=4), _any_mask(4, 4, seed=9), _by_hand(), _large_future(4, 15)],
     decisive=True,
 )
-def _(rng):
+def _(rng: random.Random) -> list[Question]:
     """Add the mask that you are given to the scores, then take the softmax of each row: what is blocked takes no part
     in it, however large its score.
     """
@@ -118,7 +118,7 @@ def _(rng):
     points=0.5,
     public=[_masked(2, 2, 3, 3, seed=5), _any_mask(2, 1, 2, 3, 3, seed=10)],
 )
-def _(rng):
+def _(rng: random.Random) -> list[Question]:
     """Count axes from the end: -1 is the last one whatever stands before it."""
     return both(_draw_masked(2, 3), _draw_any_mask(4), _draw_any_mask(2, 1, 3))(rng)
 
@@ -160,7 +160,7 @@ def _equal_scores(seed: int) -> Question:
     public=[_large_scores(seed=11), _large_scores(2, seed=12), _vast_scores(13), _equal_scores(14)],
     tolerance=2e-3,
 )
-def _(rng):
+def _(rng: random.Random) -> list[Question]:
     """exp(100) is too large for a floating point number, and exp(-200) is 0. `torch.softmax` takes off the largest
     score of each row first, the largest one that the mask leaves. A blocked score must be -inf, not a large number, and
     no score may be cut off.
@@ -174,7 +174,7 @@ def _(rng):
 
 
 @exercise.corners("every row", size=(1, 2, range(33, 36), range(65, 68)), mask=("none", "causal"))
-def _(rng, size, mask):
+def _(rng: random.Random, size: int, mask: str) -> Question:
     scores = torch.randn(size, size, generator=torch.Generator().manual_seed(seed_from(rng))).mul(4).round().div(2)
     return Question((scores, torch.zeros(size, size) if mask == "none" else causal_mask(size)))
 
@@ -185,7 +185,7 @@ def _(rng, size, mask):
     apart=(0.0, 0.25, 120.0),
     size=(1, range(33, 36)),
 )
-def _(rng, level, apart, size):
+def _(rng: random.Random, level: float, apart: float, size: int) -> Question:
     """Asks about rows that lie far below 0 or above, whose scores are all alike, or far from each other."""
     steps = torch.randint(5, (size, size), generator=torch.Generator().manual_seed(seed_from(rng)))
     return Question((level + apart * steps / 4, causal_mask(size)))

@@ -40,13 +40,13 @@ def _draw_sizes(rng: random.Random) -> list[Question]:
 @exercise.stage(
     "a floating point tensor of shape (size, size)", points=0.25, public=[Question((4,)), Question((9,))], view="shape"
 )
-def _(rng):
+def _(rng: random.Random) -> list[Question]:
     """The mask has one row and one column for each token, and holds floating point numbers."""
     return _draw_sizes(rng)
 
 
 @exercise.stage("one token alone", points=0.25, public=[Question((1,))])
-def _(rng):
+def _(rng: random.Random) -> list[Question]:
     """With size 1 the only token looks at itself: what must be added to its score?"""
     return [Question((1,))]
 
@@ -54,13 +54,13 @@ def _(rng):
 @exercise.stage(
     "the first row: token 0 sees only itself", points=0.5, public=[Question((5,)), Question((9,))], view="first row"
 )
-def _(rng):
+def _(rng: random.Random) -> list[Question]:
     """Print the first row: token 0 may look at token 0 and at nothing after it."""
     return _draw_sizes(rng)
 
 
 @exercise.stage("every row", points=1.5, public=[Question((3,)), Question((5,)), Question((8,))], decisive=True)
-def _(rng):
+def _(rng: random.Random) -> list[Question]:
     """Row i is the token that looks, column j the token looked at: allowed (0) where j <= i."""
     return _draw_sizes(rng)
 
@@ -79,16 +79,16 @@ def _large(size: int, seed: int) -> Question:
 
 
 @exercise.stage("a long text", points=0.5, public=[_large(515, 1)], measure="at places")
-def _(rng):
+def _(rng: random.Random) -> list[Question]:
     """The rule is the same for any size: do not cut the mask from a table, and do not count in small numbers."""
     return [_large(rng.randint(130, 260), seed_from(rng))]
 
 
 @exercise.corners("every row", size=(1, 2, range(33, 36), range(65, 68)))
-def _(rng, size):
+def _(rng: random.Random, size: int) -> Question:
     return Question((size,))
 
 
 @exercise.corners("a long text", size=(range(101, 104), range(121, 129)))
-def _(rng, size):
+def _(rng: random.Random, size: int) -> Question:
     return _large(size, seed_from(rng))

@@ -214,7 +214,7 @@ def _past(size: int, rng: random.Random) -> Question:
     public=[_asked(_plain, True, 10, 4, 1), _past(3, random.Random(13))],
     view="shape",
 )
-def _(rng):
+def _(rng: random.Random) -> list[Question]:
     """One row for each output i and one column for each changed token j; True or False in each place."""
     return [_past(rng.choice([5, 6, 7]), rng)]
 
@@ -224,7 +224,7 @@ def _(rng):
     points=0.25,
     public=[_asked(_plain, True, 10, 4, 1), _asked(_plain, True, 12, 3, 7)],
 )
-def _(rng):
+def _(rng: random.Random) -> list[Question]:
     """In a causal model, changing token j changes the outputs i >= j and no others: expect the lower triangle."""
     # Draws an even vocabulary: in an odd one the word in the middle is its own mirror image.
     return [_asked(_plain, True, rng.randrange(10, 21, 2), rng.randint(3, 5), seed_from(rng))]
@@ -255,7 +255,7 @@ def _hidden_states(seed: int) -> Question:
     points=0.25,
     public=[_unmasked(4), _two_words(18), _hidden_states(17)],
 )
-def _(rng):
+def _(rng: random.Random) -> list[Question]:
     """Without a mask every token changes every output: expect True everywhere. It is enough that one number of an
     output changes, up or down.
     """
@@ -301,7 +301,7 @@ def _one_number(size: int, rng: random.Random) -> Question:
     ],
     decisive=True,
 )
-def _(rng):
+def _(rng: random.Random) -> list[Question]:
     """A model need not be a Transformer: in this one each output adds up what some of the words say, and one word may
     silence the next. Nothing follows from the places, and nothing from how the model was made: change each word of the
     sentence that is given, and compare each output with what it was.
@@ -363,7 +363,7 @@ def _on_borders(rng: random.Random) -> Question:
     ],
     decisive=True,
 )
-def _(rng):
+def _(rng: random.Random) -> list[Question]:
     """Two runs of the same model may differ by rounding, near 1e-6, and a token may change an output by less than
     0.001, up or down, in one of its numbers more than in another. Count each change above a tolerance between the two,
     such as 1e-5, in any of the numbers. Compare their difference with it: two numbers that are rounded first may be
@@ -403,7 +403,7 @@ def _one_word(word: int, size: int, vocab_size: int, rng: random.Random) -> Ques
         _one_word(6, 3, 7, random.Random(5)),
     ],
 )
-def _(rng):
+def _(rng: random.Random) -> list[Question]:
     """A changed token must still be a word: stay between 0 and vocab_size - 1, and differ from the old one, whatever
     that is and whatever else stands in the sentence.
     """
@@ -415,7 +415,7 @@ def _(rng):
     n=(1, 2, 3),
     vocab_size=(2, range(3, 6)),
 )
-def _(rng, n, vocab_size):
+def _(rng: random.Random, n: int, vocab_size: int) -> Question:
     """Asks about a single token, and about a vocabulary of two words or little more."""
     tokens = torch.tensor([rng.choice([0, vocab_size - 1, rng.randrange(vocab_size)]) for _ in range(n)])
     return _any_word(rng, torch.ones(n, n, dtype=torch.bool), tokens, vocab_size)
@@ -424,7 +424,7 @@ def _(rng, n, vocab_size):
 @exercise.corners(
     "a model in which each output depends on a few words only", n=(2, range(33, 36)), sight=("past", "itself")
 )
-def _(rng, n, sight):
+def _(rng: random.Random, n: int, sight: str) -> Question:
     """Asks about longer sentences: of outputs that see all the past, or but one token each."""
     sees = torch.ones(n, n, dtype=torch.bool).tril() if sight == "past" else torch.eye(n, dtype=torch.bool)
     return _told(rng, sees, torch.tensor([0.75, 0.5]), kind=_sure)

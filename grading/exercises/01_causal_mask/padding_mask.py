@@ -46,7 +46,7 @@ def _draw_lengths(low: int) -> Draw:
 @exercise.stage(
     "a bool tensor of shape (b, size)", points=0.5, public=[_asked(2, 4, size=5), _asked(1, size=4)], view="shape"
 )
-def _(rng):
+def _(rng: random.Random) -> list[Question]:
     """One row for each sequence, one column for each place of the batch, also where no sequence is so long; True or
     False in each.
     """
@@ -54,7 +54,7 @@ def _(rng):
 
 
 @exercise.stage("one sequence", points=0.5, public=[_asked(3, size=4), _asked(1, size=5), _asked(2, size=3)])
-def _(rng):
+def _(rng: random.Random) -> list[Question]:
     """A sequence of length 3 padded to 4 is real, real, real, padding: False, False, False, True."""
     # Draws a length that is not half of the size: padding at the start would be the inverted mask there.
     size = rng.randint(6, 9)
@@ -68,7 +68,7 @@ def _(rng):
     public=[_asked(3, 1, 5, size=5), _asked(2, 1, 4, 2, size=6), _asked(150, 300, size=300)],
     decisive=True,
 )
-def _(rng):
+def _(rng: random.Random) -> list[Question]:
     """Compare every place 0, 1, 2, ... with the length of its own row, however many places there are: do not count in
     small numbers, such as uint8.
     """
@@ -82,7 +82,7 @@ def _(rng):
     public=[_asked(0, 2, size=3), _asked(1, 0, 2, 0, size=4), _asked(0, 1, size=1)],
     decisive=True,
 )
-def _(rng):
+def _(rng: random.Random) -> list[Question]:
     """An empty sequence (length 0) would have all places padded, and the softmax of its rows would be NaN: leave its
     first place visible, and only that one. Other rows stay as they are.
     """
@@ -98,7 +98,7 @@ exercise.large += [Question((torch.tensor([2049, 300]), 2051))]
     size=(1, 2, range(33, 36), range(301, 304)),
     lengths=("all 1", "all full", "any"),
 )
-def _(rng, b, size, lengths):
+def _(rng: random.Random, b: int, size: int, lengths: str) -> Question | None:
     if b * size > 4000:
         return None
     drawn = {"all 1": [1] * b, "all full": [size] * b, "any": [rng.randint(1, size) for _ in range(b)]}
@@ -106,5 +106,5 @@ def _(rng, b, size, lengths):
 
 
 @exercise.corners("no row without anything to see", b=(1, 2, range(33, 36)), size=(1, 2, range(65, 68)))
-def _(rng, b, size):
+def _(rng: random.Random, b: int, size: int) -> Question:
     return _asked(*rng.sample([0, *(rng.choice([0, size]) for _ in range(b - 1))], b), size=size)

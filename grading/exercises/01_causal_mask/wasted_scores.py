@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import random
+
 import sympy
 
 from grading.definitions.definition import Definition
@@ -20,7 +22,7 @@ def wasted_scores() -> sympy.Expr:
 
 
 @exercise.stage("5 tokens: 10 scores, 2 tokens: 1", points=0.5, public=[Question(at={"L": 5}), Question(at={"L": 2})])
-def _(rng):
+def _(rng: random.Random) -> list[Question]:
     """Count the -inf in a mask of 5 tokens by hand, row by row, and in one of 2, then put L = 5 and L = 2 into your
     formula. (A number, without L in it, is right for one length at most.)
     """
@@ -38,6 +40,6 @@ def _at(symbol: str, low: int, high: int, count: int) -> Draw:
     sealed=True,
     decisive=True,
 )
-def _(rng):
+def _(rng: random.Random) -> list[Question]:
     """Row i throws away L - 1 - i scores. Sum over the rows, or take the square without its diagonal and halve it."""
     return _at("L", 6, 5000, 4)(rng)

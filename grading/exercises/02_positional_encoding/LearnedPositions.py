@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import random
 from typing import Any
 
 import torch
@@ -80,7 +81,7 @@ def _built(max_len: int, d: int) -> Question:
 
 
 @exercise.stage("max_len x d_model trainable numbers in `table`", points=0.5, public=[_built(10, 4)], view="parameters")
-def _(rng):
+def _(rng: random.Random) -> list[Question]:
     """Look at list(LearnedPositions(10, 4).named_parameters()): expect one parameter of shape (10, 4) called table, and
     in named_buffers() nothing. What makes a tensor trainable is nn.Parameter.
     """
@@ -95,7 +96,7 @@ def _built_fixed(max_len: int, d: int) -> Question:
 @exercise.stage(
     "a fixed table: nothing to train", points=0.25, public=[_built_fixed(6, 4)], view="parameters", decisive=True
 )
-def _(rng):
+def _(rng: random.Random) -> list[Question]:
     """A sinusoidal table is computed, not learned: it is a buffer called table (register_buffer), the only one, and
     nothing trains.
     """
@@ -109,7 +110,7 @@ def _new(max_len: int, d: int) -> Question:
 
 
 @exercise.stage("a new table starts at random", points=0.25, public=[_new(5, 4), _new(9, 2)], measure="random start")
-def _(rng):
+def _(rng: random.Random) -> list[Question]:
     """Rows that start alike, all zeros for example, tell no place from another. Start with torch.randn(max_len,
     d_model); `forward` adds the table to x and nothing else.
     """
@@ -130,7 +131,7 @@ def _(rng):
     ],
     decisive=True,
 )
-def _(rng):
+def _(rng: random.Random) -> list[Question]:
     """As in add_positions: x plus the first n rows of the table, along the words."""
     n, seed = rng.randint(3, 5), seed_from(rng)
     return [
@@ -149,7 +150,7 @@ def _trained(max_len: int, d: int) -> Question:
 
 
 @exercise.stage("training reaches the table", points=0.5, public=[_trained(10, 4)], decisive=True)
-def _(rng):
+def _(rng: random.Random) -> list[Question]:
     """A loss must send a gradient through the result to self.table: add self.table itself, not a copy."""
     return _draw_sizes(_trained)(rng)
 
@@ -165,7 +166,7 @@ def _(rng):
     measure="says why",
     decisive=True,
 )
-def _(rng):
+def _(rng: random.Random) -> list[Question]:
     """There is no row for word max_len. Compare x.shape[1] with max_len before adding and raise ValueError."""
     max_len, seed = rng.randint(3, 5), seed_from(rng)
     learned = [_learned(2, max_len + extra, 2, max_len, seed) for extra in (1, rng.randint(2, 4))]
@@ -183,7 +184,7 @@ exercise.large += [_learned(1, 600, 2, 600, 9)]
     spare=(0, 1, range(301, 304)),
     fixed=(True, False),
 )
-def _(rng, b, n, spare, fixed):
+def _(rng: random.Random, b: int, n: int, spare: int, fixed: bool) -> Question:
     """Asks about a table as long as the sentences, longer by one row, and much longer."""
     return (_fixed if fixed else _learned)(b, n, 2, n + spare, seed_from(rng))
 
@@ -194,7 +195,7 @@ def _(rng, b, n, spare, fixed):
     extra=(1, 2),
     fixed=(True, False),
 )
-def _(rng, max_len, extra, fixed):
+def _(rng: random.Random, max_len: int, extra: int, fixed: bool) -> Question:
     return (_fixed if fixed else _learned)(1, max_len + extra, 1, max_len, seed_from(rng))
 
 

@@ -50,13 +50,13 @@ def _draw_placed(*kinds: tuple[int, int, int]) -> Draw:
     public=[_placed(2, 3, 2, 3, 1), _placed(2, 3, 4, 5, 2), _placed(3, 3, 2, 5, 9), _placed(1, 1, 2, 2, 11)],
     view="shape",
 )
-def _(rng):
+def _(rng: random.Random) -> list[Question]:
     """Adding positions changes numbers, not the shape: the result is (b, n, d)."""
     return _draw_placed((2, 4, 0), (3, 5, 2), (4, 4, 1))(rng)
 
 
 @exercise.stage("one sentence", points=0.5, public=[_placed(1, 3, 2, 3, 3), _placed(1, 3, 2, 5, 4)])
-def _(rng):
+def _(rng: random.Random) -> list[Question]:
     """Token j of the sentence gets row j of the table; the rows after the last token are not used."""
     return _draw_placed((1, 0, 0), (1, 0, 3))(rng)
 
@@ -64,7 +64,7 @@ def _(rng):
 @exercise.stage(
     "as many sentences as words", points=1, public=[_placed(3, 3, 2, 5, 5), _placed(2, 2, 2, 2, 12)], decisive=True
 )
-def _(rng):
+def _(rng: random.Random) -> list[Question]:
     """With b = n a wrong axis raises no error. Check by hand: x[0, 1] and x[1, 1] both get row 1 of the table."""
     size = rng.randint(3, 5)
     return [_placed(size, size, 2, size + rng.randint(1, 4), seed_from(rng))]
@@ -75,7 +75,7 @@ def _(rng):
     points=0.5,
     public=[_placed(4, 2, 4, 6, 6), _placed(2, 5, 2, 7, 7), _placed(3, 1, 2, 3, 13)],
 )
-def _(rng):
+def _(rng: random.Random) -> list[Question]:
     """Cut the table to the number of words, which is x.shape[1], and let torch line the shapes up from the end."""
     return _draw_placed((5, 3, 1), (0, 0, 2), (0, 0, 4))(rng)
 
@@ -89,7 +89,7 @@ def _long(n: int, seed: int) -> Question:
 
 
 @exercise.stage("a long text", points=0.5, public=[_long(600, 1)], measure="at places")
-def _(rng):
+def _(rng: random.Random) -> list[Question]:
     """Word j gets row j, however far it stands: no limit, and nothing that starts again."""
     return [_long(rng.randint(1100, 1200), seed_from(rng))]
 
@@ -100,7 +100,7 @@ def _(rng):
     public=[_placed(2, 3, 2, 4, 8), _placed(1, 3, 2, 3, 10), _placed(1, 3, 2, 5, 14)],
     measure="inputs kept",
 )
-def _(rng):
+def _(rng: random.Random) -> list[Question]:
     """The caller still needs the words without positions, and the table: make a new tensor, x + ..., and do not write
     into what you are given.
     """
@@ -111,6 +111,6 @@ def _(rng):
 @exercise.corners(
     "any batch, any length", b=(1, 2, range(33, 36)), n=(1, 2, range(65, 68), range(301, 304)), spare=(0, range(65, 68))
 )
-def _(rng, b, n, spare):
+def _(rng: random.Random, b: int, n: int, spare: int) -> Question | None:
     """Asks about a table that is as long as the sentences, or much longer."""
     return _placed(b, n, 2, n + spare, seed_from(rng)) if b * n < 2500 else None

@@ -46,7 +46,7 @@ def _draw_heads(*counts: int) -> Draw:
     public=[Question((8, 3)), Question((3, 1)), Question((1, 4))],
     view="shape",
 )
-def _(rng):
+def _(rng: random.Random) -> list[Question]:
     """One square for each head."""
     return _draw_heads(8, 4)(rng)
 
@@ -57,13 +57,13 @@ def _(rng):
     public=[Question((8, 4)), Question((3, 5))],
     view="first row",
 )
-def _(rng):
+def _(rng: random.Random) -> list[Question]:
     """Token 0 sees only itself: 0 for it, -inf for all the others, in every head."""
     return _draw_heads(8, 2, 5)(rng)
 
 
 @exercise.stage("8 heads: slopes 1/2, 1/4, ..., 1/256", points=0.75, public=[Question((8, 4))])
-def _(rng):
+def _(rng: random.Random) -> list[Question]:
     """In head 0 the last row reads ..., -1, -1/2, 0: minus half a point for each step back."""
     return _draw_heads(8)(rng)
 
@@ -74,7 +74,7 @@ def _(rng):
     public=[Question((heads, size)) for heads, size in ((2, 3), (4, 5), (16, 2), (3, 4), (12, 3), (14, 3), (20, 2))],
     decisive=True,
 )
-def _(rng):
+def _(rng: random.Random) -> list[Question]:
     """Head k (from 0) of h heads has the slope 2^(-8 (k + 1) / h): with 2 heads 1/16 and 1/256. The rule is the same
     for 3 heads or 12. Where only the last digits differ, look at what is rounded on the way: half precision has three.
     """
@@ -94,7 +94,7 @@ def _long(n_heads: int, size: int, seed: int) -> Question:
 @exercise.stage(
     "a long text", points=0.5, public=[_long(2, 300, 1), _long(4, 200, 2), _long(16, 160, 3)], measure="at places"
 )
-def _(rng):
+def _(rng: random.Random) -> list[Question]:
     """A word loses as much with its hundredth step back as with its first: nothing is cut off."""
     return [_long(heads, rng.randint(155, 180), seed_from(rng)) for heads in (2, 4, 16)]
 
@@ -102,5 +102,5 @@ def _(rng):
 @exercise.corners(
     "any number of heads", n_heads=(1, 2, 7, range(33, 36), 64), size=(1, 2, range(33, 36), range(65, 68))
 )
-def _(rng, n_heads, size):
+def _(rng: random.Random, n_heads: int, size: int) -> Question | None:
     return Question((n_heads, size)) if n_heads * size * size < 5000 else None

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import random
 from itertools import count
 from typing import Any
 
@@ -85,7 +86,7 @@ def _draw_blind(*sizes: tuple[int, int], see: bool = False, **options: Any) -> D
 
 
 @exercise.stage("an encoder without positions: 0", points=0.25, public=[_blind(5, 5, 1), _blind(6, 4, 2)])
-def _(rng):
+def _(rng: random.Random) -> list[Question]:
     """Encode, then take the outputs in the new order; put the words in the new order, then encode. Without positions
     the two must agree.
     """
@@ -98,7 +99,7 @@ def _(rng):
     public=[_seeing(4, 4, 5, "sinusoidal", inside=True), _seeing(1, 5, 6, "learned")],
     decisive=True,
 )
-def _(rng):
+def _(rng: random.Random) -> list[Question]:
     """With positions the order counts. Return one number, the largest absolute difference of all: of all sentences, not
     of one of them, all words and all numbers of a hidden state.
     """
@@ -108,7 +109,7 @@ def _(rng):
 @exercise.stage(
     "several sentences of any length", points=0.75, public=[_blind(3, 6, 3), _seeing(3, 5, 4, "rotary", inside=True)]
 )
-def _(rng):
+def _(rng: random.Random) -> list[Question]:
     """x is (b, n) and the outputs are (b, n, d): the words stand along axis 1 in both. The largest difference may stand
     in any sentence, at any word and in any of the d numbers.
     """
@@ -143,7 +144,7 @@ def _still(b: int, n: int, seed: int) -> Question:
     points=0.5,
     public=[_seeing(2, 5, 7, causal=True), _seeing(3, 4, 8, causal=True, inside=True), _still(2, 6, 2)],
 )
-def _(rng):
+def _(rng: random.Random) -> list[Question]:
     """Ask the encoder itself; do not conclude from its settings. Under a causal mask the first word sees one word and
     the last one sees all, and a word that keeps its place may see others than before.
     """
@@ -159,7 +160,7 @@ def _(rng):
     n=(1, 2, 12),
     order=("turned round", "as it was", "shifted"),
 )
-def _(rng, b, n, order):
+def _(rng: random.Random, b: int, n: int, order: str) -> Question:
     """Asks about a single word and about many sentences, and about an order that leaves all words where they are."""
     places = list(range(n))
     moved = {"turned round": places[::-1], "as it was": places, "shifted": [*places[1:], 0]}[order]

@@ -75,7 +75,7 @@ def _draw_rotary(*sizes: tuple[int, int, int, int]) -> Draw:
     public=[Question((_qkv(1, 2, 2, 4, 1), torch.tensor([3, 1]))), Question((_qkv(1, 1, 1, 2, 6), torch.tensor([2])))],
     view="shape",
 )
-def _(rng):
+def _(rng: random.Random) -> list[Question]:
     """Turning changes numbers, not the shape: queries, keys and values come back in one tensor (3, b, h, n, d)."""
     return _draw_rotary((2, 3, 3, 4))(rng)
 
@@ -83,7 +83,7 @@ def _(rng):
 @exercise.stage(
     "at position 0 nothing moves", points=0.25, public=[Question((_qkv(1, 2, 2, 4, 2), torch.tensor([0, 0])))]
 )
-def _(rng):
+def _(rng: random.Random) -> list[Question]:
     """An angle of 0 has cosine 1 and sine 0: every pair stays as it is. Do you use the positions you are given?"""
     return [Question((_qkv(1, 2, 4, 6, seed_from(rng)), torch.tensor([0, 0, 0, 0])))]
 
@@ -103,7 +103,7 @@ def _equal_rows(b: int, h: int, n: int, d: int) -> Tensor:
     measure="scores",
     tolerance=4e-3,
 )
-def _(rng):
+def _(rng: random.Random) -> list[Question]:
     """The same vector stands at every place. Turned by its position as query and as key, its score may depend on
     nothing but the difference of the two positions; the values must stay. Look at the speed as well: pair i turns by p
     / 10000^(2i / d).
@@ -126,7 +126,7 @@ def _(rng):
     tolerance=4e-3,
     decisive=True,
 )
-def _(rng):
+def _(rng: random.Random) -> list[Question]:
     """Neighbours (0, 1), (2, 3), ... are the pairs; pair i at position p turns by p / 10000^(2i / d), where d is the
     width of one head: (a, b) becomes (a cos - b sin, a sin + b cos). Every token is turned by the position of its own
     row, also where another one has the same.
@@ -135,7 +135,7 @@ def _(rng):
 
 
 @exercise.stage("far away in a long text", points=0.5, seed=1, tolerance=1e-4)
-def _(rng):
+def _(rng: random.Random) -> list[Question]:
     """The angle at position 5000 is 5000 / 10000^(2i / d): whole numbers, angles and sines in half precision, and
     tables that start again, cannot tell such places apart. Numbers of x in half precision have lost their last digits.
     """
@@ -145,12 +145,16 @@ def _(rng):
     return [Question((_qkv(1, 3, 5, 4, seed_from(rng)), torch.tensor([*places, places[0]])))]
 
 
-PLACES = {"all alike": lambda rng, n: [rng.randint(1, 9)] * n, "far": lambda rng, n: rng.sample(range(301, 700), n)}
-PLACES |= {"from 0 on": lambda rng, n: list(range(n)), "turned round": lambda rng, n: list(range(n))[::-1]}
+PLACES: dict[str, Callable[[random.Random, int], list[int]]] = {
+    "all alike": lambda rng, n: [rng.randint(1, 9)] * n,
+    "far": lambda rng, n: rng.sample(range(301, 700), n),
+    "from 0 on": lambda rng, n: list(range(n)),
+    "turned round": lambda rng, n: list(range(n))[::-1],
+}
 
 
 @exercise.corners("every number", n=(1, 2, range(33, 36)), d=(2, 4, 64), places=tuple(PLACES))
-def _(rng, n, d, places):
+def _(rng: random.Random, n: int, d: int, places: str) -> Question | None:
     """Asks about near and far places in any order, and about heads of two numbers and of many."""
     if n * d > 400:
         return None
@@ -158,11 +162,11 @@ def _(rng, n, d, places):
 
 
 @exercise.corners("the score depends on the distance only", n=(2, range(33, 36)), places=("far",))
-def _(rng, n, places):
+def _(rng: random.Random, n: int, places: str) -> Question:
     return Question((_equal_rows(1, 1, n, 4), torch.tensor(PLACES[places](rng, n))))
 
 
 @exercise.mistake("the exponent is divided by the width of all heads together")
-def _(x, positions):
+def _(x: Tensor, positions: Tensor) -> Tensor:
     """d is the width of one head, x.shape[-1]: pair i of each head turns by p / 10000^(2i / d)."""
     return _rotated_at_speeds(1 / x.shape[2])(x, positions)

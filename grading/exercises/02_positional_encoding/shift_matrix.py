@@ -51,13 +51,13 @@ def _draw_offsets(*widths: int) -> Draw:
     public=[_shift(1, 4), _shift(2, 6)],
     view="shape",
 )
-def _(rng):
+def _(rng: random.Random) -> list[Question]:
     """R turns a vector of d_model numbers into another one of d_model numbers."""
     return _draw_offsets(4, 8)(rng)
 
 
 @exercise.stage("offset 0: nothing moves", points=0.25, public=[_shift(0, 4), _shift(0, 12)], measure="shifted rows")
-def _(rng):
+def _(rng: random.Random) -> list[Question]:
     """R @ PE[p] = PE[p] for every p, not for one p only: which matrix changes no vector at all?"""
     return [_shift(0, 4), _shift(0, 2 * rng.randint(5, 8))]
 
@@ -69,7 +69,7 @@ def _(rng):
     tolerance=1e-3,
     measure="shifted rows",
 )
-def _(rng):
+def _(rng: random.Random) -> list[Question]:
     """sin(p + k) = sin p cos k + cos p sin k: the factors of sin p and cos p are the first row of R. Then do the same
     for cos(p + k). A negative offset has a negative angle: the signs of the sines turn round.
     """
@@ -84,7 +84,7 @@ def _(rng):
     measure="shifted rows",
     decisive=True,
 )
-def _(rng):
+def _(rng: random.Random) -> list[Question]:
     """Pair i turns by offset / 10000^(2i / d_model): 2 x 2 blocks along the diagonal, 0 everywhere else."""
     return [*_draw_offsets(4, 6, 12)(rng), _shift(rng.choice([-1, 1]) * rng.randint(600, 2000), 4)]
 
@@ -92,5 +92,5 @@ def _(rng):
 @exercise.corners(
     "every pair by its own angle", offset=(1, range(33, 40), range(1001, 1010)), sign=(1, -1), d_model=(2, 4, 34)
 )
-def _(rng, offset, sign, d_model):
+def _(rng: random.Random, offset: int, sign: int, d_model: int) -> Question:
     return _shift(sign * offset, d_model)

@@ -33,7 +33,7 @@ def _draw_tables(*widths: int) -> Draw:
     public=[Question((5, 4)), Question((1, 6)), Question((4, 4))],
     view="shape",
 )
-def _(rng):
+def _(rng: random.Random) -> list[Question]:
     """One row for each position, one column for each number of the width."""
     return _draw_tables(4, 8)(rng)
 
@@ -41,13 +41,13 @@ def _(rng):
 @exercise.stage(
     "position 0: 0, 1, 0, 1, ...", points=0.25, public=[Question((3, 6)), Question((4, 4))], view="first row"
 )
-def _(rng):
+def _(rng: random.Random) -> list[Question]:
     """At position 0 every angle is 0: sin 0 = 0 stands in the even columns, cos 0 = 1 in the odd ones."""
     return _draw_tables(4, 10)(rng)
 
 
 @exercise.stage("one pair of columns: sin p, cos p", points=0.5, public=[Question((4, 2)), Question((41, 2))])
-def _(rng):
+def _(rng: random.Random) -> list[Question]:
     """With d_model = 2 there is only i = 0: the angle at position p is p / 10000^0 = p, in radians."""
     return _draw_tables(2)(rng)
 
@@ -59,7 +59,7 @@ def _(rng):
     public=[Question((6, 4)), Question((9, 6)), Question((41, 10)), Question((9, 24))],
     decisive=True,
 )
-def _(rng):
+def _(rng: random.Random) -> list[Question]:
     """Columns 2i and 2i + 1 share the angle p / 10000^(2i / d_model). For d_model = 4 the second pair is 100 times
     slower than the first. Where only later rows are off, and by a little, look at what is rounded on the way.
     """
@@ -75,7 +75,7 @@ def _far(rows: int, seed: int) -> Question:
 
 
 @exercise.stage("a long text", points=0.5, public=[_far(5021, 1)], tolerance=2e-3, measure="at places")
-def _(rng):
+def _(rng: random.Random) -> list[Question]:
     """The formula is the same at place 5000. Half precision, small whole numbers and a table that starts again cannot
     tell such places apart, and whoever takes off full turns needs 2 pi with all its digits.
     """
@@ -83,12 +83,12 @@ def _(rng):
 
 
 @exercise.corners("every pair at its own speed", max_len=(1, 2, range(33, 36)), d_model=(2, 4, 64))
-def _(rng, max_len, d_model):
+def _(rng: random.Random, max_len: int, d_model: int) -> Question:
     return Question((max_len, d_model))
 
 
 @exercise.corners("a long text", max_len=(range(65, 70), range(301, 304)), d_model=(2, 4, 64))
-def _(rng, max_len, d_model):
+def _(rng: random.Random, max_len: int, d_model: int) -> Question:
     """Asks about the last places, and about some in between, in a few columns."""
     rows = [max_len - 2, max_len - 1, *(rng.randrange(max_len) for _ in range(4))]
     columns = {0, 1, d_model // 2, d_model - 2, d_model - 1}

@@ -126,7 +126,7 @@ exercise.add(
 
 
 @exercise.stage("the shape of the result: that of x", points=0.25, public=[_decoder(1, 1, 2, 3, POST)], view="shape")
-def _(rng):
+def _(rng: random.Random) -> list[Question]:
     """x asks and the memory answers: the result has one row for each token of x, whatever the memory's length."""
     return [_decoder(rng.randrange(10**6), 2, rng.randint(3, 5), rng.randint(6, 8), POST)]
 
@@ -150,7 +150,7 @@ exercise.add(
     decisive=True,
     tolerance=OF_A_NORM,
 )
-def _(rng):
+def _(rng: random.Random) -> list[Question]:
     """Three times norm(x + part(x)): x reads itself, then the memory, then the feed-forward part. Each part has the
     norm that bears its name. None means no mask: nothing is added, not even a causal one.
     """
@@ -164,7 +164,7 @@ def _(rng):
     decisive=True,
     tolerance=OF_A_NORM,
 )
-def _(rng):
+def _(rng: random.Random) -> list[Question]:
     """Three times x + part(norm(x)), each part with the norm that bears its name. Only x is normalised here: the memory
     has been, by the encoder. None means no mask: nothing is added, not even a causal one.
     """
@@ -183,7 +183,7 @@ def _(rng):
     ],
     tolerance=OF_A_NORM,
 )
-def _(rng):
+def _(rng: random.Random) -> list[Question]:
     """`mask` belongs to the attention in which x reads itself. It is handed on as it is: it may hold finite numbers."""
     return _draw_decoder("causal")(rng)
 
@@ -200,7 +200,7 @@ def _(rng):
     ],
     tolerance=OF_A_NORM,
 )
-def _(rng):
+def _(rng: random.Random) -> list[Question]:
     """`memory_mask` belongs to the attention in which x reads the memory: it hides the padding there."""
     return _draw_decoder("padding")(rng)
 
@@ -215,7 +215,7 @@ def _(rng):
     decisive=True,
     tolerance=OF_A_NORM,
 )
-def _(rng):
+def _(rng: random.Random) -> list[Question]:
     """Each mask at its own place, even where the lengths would allow to exchange them."""
     return _draw_decoder("both")(rng)
 
@@ -223,5 +223,5 @@ def _(rng):
 for stage, build in (("post-norm", POST), ("pre-norm", PRE)):
 
     @exercise.corners(stage, n=(1, range(33, 36)), m=(1, range(65, 68)), d_feedforward=(1, range(33, 36)))
-    def _(rng, n, m, d_feedforward, build=build):
+    def _(rng: random.Random, n: int, m: int, d_feedforward: int, build: dict[str, Any] = build) -> Question:
         return _decoder(rng.randrange(10**6), 1, n, m, build | {"d_feedforward": d_feedforward})

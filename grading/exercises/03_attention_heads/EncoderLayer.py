@@ -88,7 +88,7 @@ exercise.add(
     decisive=True,
     tolerance=OF_A_NORM,
 )
-def _(rng):
+def _(rng: random.Random) -> list[Question]:
     """First attention, then feed-forward. Each time: x plus what the part makes of x, and then the norm of the sum."""
     return _draw_layer("post")(rng)
 
@@ -100,7 +100,7 @@ def _(rng):
     decisive=True,
     tolerance=OF_A_NORM,
 )
-def _(rng):
+def _(rng: random.Random) -> list[Question]:
     """With norm_first the norm stands before the part; what is added to is x itself, not its norm."""
     return _draw_layer("pre")(rng)
 
@@ -118,7 +118,7 @@ def _(rng):
     tolerance=OF_A_NORM,
     decisive=True,
 )
-def _(rng):
+def _(rng: random.Random) -> list[Question]:
     """Hand the mask on to the attention, as it is."""
     return _draw_layer("mask")(rng)
 
@@ -126,5 +126,5 @@ def _(rng):
 for stage, build in (("post-norm: norm(x + part(x)), twice", POST), ("pre-norm: x + part(norm(x)), twice", PRE)):
 
     @exercise.corners(stage, b=(1, range(33, 36)), n=(2, range(65, 68)), d_feedforward=(1, range(33, 36)))
-    def _(rng, b, n, d_feedforward, build=build):
+    def _(rng: random.Random, b: int, n: int, d_feedforward: int, build: dict[str, Any] = build) -> Question | None:
         return _layer(rng.randrange(10**6), b, n, build | {"d_feedforward": d_feedforward}) if b * n < 200 else None

@@ -83,7 +83,7 @@ exercise.add(
     public=[_heads(1, 2, 4, 5, 6, 3)],
     view="shape",
 )
-def _(rng):
+def _(rng: random.Random) -> list[Question]:
     """One row for each token that asks: x is (b, n, d), and so is the result, for a source of any length m."""
     return _draw_few("shape")(rng)
 
@@ -93,19 +93,19 @@ def _(rng):
     points=0.5,
     public=[_heads(2, 2, 3, 1, 6, 3, biases=True), _heads(9, 1, 1, 1, 4, 2, biases=True)],
 )
-def _(rng):
+def _(rng: random.Random) -> list[Question]:
     """With a single key each weight is 1: the result is output(value(source)) for every token of x."""
     return _draw_few("one token")(rng)
 
 
 @exercise.stage("one head", points=0.5, public=[_heads(3, 1, 4, 5, 6, 1, biases=True)])
-def _(rng):
+def _(rng: random.Random) -> list[Question]:
     """Queries come from x, keys and values from the source; the merged heads go through the output projection."""
     return _draw_few("one head")(rng)
 
 
 @exercise.stage("several heads", points=1, public=[_heads(4, 2, 4, 5, 6, 3), _heads(8, 2, 4, 4, 6, 2)], decisive=True)
-def _(rng):
+def _(rng: random.Random) -> list[Question]:
     """Each head has its own d/h numbers of query, key and value, and its own softmax, with the scale of ITS width."""
     # Draws sizes that all differ; lengths that agree, with another source; sizes that all agree, or are 1.
     (d, h), (_, few) = rng.sample(HEAD_SIZES, 2)
@@ -115,7 +115,7 @@ def _(rng):
 
 
 @exercise.stage("self-attention: the source is x itself", points=0.5, public=[_heads(5, 2, 4, 4, 6, 3, same=True)])
-def _(rng):
+def _(rng: random.Random) -> list[Question]:
     """Nothing special: the same tensor is given twice."""
     (d, h), n = rng.choice(HEAD_SIZES), rng.randint(6, 9)
     return [_heads(rng.randrange(10**6), b, n, n, d, h, same=True) for b in (2, n)]
@@ -134,7 +134,7 @@ def _(rng):
         _heads(13, 2, 1, 4, 6, 3, _padding(2, 4, random.Random(5))),
     ],
 )
-def _(rng):
+def _(rng: random.Random) -> list[Question]:
     """Hand the mask on to scaled_dot_product_attention; (n, m) and (b, 1, 1, m) both fit scores of (b, h, n, m). It is
     added to the scaled scores, and may hold finite numbers too.
     """
@@ -149,5 +149,5 @@ def _(rng):
 @exercise.corners(
     "several heads", b=(1, 2), n=(1, range(33, 36)), m=(2, range(65, 68)), heads=(1, "as many as numbers"), d=(2, 12)
 )
-def _(rng, b, n, m, heads, d):
+def _(rng: random.Random, b: int, n: int, m: int, heads: int | str, d: int) -> Question:
     return _heads(rng.randrange(10**6), b, n, m, d, 1 if heads == 1 else d)

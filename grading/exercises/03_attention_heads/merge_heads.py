@@ -29,7 +29,7 @@ def _draw_merge(one_token: bool = False) -> Draw:
     points=0.25,
     public=[Question((_counted(2, 4, 1, 2),)), Question((_counted(1, 2, 1, 3),))],
 )
-def _(rng):
+def _(rng: random.Random) -> list[Question]:
     """Three axes again, (b, n, d), also where one of them is 1: the h pieces of width d/h of the token stand side by
     side, first that of head 0. h times d/h is d.
     """
@@ -42,7 +42,7 @@ def _(rng):
     public=[Question((_counted(*sizes),)) for sizes in ((1, 2, 3, 2), (2, 2, 2, 2), (2, 4, 3, 2), (1, 3, 2, 1))],
     decisive=True,
 )
-def _(rng):
+def _(rng: random.Random) -> list[Question]:
     """merge_heads(split_heads(x, h)) must be x again: undo the steps in the opposite order. The result has the shape
     (b, n, d).
     """
@@ -59,5 +59,5 @@ exercise.large += [Question((_counted(1, 2, 300, 2),))]
     n=(1, 2, range(65, 68)),
     width=(1, 2),
 )
-def _(rng, b, h, n, width):
+def _(rng: random.Random, b: int, h: int, n: int, width: int) -> Question | None:
     return Question((_counted(b, h, n, width, rng=rng),)) if b * h * n * width < 3000 else None

@@ -62,19 +62,19 @@ def _draw_attention(*leading: int, masks: str = "", one_key: bool = False) -> Dr
     public=[_attention_inputs((), 4, 3, 5, 2, 10)],
     view="shape",
 )
-def _(rng):
+def _(rng: random.Random) -> list[Question]:
     """Return the pair (output, weights): n queries, m keys, values of width d_v."""
     return _draw_attention()(rng)
 
 
 @exercise.stage("one key: nothing to choose", points=0.25, public=[_attention_inputs((), 2, 1, 4, 3, 20)])
-def _(rng):
+def _(rng: random.Random) -> list[Question]:
     """With a single key the softmax has one term, so the weight is 1 and the output is that key's value."""
     return _draw_attention(one_key=True)(rng)
 
 
 @exercise.stage("two queries: the scale", points=0.5, public=[_attention_inputs((), 2, 3, 6, 3, 30)], decisive=True)
-def _(rng):
+def _(rng: random.Random) -> list[Question]:
     """Put the three steps of section 1 into code: dot products, divided by the square root of the width d of the query,
     softmax. The d is the last axis of the query.
     """
@@ -82,7 +82,7 @@ def _(rng):
 
 
 @exercise.stage("many queries", points=0.5, public=[_attention_inputs((), 4, 3, 5, 2, 40)])
-def _(rng):
+def _(rng: random.Random) -> list[Question]:
     """Row i of the weights belongs to query i; the softmax runs along the keys, the last axis."""
     return _draw_attention()(rng)
 
@@ -95,7 +95,7 @@ def _(rng):
         _attention_inputs((), 3, 4, 6, 2, 60, _bias(3, 4)),
     ],
 )
-def _(rng):
+def _(rng: random.Random) -> list[Question]:
     """The mask is added to the scores after they are scaled and before the softmax. It may hold finite numbers too, as
     the biases of relative positions.
     """
@@ -120,7 +120,7 @@ def _one_mask_for_all_heads(b: int, h: int, n: int, m: int, seed: int) -> Questi
     ],
     decisive=True,
 )
-def _(rng):
+def _(rng: random.Random) -> list[Question]:
     """Count axes from the end: only the last two change places, whatever stands before them."""
     same = _attention_inputs((4,), 4, 4, 4, 4, rng.randrange(10**6))  # all sizes alike: key.T does not crash here
     one = _attention_inputs((1,), 1, 5, 6, 1, rng.randrange(10**6))
@@ -181,7 +181,7 @@ def _large_scores(n: int, m: int, seed: int, size: int = 30_000) -> Question:
     points=0.25,
     public=[_large_scores(2, 4, 120), _large_scores(2, 4, 120, 10**6), _gradients_beside_a_blocked_key(2, 3, 140)],
 )
-def _(rng):
+def _(rng: random.Random) -> list[Question]:
     """Scores of 30,000 and of -1,000,000, and a row of -10,000 in the mask, are no more than a shift of a row: the
     softmax takes it out. What is blocked has weight 0, however high its score is. `torch.softmax` does both. A gradient
     is asked for here, too: it passes through weights and values.
@@ -196,13 +196,13 @@ def _(rng):
 @exercise.corners(
     "many queries", n=(1, 2, range(33, 36)), m=(1, 2, range(65, 68)), d=(1, 2, range(33, 36)), d_v=(1, range(5, 8))
 )
-def _(rng, n, m, d, d_v):
+def _(rng: random.Random, n: int, m: int, d: int, d_v: int) -> Question:
     """Asks about vectors of a single number, and about many keys."""
     return _attention_inputs((), n, m, d, d_v, rng.randrange(10**6))
 
 
 @exercise.corners("with a mask", level=(-60.0, 60.0), apart=(0.0, 0.25, 120.0), n=(1, range(33, 36)))
-def _(rng, level, apart, n):
+def _(rng: random.Random, level: float, apart: float, n: int) -> Question:
     """Asks about a mask of finite numbers that lie far below 0 or above, all alike or far from each other.
 
     They lie between -60 and 60: exponentials of them are finite, which is asked among the large scores.

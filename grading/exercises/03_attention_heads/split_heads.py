@@ -44,7 +44,7 @@ def _draw_split(one_token: bool = False) -> Draw:
 
 
 @exercise.stage("the shape (b, h, n, d/h)", points=0.25, public=[_split(2, 3, 4, 2), _split(3, 3, 3, 3)], view="shape")
-def _(rng):
+def _(rng: random.Random) -> list[Question]:
     """Four axes: sentence, head, token, and the d/h numbers that this head has of this token."""
     return _draw_split()(rng)
 
@@ -52,7 +52,7 @@ def _(rng):
 @exercise.stage(
     "one token: which numbers go to which head", points=0.5, public=[_split(2, 1, 2, 3), _split(2, 1, 3, 2)]
 )
-def _(rng):
+def _(rng: random.Random) -> list[Question]:
     """Head 0 gets the first d/h numbers of the token, head 1 the next d/h, and so on: neighbours stay together, and the
     numbers of a sentence stay in this sentence.
     """
@@ -65,7 +65,7 @@ def _(rng):
     public=[_split(2, 3, 2, 2), _split(2, 2, 2, 2), _split(3, 6, 3, 2), _split(2, 4, 4, 3)],
     decisive=True,
 )
-def _(rng):
+def _(rng: random.Random) -> list[Question]:
     """Look at head 0: each of its rows must hold the first numbers of another token. Cut the last axis first, then
     exchange the axes of tokens and heads.
     """
@@ -81,7 +81,7 @@ def _(rng):
         *_with_gradients(_split(2, 3, 4, 1)),
     ],
 )
-def _(rng):
+def _(rng: random.Random) -> list[Question]:
     """An axis of length 1 is an axis like the others: there are always four, nothing is squeezed away, and gradients
     pass through as elsewhere.
     """
@@ -97,5 +97,5 @@ exercise.large += [_split(1, 300, 2, 2)]
 @exercise.corners(
     "several tokens", b=(1, 2, range(33, 36)), n=(1, 2, range(65, 68)), h=(1, 2, range(33, 36)), width=(1, 2)
 )
-def _(rng, b, n, h, width):
+def _(rng: random.Random, b: int, n: int, h: int, width: int) -> Question | None:
     return _split(b, n, h, width, rng) if b * n * h * width < 3000 else None

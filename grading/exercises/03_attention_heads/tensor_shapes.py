@@ -51,7 +51,7 @@ def _shape_stage(name: str, points: float, look: str, *entries: str) -> Stage:
     public=[Question((2, 7, 15, 3))],
     measure="shapes",
 )
-def _(rng):
+def _(rng: random.Random) -> list[Question]:
     """The docstring lists the nine names, in the order in which the tensors are made. The numbers of a shape are whole
     numbers: `/` makes floats, also where nothing is left over; `//` does not.
     """
@@ -82,5 +82,5 @@ exercise.add(
 
 
 @exercise.corners("scores and weights", b=(1, range(33, 36)), n=(1, range(65, 70)), h=(1, range(33, 36)), width=(1, 2))
-def _(rng, b, n, h, width):
+def _(rng: random.Random, b: int, n: int, h: int, width: int) -> Question:
     return Question((b, n, h * width, h), entries=("scores", "weights"))

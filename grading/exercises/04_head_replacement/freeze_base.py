@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import random
 from dataclasses import replace
 from typing import Any
 
@@ -34,7 +35,7 @@ LEARNED = {"positions": "learned", "norm_first": True, "n_layers": 2}
     points=0.25,
     public=[_freeze_ask(_classifier(1, 3), follow_up=THEN, probe="learns", entries=("head.*",))],
 )
-def _(rng):
+def _(rng: random.Random) -> list[Question]:
     """head.weight and head.bias must keep requires_grad=True."""
     return [_freeze_ask(_classifier(seed_from(rng), 3), follow_up=THEN, probe="learns", entries=("head.*",))]
 
@@ -54,7 +55,7 @@ def _half_frozen(seed: int) -> list[Model]:
     ],
     decisive=True,
 )
-def _(rng):
+def _(rng: random.Random) -> list[Question]:
     """Whatever was frozen before, print the names of all parameters with requires_grad=True: only those of the head may
     be left.
     """
@@ -72,7 +73,7 @@ def _large(seed: int) -> Model:
 @exercise.stage(
     "402 numbers at D = 200, C = 2", points=0.5, public=[_freeze_ask(_large(1), follow_up=THEN, probe="learns")]
 )
-def _(rng):
+def _(rng: random.Random) -> list[Question]:
     """The head is a Linear from 200 numbers to 2: 2 * 200 weights and 2 biases."""
     return [_freeze_ask(_large(seed_from(rng)), follow_up=THEN, probe="learns")]
 
@@ -82,13 +83,13 @@ def _(rng):
     points=0.5,
     public=[_freeze_ask(_classifier(2, 2, **LEARNED), follow_up=THEN, probe="learns")],
 )
-def _(rng):
+def _(rng: random.Random) -> list[Question]:
     """Not every parameter of the base belongs to a layer: base.position and base.norm exist in some models."""
     return [_freeze_ask(_classifier(seed_from(rng), 4, **LEARNED), follow_up=THEN, probe="learns")]
 
 
 @exercise.stage("no weight changes its value", points=0.25, public=[_freeze_ask(_classifier(3, 2), probe="origins")])
-def _(rng):
+def _(rng: random.Random) -> list[Question]:
     """Freezing says what training may change later. It changes no number: every weight stays 'as in input 1', those of
     the head too.
     """
@@ -96,6 +97,6 @@ def _(rng):
 
 
 @exercise.corners("nothing else learns", layers=(1, 2, range(11, 13)), n_classes=(1, range(101, 104)))
-def _(rng, layers, n_classes):
+def _(rng: random.Random, layers: int, n_classes: int) -> Question:
     model = _classifier(seed_from(rng), n_classes, n_layers=layers, d_model=2, n_heads=1)
     return _freeze_ask(model, probe="parameters", entries=("head*", "base.embedding*", "*query.weight", "*norm*"))

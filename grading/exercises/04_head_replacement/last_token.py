@@ -47,13 +47,13 @@ def _draw_padded(low: int, texts: tuple[int, int], spare: int) -> Draw:
 @exercise.stage(
     "a tensor of shape (b, d)", points=0.5, public=[Question((_hidden(2, 4, 3, 1), torch.tensor([4, 2])))], view="shape"
 )
-def _(rng):
+def _(rng: random.Random) -> list[Question]:
     """One row of d numbers for each text: the axis of the tokens is gone."""
     return _draw_padded(2, (2, 5), 2)(rng)
 
 
 @exercise.stage("one text", points=0.5, public=_with_gradients(_hidden(1, 7, 2, 2), [3]))
-def _(rng):
+def _(rng: random.Random) -> list[Question]:
     """A text of length 3 has its tokens at the places 0, 1 and 2: its last one is at place 2. The shape is (1, d) also
     for one text.
     """
@@ -61,7 +61,7 @@ def _(rng):
 
 
 @exercise.stage("several texts without padding", points=0.5, public=_with_gradients(_hidden(3, 4, 2, 3), [4, 4, 4]))
-def _(rng):
+def _(rng: random.Random) -> list[Question]:
     """Where all texts are as long as the batch is wide, the last real token is the last row."""
     return _with_gradients(_hidden(4, 5, 3, rng.randrange(10**6)), [5] * 4)
 
@@ -83,7 +83,7 @@ def _middle_first(rng: random.Random) -> list[int]:
     ],
     decisive=True,
 )
-def _(rng):
+def _(rng: random.Random) -> list[Question]:
     """Each text has its own last place: text number k takes row lengths[k] - 1 of hidden[k]."""
     return [
         *_draw_padded(2, (6, 9), 2)(rng),
@@ -93,7 +93,7 @@ def _(rng):
 
 
 @exercise.stage("a text of <sos> alone", points=0.5, public=[Question((_hidden(3, 4, 2, 6), torch.tensor([2, 1, 4])))])
-def _(rng):
+def _(rng: random.Random) -> list[Question]:
     """A length of 1 means that the only real token is at place 0."""
     return [Question((_hidden(3, 6, 3, rng.randrange(10**6)), torch.tensor([rng.randint(2, 5), 1, 6])))]
 
@@ -107,7 +107,7 @@ exercise.large += [Question((_hidden(3, 300, 2, 8), torch.tensor([290, 41, 300])
     n=(1, 2, range(65, 68), range(301, 304)),
     last=("the first place", "the last place", "any"),
 )
-def _(rng, b, n, last):
+def _(rng: random.Random, b: int, n: int, last: str) -> Question | None:
     if b * n > 2500:
         return None
     lengths = {"the first place": [1] * b, "the last place": [n] * b, "any": [rng.randint(1, n) for _ in range(b)]}

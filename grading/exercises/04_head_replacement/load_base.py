@@ -162,7 +162,7 @@ def _reversed(names: list[str]) -> dict[str, str]:
     ],
     decisive=True,
 )
-def _(rng):
+def _(rng: random.Random) -> list[Question]:
     """Every weight under base. must be 'as in input 2', the checkpoint. Compare the names on both sides: checkpoint has
     'base.embedding.weight', model.base calls it 'embedding.weight'. The order of the names does not count.
     """
@@ -180,7 +180,7 @@ def _(rng):
         Question((_classifier(1, 7), _checkpoint(2)), changes=(0,), probe="origins", entries=HEAD),
     ],
 )
-def _(rng):
+def _(rng: random.Random) -> list[Question]:
     """The head must be 'as in input 1', the model, while the base (here its embedding) is 'as in input 2', also where
     the checkpoint's head has the shape of the model's.
     """
@@ -195,7 +195,7 @@ def _(rng):
     points=1,
     public=[*_load_ask(follow_up=THEN), *_load_ask(follow_up=THEN, probe="learns")],
 )
-def _(rng):
+def _(rng: random.Random) -> list[Question]:
     """The model that comes back must give the logits of its own head on the base of the checkpoint, and all of it can
     learn.
     """
@@ -205,7 +205,7 @@ def _(rng):
 @exercise.stage(
     "a base of other shapes: a ValueError", points=0.25, public=PUBLIC_WIDTH, raises="ValueError", measure="says why"
 )
-def _(rng):
+def _(rng: random.Random) -> list[Question]:
     """Compare the shapes before you load, and raise ValueError with one sentence when one differs."""
     return _other_width(rng)
 
@@ -218,7 +218,7 @@ def _(rng):
     measure="says why",
     decisive=True,
 )
-def _(rng):
+def _(rng: random.Random) -> list[Question]:
     """A layer too few, a layer too many, another name, or names without base.: none of it may pass in silence. Compare
     the two sets of names before you load; the order of the names does not count.
     """
@@ -238,7 +238,7 @@ def _model_only(asks: list[Question]) -> list[Question]:
     raises="ValueError",
     decisive=True,
 )
-def _(rng):
+def _(rng: random.Random) -> list[Question]:
     """Whatever is copied before the error stays: load_state_dict copies all that fits and complains about the rest
     afterwards. Check all names and all shapes first, then load.
     """
@@ -246,19 +246,19 @@ def _(rng):
 
 
 @exercise.stage("the checkpoint is left as it was", points=0.5, public=_load_ask(), measure="inputs kept")
-def _(rng):
+def _(rng: random.Random) -> list[Question]:
     """Others may load the same checkpoint: do not pop or rename its entries, make a new dict."""
     return _load_asks()(rng)
 
 
 @exercise.stage("training the model does not change the checkpoint", points=0.5, public=_load_ask(probe="shared"))
-def _(rng):
+def _(rng: random.Random) -> list[Question]:
     """The weights must be copied into the model, as load_state_dict does (without assign=True)."""
     return _load_asks(probe="shared")(rng)
 
 
 @exercise.corners("the base has the weights of the checkpoint", layers=(0, 1, range(11, 13)), n_classes=(1, 7))
-def _(rng, layers, n_classes):
+def _(rng: random.Random, layers: int, n_classes: int) -> Question:
     """Asks about shallow and deep models: the name of layer 10 begins like that of layer 1."""
     options = {"n_layers": layers, "d_model": 2, "n_heads": 1}
     inputs = _classifier(seed_from(rng), n_classes, **options), _checkpoint(seed_from(rng), **options)
@@ -266,7 +266,7 @@ def _(rng, layers, n_classes):
 
 
 @exercise.corners("a base with other names: a ValueError", few=(0, 1, 10), more=(1, 2))
-def _(rng, few, more):
+def _(rng: random.Random, few: int, more: int) -> Question:
     """Asks about a layer too few, and one too many, of shallow and of deep models."""
     sizes = rng.sample((few, few + more), 2)
     models = [{"n_layers": size, "d_model": 2, "n_heads": 1} for size in sizes]
@@ -282,7 +282,7 @@ def _error_of_torch(model: Any, checkpoint: Weights) -> Any:
 
 
 @exercise.mistake("names are compared, shapes are not")
-def _(model, checkpoint):
+def _(model: Classifier, checkpoint: Weights) -> Classifier:
     """The same names may hold other shapes: load_state_dict then raises RuntimeError, after having loaded a part.
     Compare the shapes too, and raise ValueError with a sentence of your own.
     """

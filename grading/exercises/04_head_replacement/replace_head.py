@@ -59,7 +59,7 @@ ALIKE = (
     view="shape",
     decisive=True,
 )
-def _(rng):
+def _(rng: random.Random) -> list[Question]:
     """Called on tokens (b, n) and lengths (b,), the new model must give (b, n_classes): Classifier of helpers.models
     does so.
     """
@@ -71,7 +71,7 @@ def _(rng):
     points=0.5,
     public=[Question((_language_model(1), 3), follow_up=THEN, probe="learns")],
 )
-def _(rng):
+def _(rng: random.Random) -> list[Question]:
     """The head has n_classes * D + n_classes numbers, and nothing is frozen yet."""
     return _swap_asks(follow_up=THEN, probe="learns")(rng)
 
@@ -82,7 +82,7 @@ def _(rng):
     public=[Question((_language_model(seed), n), probe="origins") for seed, n in ((1, 4), (2, 4), (3, 7))],
     decisive=True,
 )
-def _(rng):
+def _(rng: random.Random) -> list[Question]:
     """Every weight under base. must be 'as in input 1', the language model; the head is new, also where the old one has
     as many outputs.
     """
@@ -103,7 +103,7 @@ def _asked_for_rows(seed: int, n_classes: int) -> Question:
 @exercise.stage(
     "the head is a new one, and no part of the old one", points=0.25, public=[_asked_for_rows(5, 3)], measure="new head"
 )
-def _(rng):
+def _(rng: random.Random) -> list[Question]:
     """The rows of the old head score words. A new Linear begins with numbers of its own: Classifier makes one."""
     return [_asked_for_rows(seed_from(rng), rng.randint(2, 5))]
 
@@ -114,7 +114,7 @@ def _(rng):
     public=[Question((_language_model(3, **options), 3), follow_up=THEN, part="base") for options in OTHER_OPTIONS],
     decisive=True,
 )
-def _(rng):
+def _(rng: random.Random) -> list[Question]:
     """The same weights in a base of another make (heads, positions, mask, activation) compute something else. Take a
     copy of the base, and do not build one anew.
     """
@@ -130,7 +130,7 @@ def _(rng):
     public=[Question((_language_model(4), 3), follow_up=ALIKE)],
     measure="rows alike",
 )
-def _(rng):
+def _(rng: random.Random) -> list[Question]:
     """The head must read the last real token of each text, found by its length: Classifier does it."""
     return [Question((_language_model(seed_from(rng), n_layers=2), rng.randint(2, 5)), follow_up=ALIKE)]
 
@@ -146,7 +146,7 @@ def _in_training(seed: int) -> Question:
     measure="inputs kept",
     decisive=True,
 )
-def _(rng):
+def _(rng: random.Random) -> list[Question]:
     """The language model must keep its head, all its weights and its mode: do not assign to model.head, and do not call
     eval() or train() on it.
     """
@@ -159,7 +159,7 @@ def _(rng):
     public=[Question((_language_model(1), 3), probe="shared")],
     decisive=True,
 )
-def _(rng):
+def _(rng: random.Random) -> list[Question]:
     """The two models must not share parameters: give the new one a copy of the base, copy.deepcopy(model.base)."""
     return _swap_asks(probe="shared")(rng)
 
@@ -169,11 +169,11 @@ def _(rng):
     n_classes=(1, 2, range(101, 104), range(1001, 1004)),
     layers=(1, 3),
 )
-def _(rng, n_classes, layers):
+def _(rng: random.Random, n_classes: int, layers: int) -> Question:
     return Question((_language_model(rng.randrange(4), n_layers=layers), n_classes), follow_up=THEN)
 
 
 @exercise.corners("the base gives the same hidden states", layers=(1, 2, range(5, 7)), d_model=(2, 8))
-def _(rng, layers, d_model):
+def _(rng: random.Random, layers: int, d_model: int) -> Question:
     model = _language_model(seed_from(rng), n_layers=layers, d_model=d_model, n_heads=1)
     return Question((model, 3), follow_up=THEN, part="base")

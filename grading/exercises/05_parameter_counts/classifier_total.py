@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import random
+
 from sympy import Expr
 
 from grading.definitions.definition import Definition
@@ -31,7 +33,7 @@ def classifier_total() -> Expr:
 @exercise.stage(
     "small models: by hand", points=0.5, public=[Question(at=_point(C=2)), Question(at=_point(V=23, D=6, M=2, C=3))]
 )
-def _(rng):
+def _(rng: random.Random) -> list[Question]:
     """Embedding and layer are those of the language model; with D = 4 and C = 2 the head has 2 rows of 4 numbers and 2
     biases.
     """
@@ -45,6 +47,6 @@ def _(rng):
     sealed=True,
     decisive=True,
 )
-def _(rng):
+def _(rng: random.Random) -> list[Question]:
     """Embedding, M layers, and a head with C outputs in place of V."""
     return both(_draw_points(4, "C"), _draw_edges())(rng)

@@ -58,7 +58,7 @@ ALL_TIED = (TIED, TIED_BIASES, TIED_IN_ONE)  # in two modules, in one layer, in 
     public=[Question((model,)) for model in (_language_model(), LARGE, *(made(random.Random(2)) for made in FOREIGN))],
     decisive=True,
 )
-def _(rng):
+def _(rng: random.Random) -> list[Question]:
     """Go through model.parameters() and add up how many numbers each tensor has: p.numel(). Shapes are enough for it; a
     model on the meta device has shapes and no numbers, and data_ptr() is 0 for all of its tensors.
     """
@@ -83,7 +83,7 @@ def _batch_norm(rng: random.Random) -> Model:
     ],
     decisive=True,
 )
-def _(rng):
+def _(rng: random.Random) -> list[Question]:
     """What stands in model.buffers() does not count: sinusoidal positions, and the running mean and variance of a
     BatchNorm, which a state_dict has in it, too. What stands in model.parameters() does: learned positions.
     """
@@ -110,7 +110,7 @@ def _tied_and_frozen(**shape: Any) -> Model:
     ],
     decisive=True,
 )
-def _(rng):
+def _(rng: random.Random) -> list[Question]:
     """Here the head uses the matrix of the embedding: two names, one matrix in memory."""
     return _draw_models(
         lambda rng: [
@@ -129,7 +129,7 @@ def _(rng):
         Question((_trained(), True)),
     ],
 )
-def _(rng):
+def _(rng: random.Random) -> list[Question]:
     """The base of a classifier, or a part of it, is frozen: these parameters have requires_grad = False. Leave them out
     only when trainable_only is True. It is each parameter's own flag that counts.
     """
@@ -148,6 +148,6 @@ def _(rng):
     words=(1, range(1_000_001, 1_001_000)),
     trainable_only=(True, False),
 )
-def _(rng, layers, words, trainable_only):
+def _(rng: random.Random, layers: int, words: int, trainable_only: bool) -> Question:
     model = replace(_language_model(vocab_size=words, n_layers=layers), meta=True)
     return Question((model, trainable_only))

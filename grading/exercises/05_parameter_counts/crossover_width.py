@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import random
+
 from sympy import Expr
 
 from grading.definitions.definition import Definition
@@ -26,7 +28,7 @@ def _crossover_point(words: int, layers: int, heads: int = 2) -> Question:
     points=0.5,
     public=[_crossover_point(34, 1), _crossover_point(64, 1), _crossover_point(13, 1)],
 )
-def _(rng):
+def _(rng: random.Random) -> list[Question]:
     """At the width of the crossing both have as many numbers: with 34 words at D = 4, 136 each. Put your D for 64 words
     into both counts, too; a D need not be a whole number, and may be below 1.
     """
@@ -43,6 +45,6 @@ def _(rng):
     sealed=True,
     decisive=True,
 )
-def _(rng):
+def _(rng: random.Random) -> list[Question]:
     """Write the equation V D = M (...), divide both sides by D, and solve for the D that is left."""
     return [_crossover_point(rng.randint(900, 60_000), rng.randint(2, 24), rng.randint(3, 9)) for _ in range(4)]

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import random
+
 from sympy import Expr
 
 from grading.definitions.definition import Definition
@@ -33,7 +35,7 @@ def language_model_total() -> Expr:
 @exercise.stage(
     "small models: by hand", points=0.5, public=[Question(at=_point(C=3)), Question(at=_point(V=23, D=6, M=2, C=5))]
 )
-def _(rng):
+def _(rng: random.Random) -> list[Question]:
     """With V = 10, D = 4 and M = 1 the embedding has 10 * 4 numbers, the layer those of the picture, the head 10 * 4
     and 10 biases. Then try M = 2: everything of a layer comes twice. Then another D: two formulas may agree at one.
     """
@@ -47,6 +49,6 @@ def _(rng):
     sealed=True,
     decisive=True,
 )
-def _(rng):
+def _(rng: random.Random) -> list[Question]:
     """One embedding, M layers, one head with a bias for each of the V words."""
     return both(_draw_points(4, "C"), _draw_edges())(rng)

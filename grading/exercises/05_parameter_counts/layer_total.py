@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import random
+
 from grading.definitions.definition import Definition
 from grading.exercises.draws import both
 from tutor.checking.answers import Question
@@ -23,7 +25,7 @@ exercise.reference(layer_total)
     points=1,
     public=[Question(at=_point("DFA", D=4)), Question(at=_point("DFA", D=1)), Question(at=_point("DFA", D=7, A=3))],
 )
-def _(rng):
+def _(rng: random.Random) -> list[Question]:
     """Count the squares of the picture for D = 4, then put D = F = 4 into your formula."""
     return [Question(at=_point("DFA", A=3)), *_draw_points(2, symbols="DFA")(rng)]
 
@@ -40,7 +42,7 @@ def _(rng):
     sealed=True,
     decisive=True,
 )
-def _(rng):
+def _(rng: random.Random) -> list[Question]:
     """Add up your sixteen formulas of one layer. F stands in three of them: in both matrices of the feed-forward part,
     and in the bias of the Linear that puts out F numbers. The norms have the width D, whatever F is.
     """

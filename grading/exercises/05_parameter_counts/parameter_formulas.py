@@ -70,7 +70,7 @@ def _entries(*patterns: str) -> dict[str, Any]:
 
 
 @exercise.stage("one entry for each parameter, under its own name", points=0.5, public=[Question(probe="names")])
-def _(rng):
+def _(rng: random.Random) -> list[Question]:
     """Print the names of example.named_parameters(): these 19 names are the keys."""
     return [Question(probe="names")]
 

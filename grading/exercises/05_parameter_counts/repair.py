@@ -120,7 +120,7 @@ def _in_other_form(name: str, term: Expr) -> dict[str, Expr]:
     sealed=True,
     decisive=True,
 )
-def _(rng):
+def _(rng: random.Random) -> list[Question]:
     """C*D + C and C*(D + 1) mean the same but are not ==. Compare sympy.expand(difference) with 0."""
     return _draw_repairs(_in_other_form("norms", 2 * M * D), _in_other_form("positions", L * D))(rng)
 
@@ -142,7 +142,7 @@ def _reordered(claim: dict[str, Expr], rng: random.Random) -> dict[str, Expr]:
     sealed=True,
     decisive=True,
 )
-def _(rng):
+def _(rng: random.Random) -> list[Question]:
     """Any term can be the wrong one, wrong in any way and at any place of the dict: compare all of them by name with
     the right ones, as formulas and not at one size.
     """
@@ -152,14 +152,14 @@ def _(rng):
 
 
 @exercise.corners("other wrong counts", name=tuple(RIGHT), by=("one more", "a thousandth more"))
-def _(rng, name, by):
+def _(rng: random.Random, name: str, by: str) -> Question:
     """Asks about each term, wrong by very little."""
     term = RIGHT[name] + 1 if by == "one more" else RIGHT[name] * Rational(1001, 1000) + D * int(name == "positions")
     return _repairs_at_drawn_points(rng, _reordered(_wrong_claim(name, term), rng))[0]
 
 
 @exercise.corners("other wrong counts", name=tuple(RIGHT), heads=(1, 2, 3, 4))
-def _(rng, name, heads):
+def _(rng: random.Random, name: str, heads: int) -> Question:
     """Asks about each term with a letter in it that the right one has not: right for one number of heads."""
     term = (A - heads) * D if name == "positions" else RIGHT[name] * A / heads
     return _repairs_at_drawn_points(rng, _reordered(_wrong_claim(name, term), rng))[0]

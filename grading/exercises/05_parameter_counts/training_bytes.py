@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import random
 from dataclasses import replace
 from typing import Any
 
@@ -34,7 +35,7 @@ def training_bytes(model: Any) -> int:
     public=[Question((_language_model(),)), Question((_language_model(n_layers=2, gradients=0.5),))],
     decisive=True,
 )
-def _(rng):
+def _(rng: random.Random) -> list[Question]:
     """A number that trains is kept four times: itself, its gradient, and Adam's two moments; 4 bytes each."""
     return _draw_models(lambda rng: [(_language_model(gradients=g, **_shape(rng)),) for g in (0.0, 0.5)])(rng)
 
@@ -49,7 +50,7 @@ def _(rng):
     ],
     decisive=True,
 )
-def _(rng):
+def _(rng: random.Random) -> list[Question]:
     """What is frozen, each parameter by itself, has no gradient and no moments: its weights are all that is kept."""
     return _draw_models(
         lambda rng: [
@@ -70,7 +71,7 @@ def _shared(frozen: bool, **shape: Any) -> Model:
     points=0.5,
     public=[Question((_shared(frozen),)) for frozen in (False, True)],
 )
-def _(rng):
+def _(rng: random.Random) -> list[Question]:
     """One matrix under two names is one matrix in memory; buffers are left out of this count."""
     return _draw_models(lambda rng: [(_shared(frozen, **_shape(rng)),) for frozen in (False, True)])(rng)
 
@@ -80,7 +81,7 @@ def _(rng):
     points=0.25,
     public=[Question((replace(_language_model(), dtype=dtype),)) for dtype in ("float16", "float64")],
 )
-def _(rng):
+def _(rng: random.Random) -> list[Question]:
     """The count is in float32, 4 bytes for each number, also for a model whose numbers have another type now."""
     return _draw_models(
         lambda rng: [(replace(_language_model(**_shape(rng)), dtype=dtype),) for dtype in ("float16", "float64")]
@@ -93,6 +94,6 @@ def _(rng):
     words=(1, range(1_000_001, 1_001_000)),
     frozen=((), ("base",), ("base", "head")),
 )
-def _(rng, layers, words, frozen):
+def _(rng: random.Random, layers: int, words: int, frozen: Any) -> Question:
     """Asks also about a model of which nothing trains, and of which everything does."""
     return Question((replace(_classifier(freeze=frozen, vocab_size=words, n_layers=layers), meta=True),))

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import random
+
 import sympy
 from sympy import Expr, Integer
 
@@ -56,7 +58,7 @@ FOR_ONE_NORM, WITHOUT_BIASES = EXAMPLE - 2 * D, EXAMPLE - 6 * D  # right for som
 
 
 @exercise.stage("the count of the text", points=0.5, public=_claims(PUBLISHED, EXAMPLE, REPORTED), sealed=True)
-def _(rng):
+def _(rng: random.Random) -> list[Question]:
     """Solve claim = right count for A: sympy.solve(sympy.Eq(claim, right), A) gives a list of solutions. The example of
     the exercise is asked beside it.
     """
@@ -80,7 +82,7 @@ def _(rng):
     ),
     sealed=True,
 )
-def _(rng):
+def _(rng: random.Random) -> list[Question]:
     """Use the claim that is handed in, and the right count of a layer at F = D. A may be any whole number from 1 on:
     solve for it, a trial of some ends too early. Two formulas may be equal and written in different ways: expand their
     difference.
@@ -136,7 +138,7 @@ def _right_at(width: int) -> Expr:
     ),
     decisive=True,
 )
-def _(rng):
+def _(rng: random.Random) -> list[Question]:
     """A solution that contains D is right for some widths at most, and an empty list says that there is none. There are
     no half heads, and rounding makes none right; A is at least 1. Put what you have found back into the claim: it must
     agree with the right count in every power of D, and as a whole, not in D**2 alone. Else return None. One claim in
@@ -158,7 +160,7 @@ def _(rng):
 @exercise.corners(
     "other claims", heads=(1, 2, range(87, 97)), written=("as a sum", "with brackets", "below", "squared")
 )
-def _(rng, heads, written):
+def _(rng: random.Random, heads: int, written: str) -> Question:
     """Asks about few heads and about many, in claims that are written in different ways.
 
     Where A is squared there is a solution below 0, too, for who solves for a letter that may be negative.

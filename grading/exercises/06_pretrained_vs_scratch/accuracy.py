@@ -165,13 +165,13 @@ SHARE = 5e-5  # tolerance: four digits will do, half precision, which may have t
 
 
 @exercise.stage("one batch without padding", points=0.25, seed=1, tolerance=SHARE)
-def _(rng):
+def _(rng: random.Random) -> list[Question]:
     """The class with the largest logit is the answer; count how many answers are the target, and divide."""
     return _PLAIN_BATCHES(rng)
 
 
 @exercise.stage("the last real token of each text", points=0.5, seed=2, tolerance=SHARE, decisive=True)
-def _(rng):
+def _(rng: random.Random) -> list[Question]:
     """The classifier finds the last real token by the lengths: model(batch.tokens, batch.lengths)."""
     return SEARCHED.asked("with padding")(rng)
 
@@ -179,13 +179,13 @@ def _(rng):
 @exercise.stage(
     "batches of different sizes", points=1, public=fixed(SEARCHED.asked("uneven", 2), 3), decisive=True, tolerance=SHARE
 )
-def _(rng):
+def _(rng: random.Random) -> list[Question]:
     """Count right answers and texts over all batches, and divide once, at the end."""
     return SEARCHED.asked("uneven")(rng)
 
 
 @exercise.stage("in evaluation mode", points=0.75, seed=4, decisive=True, tolerance=SHARE)
-def _(rng):
+def _(rng: random.Random) -> list[Question]:
     """The model may come in training mode, with dropout: call model.eval() before you ask it, and put the mode back
     after the last batch.
     """
@@ -193,7 +193,7 @@ def _(rng):
 
 
 @exercise.stage("the model goes back to the mode it was in", points=0.5, seed=5, decisive=True)
-def _(rng):
+def _(rng: random.Random) -> list[Question]:
     """Keep model.training before, and put it back at the end with model.train(before): a model left in evaluation mode
     would train on without dropout.
     """
@@ -205,6 +205,6 @@ def _(rng):
 
 
 @exercise.corners("batches of different sizes", batches=(1, range(9, 12)), size=(1, range(33, 36)))
-def _(rng, batches, size):
+def _(rng: random.Random, batches: int, size: int) -> Question:
     """Asks about one text and about hundreds, whose share of right ones differs in the third digit."""
     return _loader_ask(seed_from(rng), [size] * batches)

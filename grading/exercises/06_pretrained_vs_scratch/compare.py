@@ -129,7 +129,7 @@ _ALL, _SHUFFLED = _draw_records(3, 3, 4, uneven=True), _draw_records(3, 3, 11, s
 
 
 @exercise.stage("one epoch, several seeds: mean, lowest, highest", points=0.5, seed=1)
-def _(rng):
+def _(rng: random.Random) -> list[Question]:
     """For each way: three lists with one number per epoch (mean, lowest and highest of valid over the seeds), and the
     mean of test.
     """
@@ -142,7 +142,7 @@ def _(rng):
     seed=3,
     decisive=True,
 )
-def _(rng):
+def _(rng: random.Random) -> list[Question]:
     """Find the record with the best valid, and take the test of that same record."""
     return _ONE_RUN(rng)
 
@@ -153,7 +153,7 @@ def _(rng):
     public=fixed(_draw_records(3, 3, 3, uneven=True), 3),
     decisive=True,
 )
-def _(rng):
+def _(rng: random.Random) -> list[Question]:
     """Every run chooses an epoch of its own; the result is the mean of their test accuracies. One way may have other
     seeds, and more epochs, than another.
     """
@@ -161,7 +161,7 @@ def _(rng):
 
 
 @exercise.stage("records in any order", points=0.5, seed=4)
-def _(rng):
+def _(rng: random.Random) -> list[Question]:
     """Place each number by its epoch, not by where it stands in the list."""
     return _SHUFFLED(rng)
 
@@ -179,7 +179,7 @@ _TIED = both(_draw_records(2, 3, 4, tie=True), _draw_records(2, 3, 4, tie=True, 
 @exercise.stage(
     "two epochs as good as each other: the earlier one", points=0.5, public=[*fixed(_TIED, 5), *fixed(_never_right, 6)]
 )
-def _(rng):
+def _(rng: random.Random) -> list[Question]:
     """Of several epochs with the best valid take the first, as somebody would who stops when it gets no better."""
     return both(_TIED, _never_right)(rng)
 
@@ -190,7 +190,7 @@ def _(rng):
     seeds=(1, 2, range(33, 36)),
     epochs=(1, 2, range(101, 104)),
 )
-def _(rng, ways, seeds, epochs):
+def _(rng: random.Random, ways: int, seeds: int, epochs: int) -> Question | None:
     """Asks about many ways, runs and epochs; the best epochs differ in the third digit from the next ones."""
     if ways * seeds * epochs > 190:
         return None

@@ -81,13 +81,13 @@ def _many_texts() -> Question:
 
 
 @exercise.stage("a floating point tensor with one number for each bin", points=0.25, seed=1, view="shape")
-def _(rng):
+def _(rng: random.Random) -> list[Question]:
     """k + 1 edges make k bins: the result has shape (k,)."""
     return _INSIDE(rng)
 
 
 @exercise.stage("of the texts in a bin, the share that is wrong", points=0.75, seed=2, decisive=True)
-def _(rng):
+def _(rng: random.Random) -> list[Question]:
     """Divide the errors of a bin by the texts of the same bin. The class of a text is that with the largest logit, of
     however many classes.
     """
@@ -95,7 +95,7 @@ def _(rng):
 
 
 @exercise.stage("lengths that are an edge, or outside all bins", points=0.5, seed=3)
-def _(rng):
+def _(rng: random.Random) -> list[Question]:
     """A bin holds its lower edge and not its upper one: low <= length < high. Texts that are shorter than the first
     edge, or not shorter than the last, are in no bin.
     """
@@ -125,7 +125,7 @@ _SPECIAL = both(_EMPTY, _none_wrong, _empty_at_the_end)
 
 
 @exercise.stage("a bin without texts: NaN; one with texts and no errors: 0", points=0.5, seed=4, decisive=True)
-def _(rng):
+def _(rng: random.Random) -> list[Question]:
     """0 errors of 0 texts is not 0 %: nobody was asked. The mean of an empty tensor is NaN, which is what we want. 0
     errors of 3 texts, or of a single one, is 0 %.
     """
@@ -141,7 +141,7 @@ exercise.large += [_many_texts()]
     texts=(1, 2, range(301, 304)),
     place=("at the lower edges", "just below the upper edges", "outside"),
 )
-def _(rng, bins, texts, place):
+def _(rng: random.Random, bins: int, texts: int, place: str) -> Question:
     edges = [10 + 7 * n for n in range(bins + 1)]
     places = {"at the lower edges": edges[:-1], "just below the upper edges": [edge - 1 for edge in edges[1:]]}
     among = places.get(place, [0, 9, edges[-1], edges[-1] + 1, 10**6])

@@ -324,7 +324,7 @@ def _nearly_alike(seed: int) -> Question:
     public=[*fixed(both(_TELLING, _FAR), 1), _nearly_alike(235)],
     decisive=True,
 )
-def _(rng):
+def _(rng: random.Random) -> list[Question]:
     """Read <sos>, the prompt and all that is written so far; the last row of logits scores the next word. At 0 nothing
     is drawn: take the argmax.
     """
@@ -341,7 +341,7 @@ def _longer(ask: Question) -> list[Question]:
 
 
 @exercise.stage("max_len words, the prompt among them", points=0.5, public=_longer(_telling(28)))
-def _(rng):
+def _(rng: random.Random) -> list[Question]:
     """The list that you return has at most max_len numbers, those of the prompt counted and <sos> not; a prompt that is
     longer comes back as it is.
     """
@@ -355,7 +355,7 @@ _ENDINGS = both(*map(SEARCHED.asked, ("ends", "ends, from nothing", "special tok
 @exercise.stage(
     "<eos> ends the text, and is no part of it", points=0.75, public=[*fixed(_ENDINGS, 3), _special(76), _special(217)]
 )
-def _(rng):
+def _(rng: random.Random) -> list[Question]:
     """When the model writes <eos>, and only then, the text is over: stop, and leave <eos> out. The prompt
     may be empty, and so may the text.
     """
@@ -366,7 +366,7 @@ _ANY_PROMPT = both(SEARCHED.asked("unknown words"), SEARCHED.asked("as people wr
 
 
 @exercise.stage("any prompt: capitals, commas, words that nobody knows", points=0.5, seed=4)
-def _(rng):
+def _(rng: random.Random) -> list[Question]:
     """vocabulary.encode makes small letters, cuts off commas and full stops, and gives <oov> for what it
     does not know.
     """
@@ -376,7 +376,7 @@ def _(rng):
 @exercise.stage(
     "temperature near 0: nearly certainly the most probable word", points=0.25, public=[_cold(239), _cold(159)]
 )
-def _(rng):
+def _(rng: random.Random) -> list[Question]:
     """Divide the logits by the temperature before the softmax: a small one makes the largest stand out."""
     return SEARCHED.asked("cold")(rng)
 
@@ -385,7 +385,7 @@ _DRAWN = both(SEARCHED.asked("repeats"), SEARCHED.asked("alike"))
 
 
 @exercise.stage("the words are drawn: many different ones", points=0.5, seed=6, measure="variety")
-def _(rng):
+def _(rng: random.Random) -> list[Question]:
     """Wherever the temperature is not 0, draw from the probabilities; torch.multinomial does it. At temperature 1000
     all words are about as likely, and at 0.5 those whose logits are alike.
     """
@@ -393,7 +393,7 @@ def _(rng):
 
 
 @exercise.stage("two calls draw different texts", points=0.25, seed=8, measure="two calls")
-def _(rng):
+def _(rng: random.Random) -> list[Question]:
     """Chance is not to begin anew in each call: no seed, and no generator of its own."""
     # Draws a question on a long text of many words that are about as likely: no two calls draw the same by chance.
     return [replace(ask, probe="again", follow_up=ask.inputs) for ask in SEARCHED.asked("alike")(rng)]
@@ -403,7 +403,7 @@ _CHANCES = both(SEARCHED.asked("far apart"), SEARCHED.asked("close"), SEARCHED.a
 
 
 @exercise.stage("how often the likeliest words are drawn", points=0.25, seed=7, measure="chances")
-def _(rng):
+def _(rng: random.Random) -> list[Question]:
     """Here a few words have half of the chances together, in softmax(logits / temperature), and in another question
     many rare ones a fifth. Divide by the temperature itself, whether it is 0.1 or 30, and draw each word anew, from all
     words.
@@ -420,7 +420,7 @@ exercise.large += [_very_far(1)]
     max_len=("one", "one less", "as many"),
     temperature=(0.0, 1.0),
 )
-def _(rng, words, max_len, temperature):
+def _(rng: random.Random, words: int, max_len: str, temperature: float) -> Question:
     """Asks with prompts as long as the text may be, or longer: they come back as they are."""
     prompt = " ".join(rng.choices(MANY.arguments["words"], k=words))
     most = {"one": 1, "one less": max(words - 1, 1), "as many": words}[max_len]

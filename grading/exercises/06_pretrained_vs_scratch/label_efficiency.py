@@ -86,7 +86,7 @@ def _label_records(
 
 
 @exercise.stage("one way, one seed", points=0.5, seed=1)
-def _(rng):
+def _(rng: random.Random) -> list[Question]:
     """The accuracy of a number of labels is the mean over the seeds that there are: with one seed it is that record's.
     Needed is the smallest number of labels with at least the wanted accuracy: reaching it exactly is enough. More
     labels are not always better, so look at all numbers one by one.
@@ -103,7 +103,7 @@ def _(rng):
 
 
 @exercise.stage("several seeds", points=0.5, seed=2, decisive=True)
-def _(rng):
+def _(rng: random.Random) -> list[Question]:
     """Take the mean over the seeds first, and compare the mean with what is wanted. There are as many seeds as records
     say, not always the same number.
     """
@@ -111,13 +111,13 @@ def _(rng):
 
 
 @exercise.stage("never reached: None", points=0.5, seed=3, decisive=True)
-def _(rng):
+def _(rng: random.Random) -> list[Question]:
     """Where no number of labels was enough, say so: None. The largest number tried would be a claim."""
     return _label_records(rng, ["scratch"], 3, never=True)
 
 
 @exercise.stage("several ways, records in any order", points=0.5, seed=4)
-def _(rng):
+def _(rng: random.Random) -> list[Question]:
     """Group by way, then by number of labels, and sort the numbers. Not all ways have the same ones, nor all numbers as
     many seeds.
     """
@@ -137,7 +137,7 @@ def _(rng):
     seeds=(1, 2, range(9, 12)),
     limit=("exactly", "just above", "just below"),
 )
-def _(rng, numbers, seeds, limit):
+def _(rng: random.Random, numbers: int, seeds: int, limit: str) -> Question | None:
     """Asks for the wanted accuracy exactly, a thousandth more and a thousandth less; means are exact."""
     if numbers * seeds > 230:
         return None

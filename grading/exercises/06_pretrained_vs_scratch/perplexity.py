@@ -52,7 +52,7 @@ def _draw_losses(texts: int, spare: int, different: bool) -> Draw:
         Question((_losses(1, 5, 1), _counts(5))),
     ],
 )
-def _(rng):
+def _(rng: random.Random) -> list[Question]:
     """Losses of ln 2 and ln 8 have the mean ln 4: a perplexity of 4, the mean taken before the exponential."""
     return _draw_losses(1, 0, False)(rng)
 
@@ -68,7 +68,7 @@ def _with_zeros(losses: Tensor) -> Tensor:
     points=0.5,
     public=[Question((_losses(3, 4, 2), _counts(4, 4, 4))), Question((_with_zeros(_losses(2, 3, 6)), _counts(3, 3)))],
 )
-def _(rng):
+def _(rng: random.Random) -> list[Question]:
     """One number for all texts together: the mean over all tokens, then one exponential."""
     return _draw_losses(4, 0, False)(rng)
 
@@ -79,7 +79,7 @@ def _(rng):
     public=[Question((_losses(2, 6, 3), _counts(4, 4)))],
     decisive=True,
 )
-def _(rng):
+def _(rng: random.Random) -> list[Question]:
     """Row k holds token_counts[k] losses; what follows them belongs to the padding and means nothing."""
     return [Question((_losses(3, n + 3, seed_from(rng)), torch.tensor([n] * 3))) for n in (rng.randint(3, 6),)]
 
@@ -101,7 +101,7 @@ def _square(rng: random.Random) -> list[Question]:
     ],
     decisive=True,
 )
-def _(rng):
+def _(rng: random.Random) -> list[Question]:
     """Divide the sum of all losses by the number of all tokens, not text by text."""
     return both(_draw_losses(4, 1, True), _square)(rng)
 
@@ -115,7 +115,7 @@ exercise.large += [Question((_losses(2, 400, 7), _counts(390, 260))), Question((
     n=(1, 2, range(65, 68), range(301, 304)),
     level=(0.0, 0.001, 30.0),
 )
-def _(rng, b, n, level):
+def _(rng: random.Random, b: int, n: int, level: float) -> Question | None:
     """Asks about losses that are all 0, tiny or large, in a wide table: the product of probabilities would be 0."""
     if b * n > 2500:
         return None
@@ -124,7 +124,7 @@ def _(rng, b, n, level):
 
 
 @exercise.mistake("the mean of the exponentials")
-def _(losses, token_counts):
+def _(losses: Tensor, token_counts: Tensor) -> float:
     """exp of a mean is not the mean of exp: one token with a loss of 10 would count as 22026. First the mean of the
     losses, then the exponential.
     """

@@ -148,7 +148,7 @@ SEARCHED = Searched(
     points=0.25,
     public=[_step_ask(_language_model(1), _batch([[4, 5, 6], [7, 8, 9]]))],
 )
-def _(rng):
+def _(rng: random.Random) -> list[Question]:
     """cross_entropy takes the logits as they are, (k, V), and k targets: flatten both to k = b * n rows. The loss is
     that of the weights before the step.
     """
@@ -163,7 +163,7 @@ def _(rng):
         _step_ask(_language_model(2), _batch([[4, 5, 6, 7, 8, 9], [7, 8]], unasked=[0, 2, 3])),
     ],
 )
-def _(rng):
+def _(rng: random.Random) -> list[Question]:
     """Where the target is IGNORE nothing is asked, beyond a text or inside of it: the mean runs over the other places
     only.
     """
@@ -181,7 +181,7 @@ def _(rng):
     points=0.5,
     public=[_step_ask(_classifier(3, 3), _batch([[4, 5, 6, 7, 8, 9], [7, 8], [5, 6, 4]], [2, 0, 1]))],
 )
-def _(rng):
+def _(rng: random.Random) -> list[Question]:
     """A classifier gives logits (b, C) for targets (b,), and must know the lengths of the texts: model(batch.tokens,
     batch.lengths).
     """
@@ -194,7 +194,7 @@ def _(rng):
 
 
 @exercise.stage("the model has made one step", points=0.75, public=[_short(37), _short(37, "Adam")], decisive=True)
-def _(rng):
+def _(rng: random.Random) -> list[Question]:
     """backward() fills the gradients, optimizer.step() moves the weights by them: in this order, once each."""
     first, second = rng.sample(SEARCHED.seeds("short"), 2)
     return [_short(first), _short(second, "Adam")]
@@ -203,7 +203,7 @@ def _(rng):
 @exercise.stage(
     "gradients left by an earlier step do not count", points=0.75, public=[_short(37, gradients=LEFT)], decisive=True
 )
-def _(rng):
+def _(rng: random.Random) -> list[Question]:
     """backward() adds to the gradients that are there. optimizer.zero_grad() clears them in every group, at any time
     before backward(). It leaves None where nothing comes after it: with zeros in its gradient, what has been frozen
     since would still lose weight.
@@ -216,7 +216,7 @@ def _(rng):
     points=0.75,
     public=[_long(1), _long(2, groups=2), _frozen(6), _tied(1)],
 )
-def _(rng):
+def _(rng: random.Random) -> list[Question]:
     """nn.utils.clip_grad_norm_(model.parameters(), 1.0), when the gradients are there and not yet used. What is frozen
     stays frozen, and has no part in the length. A shorter gradient stays as it is.
     """
@@ -241,7 +241,7 @@ def _(rng):
     ],
     decisive=True,
 )
-def _(rng):
+def _(rng: random.Random) -> list[Question]:
     """Whoever measured the model before may have left it in evaluation mode, without dropout: call model.train() at the
     beginning of every step.
     """
@@ -249,7 +249,7 @@ def _(rng):
 
 
 @exercise.corners("where the target is IGNORE nothing counts", texts=(1, range(33, 36)), words=(0, 1, range(33, 36)))
-def _(rng, texts, words):
+def _(rng: random.Random, texts: int, words: int) -> Question:
     """Asks about one text and many, of one token and of many."""
     lengths = [words, *(rng.randint(0, words) for _ in range(texts - 1))]
     return _step_ask(_language_model(seed_from(rng)), _batch(_texts(rng, lengths)))
@@ -258,7 +258,7 @@ def _(rng, texts, words):
 @exercise.corners(
     "gradients left by an earlier step do not count", groups=(1, 2, 3), frozen=("", "base.embedding", "base")
 )
-def _(rng, groups, frozen):
+def _(rng: random.Random, groups: int, frozen: str) -> Question:
     """Asks also about what has been frozen after the earlier step."""
     late: dict[str, Any] = {"freeze": (frozen,), "frozen_late": True} if frozen else {}
     (seed,) = rng.sample(SEARCHED.seeds("short"), 1)
@@ -266,6 +266,6 @@ def _(rng, groups, frozen):
 
 
 @exercise.corners("it returns the loss of a classifier", texts=(1, range(33, 36)), n_classes=(2, range(33, 36)))
-def _(rng, texts, n_classes):
+def _(rng: random.Random, texts: int, n_classes: int) -> Question:
     lengths, labels = ([rng.randint(low, high) for _ in range(texts)] for low, high in ((0, 9), (0, n_classes - 1)))
     return _step_ask(_classifier(seed_from(rng), n_classes), _batch(_texts(rng, lengths), labels))

@@ -162,7 +162,7 @@ def _draw_blanks(where: str, kinds: int = len(SEEDS)) -> Draw:
 
 
 @exercise.stage("a word in the middle of a sentence", points=1.5, seed=1, decisive=True)
-def _(rng):
+def _(rng: random.Random) -> list[Question]:
     """Put <mask> at the place (others may hold one as well), let the model read the whole sentence, and read the logits
     at this very place. The best *word* is wanted, a number above MASK, even when all words have a logit below 0.
     """
@@ -170,7 +170,7 @@ def _(rng):
 
 
 @exercise.stage("the first word: all there is stands on the right", points=1, public=fixed(_draw_blanks("first"), 2))
-def _(rng):
+def _(rng: random.Random) -> list[Question]:
     """Nothing but <sos> stands before it: the model must read what follows. Of the logits at the place take the best
     word, any of MASK + 1 to V - 1.
     """
@@ -178,7 +178,7 @@ def _(rng):
 
 
 @exercise.stage("the last word", points=0.5, public=fixed(_draw_blanks("last"), 3))
-def _(rng):
+def _(rng: random.Random) -> list[Question]:
     """Between the last word and the end of the sentence stands <eos>: the model reads it too. Of the logits at the
     place take the best word, any of MASK + 1 to V - 1.
     """
@@ -186,7 +186,7 @@ def _(rng):
 
 
 @exercise.stage("the sentence is left as it was", points=0.5, public=[_blank(6, 2, 31)], measure="inputs kept")
-def _(rng):
+def _(rng: random.Random) -> list[Question]:
     """Write <mask> into a copy: tokens.clone()."""
     return [_blank(rng.randint(6, 9), 2, seed_from(rng))]
 

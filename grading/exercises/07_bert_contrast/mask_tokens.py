@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import random
 from collections.abc import Callable
 from typing import Any
 
@@ -106,7 +107,7 @@ def _targets(seed: int, share: float) -> list[Question]:
     measure="masking",
     decisive=True,
 )
-def _(rng):
+def _(rng: random.Random) -> list[Question]:
     """Where a word is chosen, the target is the word that stood there; everywhere else it is IGNORE, and the input is
     as it was.
     """
@@ -126,7 +127,7 @@ def _choices(seed: int, share: float) -> list[Question]:
     measure="masking",
     decisive=True,
 )
-def _(rng):
+def _(rng: random.Random) -> list[Question]:
     """Draw a number between 0 and 1 for every place; chosen are the words whose number is below `share`, which may be 0
     or 1. <pad>, <sos>, <eos>, <oov> and <mask> are no words.
     """
@@ -139,7 +140,7 @@ def _fates(seed: int) -> list[Question]:
 
 
 @exercise.stage("80 / 10 / 10", points=1, public=_fates(4), measure="masking", decisive=True)
-def _(rng):
+def _(rng: random.Random) -> list[Question]:
     """Draw a second number for every place: below 0.8 the chosen word becomes <mask>, from 0.9 on another word, in
     between it stays.
     """
@@ -156,7 +157,7 @@ def _other_words(seed: int) -> list[Question]:
 
 
 @exercise.stage("the other words", points=0.5, public=_other_words(5), measure="masking")
-def _(rng):
+def _(rng: random.Random) -> list[Question]:
     """Draw one for each place, from MASK + 1 (the first word) to vocab_size - 1, whether it stands in the texts or not:
     torch.randint, whose upper end is not drawn, but the lower one is. Here all words are chosen.
     """
@@ -164,7 +165,7 @@ def _(rng):
 
 
 @exercise.stage("all chance comes from the generator", points=0.5, public=[_hide("", SEVERAL, 6, 0.5, probe="seeds")])
-def _(rng):
+def _(rng: random.Random) -> list[Question]:
     """Give generator=generator to torch.rand and to torch.randint, so that the same seed hides the same words. Seed
     nothing yourself: the next call with this generator hides others.
     """
@@ -174,7 +175,7 @@ def _(rng):
 @exercise.stage(
     "the tokens are left as they were", points=0.5, public=[_hide("", SMALL, 7, 0.5)], measure="inputs kept"
 )
-def _(rng):
+def _(rng: random.Random) -> list[Question]:
     """The next pass hides other words of the same text: work on a copy (clone, where, masked_fill)."""
     return [_hide("", SMALL, seed_from(rng), rng.choice(SHARES))]
 
@@ -185,7 +186,7 @@ def _(rng):
     width=(range(33, 36), range(301, 304)),
     share=(0.5, 1.0),
 )
-def _(rng, rows, width, share):
+def _(rng: random.Random, rows: int, width: int, share: float) -> Question | None:
     """Asks about small and large batches."""
     if not 60 <= rows * width <= 4000:  # in a smaller one it is chance whether anything is chosen
         return None
@@ -193,7 +194,7 @@ def _(rng, rows, width, share):
 
 
 @exercise.mistake("only <mask> is scored")
-def _(tokens, vocab_size, generator, share=0.15):
+def _(tokens: Tensor, vocab_size: int, generator: torch.Generator, share: float = 0.15) -> Pair:
     """Words that were exchanged or left are chosen too: they must be scored, or the model learns that only <mask>
     deserves attention.
     """

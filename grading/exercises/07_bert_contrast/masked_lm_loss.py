@@ -72,7 +72,7 @@ NEAR = 1e-3
     public=[_batch([6], [[3]], 10), _batch([8], [[2]], 20)],
     tolerance=NEAR,
 )
-def _(rng):
+def _(rng: random.Random) -> list[Question]:
     """By hand: softmax of the logits at the chosen place, minus the logarithm of the probability of the target."""
     return both(_draw_batch(6, 10, 1, (1,)), _draw_batch(4, 4, 1, (1,)))(rng)
 
@@ -83,7 +83,7 @@ def _(rng):
     public=[_batch([9], [[2, 4, 5, 7]], 30), _batch([9], [[1, 4, 5, 6]], 36, LARGE_LOGITS)],
     decisive=True,
 )
-def _(rng):
+def _(rng: random.Random) -> list[Question]:
     """The mean over all places where the target is not IGNORE, whatever stands in the input there. Logits may be large:
     F.cross_entropy takes care of that, log(softmax(...)) does not.
     """
@@ -102,7 +102,7 @@ def _(rng):
     ],
     decisive=True,
 )
-def _(rng):
+def _(rng: random.Random) -> list[Question]:
     """The model must not look at the padding: give it the lengths. And every chosen word counts the same, whichever
     text it is in.
     """
@@ -129,7 +129,7 @@ def _nothing_chosen(lengths: list[int], seed: int) -> list[Question]:
     tolerance=NEAR,
     decisive=True,
 )
-def _(rng):
+def _(rng: random.Random) -> list[Question]:
     """Then there is nothing to learn: the loss is 0, and so is each gradient after backward(). A mean over nothing is
     0/0, not a number, and a new tensor knows no weights. Texts without a chosen word may also stand beside others.
     """
@@ -145,7 +145,7 @@ _two_texts = _draw_batch(5, 9, 2, (2, 1))
     public=[_batch([5, 4], [[2, 3], [1]], 60), replace(_batch([5, 4], [[2, 3], [1]], 60), probe="learns")],
     view="shape",
 )
-def _(rng):
+def _(rng: random.Random) -> list[Question]:
     """A tensor without axes, the mean: not one loss for each place, and no Python number. It must still know the
     weights it came from: no .item(), .detach() or torch.no_grad() on the way.
     """

@@ -97,7 +97,7 @@ def _rounded(seed: int, longer: int = 0) -> Question:
     ],
     decisive=True,
 )
-def _(rng):
+def _(rng: random.Random) -> list[Question]:
     """Run the model's base on each sentence and compare one row of each: hidden[0, position]."""
     # Returns sentences that differ far behind the place, and right behind it.
     n, place = rng.randint(9, 13), rng.randint(3, 5)
@@ -132,7 +132,7 @@ def _one_sign(seed: int) -> list[Question]:
     ],
     decisive=True,
 )
-def _(rng):
+def _(rng: random.Random) -> list[Question]:
     """The whole sentences go into the model, not only their beginnings. A model without a layer moves nothing from one
     place to another: there the states stay the same. Run the model and look.
     """
@@ -153,7 +153,7 @@ def _(rng):
     public=[*_both_orders(_two_sentences(9, 5, 5, 2, causal=True)), _two_sentences(9, 5, 9, 5, causal=True)],
     decisive=True,
 )
-def _(rng):
+def _(rng: random.Random) -> list[Question]:
     """Here the states differ although the model is causal: the answer is measured, it does not follow from the model's
     kind.
     """
@@ -188,7 +188,7 @@ def _goes_on(seed: int) -> Question:
         _continued(3, GOES_ON[0]),
     ],
 )
-def _(rng):
+def _(rng: random.Random) -> list[Question]:
     """Run each sentence alone, and whole, also where one only goes on where the other ends. The same place in both is
     counted from the beginning.
     """
@@ -225,7 +225,7 @@ def _adds_up_to_nothing(seed: int) -> Question:
         _adds_up_to_nothing(FOLLOWS_MUCH[0]),
     ],
 )
-def _(rng):
+def _(rng: random.Random) -> list[Question]:
     """Two runs may differ by 1e-6 by rounding. A single word far away in 60 may move a state by a thousandth or two.
     Choose a tolerance in between. Compare each number, not only the direction, and not their sum or mean: differences
     of both signs cancel in it. And a text compared with itself has the same states in any model.
@@ -245,7 +245,7 @@ def _(rng):
 @exercise.corners(
     "rounding is no difference, a small influence is one", moves=("by a thousandth", "not at all"), order=(0, 1)
 )
-def _(rng, moves, order):
+def _(rng: random.Random, moves: str, order: int) -> Question:
     seed = rng.choice(THOUSANDTHS)
     ask = _small_influence(seed) if moves == "by a thousandth" else _twice(60, 3, seed, n_layers=1)
     return _both_orders(ask)[order]
@@ -254,13 +254,13 @@ def _(rng, moves, order):
 @exercise.corners(
     "a causal model, what follows differs or nothing does", n=(3, range(33, 40), 64), position=("first", "middle")
 )
-def _(rng, n, position):
+def _(rng: random.Random, n: int, position: str) -> Question | None:
     """Asks about the first place of a short text and of a long one: nothing stands before it."""
     place = 0 if position == "first" else (n - 2) // 2
     return _two_sentences(n, place, seed_from(rng), n - 2, causal=True) if place < n - 2 else None
 
 
 @exercise.corners("a model of both sides, what follows differs", n=(64,), position=("first", "last"))
-def _(rng, n, position):
+def _(rng: random.Random, n: int, position: str) -> Question:
     """Asks about a long text without a layer, where nothing moves, whatever stands elsewhere."""
     return _two_sentences(n, 0 if position == "first" else n - 1, seed_from(rng), n // 2, n_layers=0)

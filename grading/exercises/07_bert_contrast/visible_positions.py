@@ -56,7 +56,7 @@ def _large(kind: str, rng: random.Random) -> list[Question]:
     public=[Question(("causal", *place)) for place in ((2, 5), (1, 6), (700, 900), (40, 300))],
     decisive=True,
 )
-def _(rng):
+def _(rng: random.Random) -> list[Question]:
     """Row i of the causal mask of notebook 01: which places are not blocked? Its own place is one of them. The set
     holds whole numbers of Python: `.tolist()` or `int()` makes them of a tensor.
     """
@@ -69,7 +69,7 @@ def _(rng):
     public=[Question(("masked", *place)) for place in ((2, 5), (1, 6), (700, 900), (40, 300))],
     decisive=True,
 )
-def _(rng):
+def _(rng: random.Random) -> list[Question]:
     """There is no causal mask at all: which of the n places are blocked?"""
     return [*_places("masked")(rng), *_large("masked", rng)]
 
@@ -79,7 +79,7 @@ def _(rng):
     points=0.75,
     public=[Question((kind, *place)) for kind in ("causal", "masked") for place in ((0, 4), (3, 4), (0, 1))],
 )
-def _(rng):
+def _(rng: random.Random) -> list[Question]:
     """At the last place both models see the same. At the first, the causal one sees only itself."""
     return [Question((kind, i, n)) for n in (rng.randint(5, 9), 1) for kind in ("causal", "masked") for i in {0, n - 1}]
 
@@ -90,7 +90,7 @@ def _(rng):
     public=[Question((kind, place % 3, 3)) for place, kind in enumerate(NO_KINDS)],
     raises="ValueError",
 )
-def _(rng):
+def _(rng: random.Random) -> list[Question]:
     """Whoever asks for a kind that does not exist has made a spelling mistake and wants to hear of it. A kind is
     compared as a whole, with ==.
     """
@@ -101,5 +101,5 @@ def _(rng):
 for kind in ("causal", "masked"):
 
     @exercise.corners(f"a {kind} model", n=(1, 2, range(33, 40), range(901, 990)), place=("first", "middle", "last"))
-    def _(rng, n, place, kind=kind):
+    def _(rng: random.Random, n: int, place: str, kind: str = kind) -> Question:
         return Question((kind, {"first": 0, "middle": n // 2, "last": n - 1}[place], n))

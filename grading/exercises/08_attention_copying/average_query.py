@@ -48,7 +48,7 @@ HUGE = (150.0, 260.0)  # the exponential of which is no number in single precisi
     view="shape",
     measure="attention",
 )
-def _(rng):
+def _(rng: random.Random) -> list[Question]:
     """One query, as wide as one key."""
     return _draw_averages((2, 4))(rng)
 
@@ -65,7 +65,7 @@ def _(rng):
     measure="attention",
     decisive=True,
 )
-def _(rng):
+def _(rng: random.Random) -> list[Question]:
     """Print keys @ query: the scores at a and b must be equal, and `scale` above each of the others, no less and no
     more. With 4 keys and scale = ln 3 that makes the weights 3/8, 3/8, 1/8, 1/8; with scale 0 all are the same.
     """
@@ -84,7 +84,7 @@ def _(rng):
     ],
     measure="attention",
 )
-def _(rng):
+def _(rng: random.Random) -> list[Question]:
     """Print keys @ query: the scores at a and b must be equal, to the last digit, and `scale` above the others."""
     return _draw_averages(MIDDLE, LARGE, HUGE)(rng)
 
@@ -97,7 +97,7 @@ def _(rng):
     ],
     measure="attention",
 )
-def _(rng):
+def _(rng: random.Random) -> list[Question]:
     """The query must not depend on what the values are; it makes equal weights for a and b whatever they hold."""
     return _draw_averages((1.5, 4), (1.5, 4), (1.5, 4), values=True)(rng)
 
@@ -108,6 +108,6 @@ def _(rng):
     order=("first and last", "last and first"),
     scale=(0.01, 3.0),
 )
-def _(rng, n, order, scale):
+def _(rng: random.Random, n: int, order: str, scale: float) -> Question:
     a, b = (0, n - 1) if order == "first and last" else (n - 1, 0)
     return Question((_orthonormal(n, n + 1, _generator(rng)), a, b, scale))

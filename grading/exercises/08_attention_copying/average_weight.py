@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import random
+
 import sympy
 
 from grading.definitions.definition import Definition
@@ -22,7 +24,7 @@ def average_weight() -> sympy.Expr:
 @exercise.stage(
     "scale 0: every key gets 1/n", points=0.25, public=[Question(at={"s": 0, "n": 5}), Question(at={"s": 0, "n": 8})]
 )
-def _(rng):
+def _(rng: random.Random) -> list[Question]:
     """With s = 0 all the scores are 0 and the softmax is 1/n for each key. Put s = 0 and n = 5 into your formula."""
     return [Question(at={"s": 0, "n": value}) for value in rng.sample(range(5, 60), 2)]
 
@@ -39,7 +41,7 @@ def _(rng):
     sealed=True,
     decisive=True,
 )
-def _(rng):
+def _(rng: random.Random) -> list[Question]:
     """Write the softmax down: e to the score of a, divided by the sum over all n keys of e to their score. Two scores
     are s, n - 2 are 0. e is sympy.E, not 2.718.
     """

@@ -48,7 +48,7 @@ def _draw_copies(*scales: tuple[float, float]) -> Draw:
     view="shape",
     measure="attention",
 )
-def _(rng):
+def _(rng: random.Random) -> list[Question]:
     """A query is compared with every key, so it has as many numbers as one key: the width d."""
     return _draw_copies((2, 4))(rng)
 
@@ -59,7 +59,7 @@ def _(rng):
     public=[Question((TURNED, 0, math.log(2))), Question((TURNED, 1, math.log(2)))],
     measure="attention",
 )
-def _(rng):
+def _(rng: random.Random) -> list[Question]:
     """Print keys @ query: with scale = ln 2, score j must be ln 2 above each of the others, no less and no more. That
     makes the weights 2/(2 + 1 + 1) and twice 1/4.
     """
@@ -83,7 +83,7 @@ def _(rng):
     tolerance=1e-3,  # scores of 300 are rounded in single precision
     decisive=True,
 )
-def _(rng):
+def _(rng: random.Random) -> list[Question]:
     """Print keys @ query: the score at place j must be `scale` above the others, and these must all be the same. With
     scale 0 all weights are the same.
     """
@@ -100,11 +100,11 @@ def _(rng):
 @exercise.corners(
     "any keys, any scale", n=(2, range(17, 20)), place=("first", "last"), spare=(0, 1), scale=(0.01, 300.0)
 )
-def _(rng, n, place, spare, scale):
+def _(rng: random.Random, n: int, place: str, spare: int, scale: float) -> Question:
     return Question((_orthonormal(n, n + spare, _generator(rng)), 0 if place == "first" else n - 1, scale))
 
 
 @exercise.mistake("the scale is used twice")
-def _(keys, j, scale):
+def _(keys: Tensor, j: int, scale: float) -> Tensor:
     """The score of key j is query . key, and the key has length 1: one factor `scale` is enough."""
     return scale**2 * keys[j]

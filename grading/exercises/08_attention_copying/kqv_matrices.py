@@ -104,5 +104,5 @@ exercise.add(
 
 
 @exercise.corners("vectors of other lengths, up to 5.5", d=(4, range(33, 36)), length=(4.5, 5.5))
-def _(rng, d, length):
+def _(rng: random.Random, d: int, length: float) -> Question:
     return _vectors(d, length, _generator(rng))

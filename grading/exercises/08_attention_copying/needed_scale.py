@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import math
+import random
 
 from grading.definitions.definition import Definition
 from tutor.checking.answers import Question
@@ -16,13 +17,13 @@ def needed_scale(n: int, error: float) -> float:
 
 
 @exercise.stage("scale 0: four keys, error 1/4", points=0.25, public=[Question((4, 0.25)), Question((5, 0.3))])
-def _(rng):
+def _(rng: random.Random) -> list[Question]:
     """With scale 0 each of 4 keys has the weight 1/4, which is 1/4 below one half: needed_scale(4, 0.25) is 0."""
     return [Question((count, 0.5 - 1 / count)) for count in rng.sample([4, 5, 8, 10, 20], 2)]
 
 
 @exercise.stage("four keys, error 0.05: ln 9", points=0.5, public=[Question((4, 0.05))])
-def _(rng):
+def _(rng: random.Random) -> list[Question]:
     """For four keys of which two share the attention, the weight is e^s/(2 e^s + 2) = 0.45 when e^s = 9."""
     return [Question((4, round(rng.uniform(0.01, 0.1), 3)))]
 
@@ -37,7 +38,7 @@ def _beyond(number: int) -> Question:
     public=[Question((10, 0.02)), Question((1000, 1e-4)), Question((5000, 0.4)), _beyond(5)],
     decisive=True,
 )
-def _(rng):
+def _(rng: random.Random) -> list[Question]:
     """Set average_weight() equal to 1/2 - error, solve for e^s, and take the natural logarithm. The scale has no bound:
     it may be below 0, and above 20 for many keys and a tiny error.
     """
@@ -50,7 +51,7 @@ def _(rng):
 @exercise.stage(
     "less than they would get anyway: a scale below 0", points=0.25, public=[Question((3, 0.3)), Question((4, 0.4))]
 )
-def _(rng):
+def _(rng: random.Random) -> list[Question]:
     """Three keys get 1/3 each at scale 0. Who wants less for two of them, 1/2 - 0.3, needs a scale below 0: the formula
     gives it by itself.
     """
@@ -60,5 +61,5 @@ def _(rng):
 @exercise.corners(
     "any number of keys, any error", n=(3, 4, range(33, 40), range(1_000_001, 1_001_000)), error=(1e-7, 0.001, 0.499)
 )
-def _(rng, n, error):
+def _(rng: random.Random, n: int, error: float) -> Question:
     return Question((n, error))

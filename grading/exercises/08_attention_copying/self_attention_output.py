@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import math
+import random
 from typing import Any
 
 import sympy
@@ -33,7 +34,7 @@ def self_attention_output() -> dict[str, Any]:
 
 
 @exercise.stage("four coefficients by name", points=0.25, public=[Question(probe="names")])
-def _(rng):
+def _(rng: random.Random) -> list[Question]:
     """Return {"u_a": ..., "u_b": ..., "u_c": ..., "u_d": ...}."""
     return [Question(probe="names")]
 
@@ -43,7 +44,7 @@ def _(rng):
     points=0.5,
     public=[Question(at={"beta": math.sqrt(math.log(2))})],
 )
-def _(rng):
+def _(rng: random.Random) -> list[Question]:
     """Three tokens, so three scores, 0, beta^2 and 0: where e^(beta^2) is 2, the weights are 1/4, 1/2 and 1/4, and sum
     to 1. Then c2 = x1/4 + x2/2 + x3/4. Put in what x1, x2 and x3 are made of, and collect u_a, u_b, u_c and u_d.
     """
@@ -53,7 +54,7 @@ def _(rng):
 @exercise.stage(
     "any beta", points=1.25, public=[Question(at={"beta": 1}), Question(at={"beta": 1.7})], sealed=True, decisive=True
 )
-def _(rng):
+def _(rng: random.Random) -> list[Question]:
     """The scores of x2 are its dot products with x1, x2 and x3. A vector of length beta has the dot product beta^2 with
     itself and 0 with the others.
     """

@@ -52,7 +52,7 @@ def _still(rng: random.Random) -> Question:
 
 
 @exercise.stage("keys that never change: no swing", points=0.25, public=[_still(random.Random(1))], tolerance=1e-3)
-def _(rng):
+def _(rng: random.Random) -> list[Question]:
     """When every draw is the same, w_a - w_b is the same number in every draw, and its variance is 0."""
     return [_still(rng)]
 
@@ -64,7 +64,7 @@ def _(rng):
     tolerance=0.01,
     decisive=True,
 )
-def _(rng):
+def _(rng: random.Random) -> list[Question]:
     """Per draw: scores (n,), softmax over the n keys, then w_a - w_b. One number per draw; the swing is the variance of
     these numbers.
     """
@@ -78,7 +78,7 @@ def _(rng):
     tolerance=0.01,
     decisive=True,
 )
-def _(rng):
+def _(rng: random.Random) -> list[Question]:
     """Each head makes its own weights. Average the weights of the heads in each draw; then as before."""
     return _draw_swings(2, 2)(rng)
 
@@ -121,7 +121,7 @@ def _large(rng: random.Random) -> Question:
     ],
     tolerance=0.01,
 )
-def _(rng):
+def _(rng: random.Random) -> list[Question]:
     """queries is (h, d): use all h heads, and divide by h. Scores of some hundreds are no harm to torch.softmax;
     torch.exp alone makes infinite numbers of them.
     """

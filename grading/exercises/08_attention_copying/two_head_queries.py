@@ -82,7 +82,7 @@ FAR = (30.0, 35.0)  # a fifth of it is enough for up to nine keys at their means
     view="shape",
     measure="two heads",
 )
-def _(rng):
+def _(rng: random.Random) -> list[Question]:
     """Stack the two queries into one tensor: torch.stack([first, second])."""
     return _draw_heads("none")(rng)
 
@@ -100,7 +100,7 @@ def _two_keys(rng: random.Random) -> Question:
     tolerance=0.02,
     measure="two heads",
 )
-def _(rng):
+def _(rng: random.Random) -> list[Question]:
     """The two outputs are averaged: one head copies v_a, the other v_b. Print means @ query for each of them: the score
     of its key must be the whole `scale` above the others, with nothing divided.
     """
@@ -115,7 +115,7 @@ def _(rng):
     measure="two heads",
     decisive=True,
 )
-def _(rng):
+def _(rng: random.Random) -> list[Question]:
     """Each row is one draw. A head must not be asked to keep two scores equal, since one of them moves. Each head needs
     the whole `scale`: half of it is too little for a key of half the length.
     """
@@ -134,7 +134,7 @@ def _(rng):
     tolerance=0.02,
     measure="two heads",
 )
-def _(rng):
+def _(rng: random.Random) -> list[Question]:
     """Now the norm of key b varies, and then the norms of all keys. No head may depend on a tie. Each score must be
     `scale` above the others, no less, and no fixed number: there are questions with a scale of 5 and of 180.
     """
@@ -147,7 +147,7 @@ def _(rng):
 
 
 @exercise.corners("keys at their means: half and half", n=(2, range(9, 12)), scale=(10.0, 25.0))
-def _(rng, n, scale):
+def _(rng: random.Random, n: int, scale: float) -> Question:
     """Asks with the smallest of the usual scales, too: a fifth of it is not enough."""
     a, b = _two(rng, n)
     return _ask_heads(_orthonormal(n, n, _generator(rng)), a, b, scale, [], _generator(rng))

@@ -2,10 +2,13 @@
 
 from __future__ import annotations
 
+import random
+
 import torch
 from torch import Tensor, nn
 
 from grading.definitions.definition import Definition
+from tutor.checking.answers import Question
 
 from ._common import (
     SynthesizerAttention,
@@ -61,5 +64,5 @@ exercise.add(
 
 
 @exercise.corners("shorter than max_len", b=(1, 2), n=(1, 2, range(33, 36)), heads=(1, 2), spare=(1, range(17, 20)))
-def _(rng, b, n, heads, spare):
+def _(rng: random.Random, b: int, n: int, heads: int, spare: int) -> Question:
     return _module(RandomSynthesizer, rng.randrange(10**6), b, n, 2, heads, n + spare)

@@ -2,7 +2,10 @@
 
 from __future__ import annotations
 
+import random
+
 from grading.definitions.definition import Definition
+from tutor.checking.answers import Question
 
 from ._common import (
     SynthesizerAttention,
@@ -41,12 +44,12 @@ exercise.add(
     points=0.5,
     public=[_module(SynthesizerAttention, 6, 1, 2, 8, 2, 3), _module(SynthesizerAttention, 6, 2, 3, 8, 2, 3)],
 )
-def _(rng):
+def _(rng: random.Random) -> list[Question]:
     """The last axis of B is the place; the one before it is the width of a head, which is never cut."""
     seed, n = rng.randrange(10**6), rng.randint(4, 6)
     return [_module(SynthesizerAttention, seed, b, few, 16, 2, 9) for b, few in ((2, n), (1, 2), (2, n - 1))]
 
 
 @exercise.corners("shorter than max_len", b=(1, 2), n=(1, 2, range(33, 36)), heads=(1, 2), spare=(1, range(17, 20)))
-def _(rng, b, n, heads, spare):
+def _(rng: random.Random, b: int, n: int, heads: int, spare: int) -> Question:
     return _module(SynthesizerAttention, rng.randrange(10**6), b, n, 2, heads, n + spare)

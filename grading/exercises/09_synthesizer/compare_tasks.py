@@ -124,7 +124,7 @@ def _share_stage(name: str, look: str, entry: str) -> Stage:
 
 
 @exercise.stage("a dict with the three names", points=0.25, public=[Question(SMALL.inputs, probe="names")])
-def _(rng):
+def _(rng: random.Random) -> list[Question]:
     """The names are "random", "dense" and "prefix"."""
     return [Question(_task(rng, 5, 3, 2).inputs, probe="names")]
 
@@ -153,7 +153,7 @@ exercise.add(
 @exercise.stage(
     "rows that ask nothing", points=0.75, public=[Question(_task(random.Random(8), 16, 4, 2, skip=0.8).inputs)]
 )
-def _(rng):
+def _(rng: random.Random) -> list[Question]:
     """Where places is -1, there is no question: leave it out of the right ones and out of the total."""
     return _draw_tasks(rng, 0.8, 0.7)
 
@@ -165,7 +165,7 @@ BASES = (2, 3, 10, 16, 64, 100, 1000, 65_536, 1_000_003)
 
 
 @exercise.corners("prefix: one place for each beginning of a sentence", base=BASES)
-def _(rng, base):
+def _(rng: random.Random, base: int) -> Question:
     """Asks about beginnings that are the same number to a base: 1 and base + 1, and 2 and 1."""
     times = rng.randint(1, 3)
     tokens, places = torch.tensor([[1, base + 1], [2, 1]]), torch.tensor([[0, 0], [0, 1]])
@@ -173,7 +173,7 @@ def _(rng, base):
 
 
 @exercise.corners("rows that ask nothing", base=BASES)
-def _(rng, base):
+def _(rng: random.Random, base: int) -> Question:
     """Asks about the same beginnings, of which one row asks nothing."""
     times = rng.randint(1, 3)
     tokens, places = torch.tensor([[1, base + 1], [2, 1]]), torch.tensor([[0, 0], [-1, 1]])
@@ -186,5 +186,5 @@ for entry, stage in (
 ):
 
     @exercise.corners(stage, m=(1, 2, range(101, 104)), n=(1, 2, range(33, 36)), words=(1, 3))
-    def _(rng, m, n, words, entry=entry):
+    def _(rng: random.Random, m: int, n: int, words: int, entry: str = entry) -> Question | None:
         return _entry(_task(rng, m, n, words), entry) if m * n < 2000 else None

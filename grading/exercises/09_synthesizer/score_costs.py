@@ -52,7 +52,7 @@ def _cost_stage(name: str, points: float, look: str, *entries: str) -> Stage:
 
 
 @exercise.stage("a dict with the six names", points=0.25, public=[Question(probe="names")])
-def _(rng):
+def _(rng: random.Random) -> list[Question]:
     """The names are those of the docstring: three kinds, each with parameters and products."""
     return [Question(probe="names")]
 

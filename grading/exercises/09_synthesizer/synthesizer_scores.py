@@ -57,7 +57,7 @@ def _draw_one_head(kind: str) -> Draw:
 
 
 @exercise.stage("a square of n times n scores", points=0.25, public=[_one_head(4, 3, 2, 4, 1)], view="shape")
-def _(rng):
+def _(rng: random.Random) -> list[Question]:
     """One row for each token that looks, one column for each place in the sentence: (n, n). (Here the sentence is as
     long as B allows.)
     """
@@ -70,7 +70,7 @@ def _(rng):
     public=[_one_head(3, 4, 2, 3, 7, biases=False), _one_head(4, 2, 6, 4, 2, biases=False)],
     decisive=True,
 )
-def _(rng):
+def _(rng: random.Random) -> list[Question]:
     """Here b1 and b2 are 0: scores are relu(x @ A) @ B, with the ReLU between the two products; row i is that of
     token i, which looks.
     """
@@ -82,7 +82,7 @@ def _(rng):
     points=0.5,
     public=[_one_head(3, 2, 4, 3, 3), _one_head(4, 3, 2, 4, 7), with_a_zero_token(_one_head(3, 3, 4, 3, 9))],
 )
-def _(rng):
+def _(rng: random.Random) -> list[Question]:
     """b1 is added before the ReLU, b2 after B."""
     return both(_draw_one_head("full"), lambda rng: [with_a_zero_token(_one_head(5, 4, 6, 5, seed_from(rng)))])(rng)
 
@@ -93,13 +93,13 @@ def _(rng):
     public=[BY_HAND, _one_head(3, 2, 4, 6, 4), _one_head(4, 2, 3, 5, 8)],
     decisive=True,
 )
-def _(rng):
+def _(rng: random.Random) -> list[Question]:
     """B has a column for each of max_len places; a sentence of n tokens uses the first n of them, of B and of b2."""
     return _draw_one_head("short")(rng)
 
 
 @exercise.stage("one token: one score", points=0.5, public=[_one_head(1, 3, 2, 4, 5), _one_head(1, 3, 2, 4, 13)])
-def _(rng):
+def _(rng: random.Random) -> list[Question]:
     """With n = 1, one column of B is left, and the result is a square of 1 times 1."""
     return _draw_one_head("one token")(rng)
 
@@ -107,7 +107,7 @@ def _(rng):
 @exercise.corners(
     "shorter sentences: cut", n=(1, 2, range(33, 36)), d=(1, 2), w=(1, range(33, 36)), spare=(0, range(65, 68))
 )
-def _(rng, n, d, w, spare):
+def _(rng: random.Random, n: int, d: int, w: int, spare: int) -> Question:
     x, *weights = _one_head(n, d, w, n + spare, rng.randrange(10**6)).inputs
     return Question((x.where(x != 0, 0.1), *weights))  # a vector of zeros is asked for elsewhere, and not by chance
 

@@ -145,7 +145,7 @@ def _draw_ends(rng: random.Random) -> list[Question]:
 
 
 @exercise.stage("a threshold from dev, coverage and risk on test", points=1, seed=1, decisive=True)
-def _(rng):
+def _(rng: random.Random) -> list[Question]:
     """Try each confidence of dev as the threshold and take the lowest whose risk on dev is at most max_risk. The risk
     counts only those who get an answer, and is 0 where nobody does.
     """
@@ -167,7 +167,7 @@ def _draw_back(rng: random.Random) -> list[Question]:
 
 
 @exercise.stage("the risk goes up and comes down again", points=1, seed=2)
-def _(rng):
+def _(rng: random.Random) -> list[Question]:
     """One wrong answer among the surest is no reason to stop: look at all thresholds before you choose."""
     return both(_drawn_rule(_unsteady), _draw_back)(rng)
 
@@ -191,7 +191,7 @@ def _draw_limit(rng: random.Random) -> list[Question]:
 
 
 @exercise.stage("a risk exactly as high as allowed, a confidence exactly at the threshold", points=0.5, seed=3)
-def _(rng):
+def _(rng: random.Random) -> list[Question]:
     """Both are allowed: risk <= max_risk, also where max_risk is 0 or 1, and whoever has confidence >= threshold gets
     an answer.
     """
@@ -199,7 +199,7 @@ def _(rng):
 
 
 @exercise.stage("several people are equally sure", points=0.5, seed=4)
-def _(rng):
+def _(rng: random.Random) -> list[Question]:
     """A threshold lets all of them in or none: their risk counts only together."""
     # Draws dev parts where answers are equally sure, right and wrong ones or wrong ones alone, and a test part.
     high, middle, low = sorted(rng.sample(range(30, 95), 3), reverse=True)
@@ -226,7 +226,7 @@ def _draw_nobody(rng: random.Random) -> list[Question]:
 
 
 @exercise.stage("nobody gets an answer", points=1, seed=5)
-def _(rng):
+def _(rng: random.Random) -> list[Question]:
     """Where no threshold is good enough, it is math.inf. Where it is above all confidences of test, nobody gets an
     answer either. Coverage and risk are 0 then.
     """
@@ -239,7 +239,7 @@ LIMITS = ("exactly", "just above", "just below")
 @exercise.corners(
     "the risk goes up and comes down again", people=(4, 32, 256), wrong=("the surest", "the second"), limit=LIMITS
 )
-def _(rng, people, wrong, limit):
+def _(rng: random.Random, people: int, wrong: str, limit: str) -> Question:
     """Asks about a single wrong answer near the top, whose risk comes down to the limit, or nearly, with the last."""
     max_risk = 1 / people + {"exactly": 0.0, "just above": 0.3 / people**2, "just below": -0.3 / people**2}[limit]
     tail = rng.randint(1, 3)
@@ -252,7 +252,7 @@ def _(rng, people, wrong, limit):
 @exercise.corners(
     "a threshold from dev, coverage and risk on test", dev=(1, range(101, 110)), test=(1, range(301, 310))
 )
-def _(rng, dev, test):
+def _(rng: random.Random, dev: int, test: int) -> Question:
     """Asks about one person and about many, of whom two of three are right: some risks are a little more than 0.31."""
     parts = []
     for size in (dev, test):

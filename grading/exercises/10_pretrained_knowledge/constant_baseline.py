@@ -78,7 +78,7 @@ _FIRST = both(_draw_baseline, _draw_inside, _draw_repeated, _draw_single)
 
 
 @exercise.stage("the most frequent place, and its share", points=1, seed=1)
-def _(rng):
+def _(rng: random.Random) -> list[Question]:
     """Count the answers of `pairs`, each pair as often as it stands there; then count how many of `others` have exactly
     the most frequent of them, and divide by the number of `others`.
     """
@@ -96,13 +96,13 @@ def _draw_shifted(rng: random.Random) -> list[Question]:
 @exercise.stage(
     "another place is more frequent among the others", points=0.5, public=_draw_shifted(random.Random(2)), decisive=True
 )
-def _(rng):
+def _(rng: random.Random) -> list[Question]:
     """The place is chosen before the others are looked at: from `pairs` alone, even where it does badly."""
     return both(_draw_shifted, _draw_shifted)(rng)
 
 
 @exercise.stage("two places are equally frequent", points=0.5, seed=3)
-def _(rng):
+def _(rng: random.Random) -> list[Question]:
     """Then the one that comes first in `pairs` counts; Counter.most_common keeps that order."""
     # Draws pairs with three most frequent places, none of which is to be told by anything but where it comes first.
     # The first to come is once the last and twice neither by name, reaches its number once first and twice last, comes
@@ -131,7 +131,7 @@ exercise.large += [
     others=(1, range(101, 110), range(301, 310)),
     right=("one", "all but one", "all"),
 )
-def _(rng, pairs, others, right):
+def _(rng: random.Random, pairs: int, others: int, right: str) -> Question:
     """Asks for shares that differ in the third digit."""
     first, *rest = rng.sample(PLACES, 6)
     more = [first] * max(1, pairs // 4 + 1)
@@ -142,7 +142,7 @@ def _(rng, pairs, others, right):
 
 
 @exercise.corners("two places are equally frequent", places=(2, range(11, 13)), times=(1, range(33, 36)))
-def _(rng, places, times):
+def _(rng: random.Random, places: int, times: int) -> Question:
     """Asks about places that all come equally often, the one that comes first last in the end."""
     names = rng.sample(PLACES, places)
     pairs = _in_order(rng, [*names, *names[::-1] * (times - 1)])

@@ -116,7 +116,7 @@ _ONE = both(*_once("shift", _shorter, _longer, _tiny(1)))
 
 
 @exercise.stage("x and y of `block` numbers, y one place ahead of x", points=1, seed=1, measure="spans")
-def _(rng):
+def _(rng: random.Random) -> list[Question]:
     """Make one list of block + 1 numbers. All but the last of them are x, all but the first are y."""
     return _ONE(rng)
 
@@ -171,7 +171,7 @@ _SEEDS = both(
 
 
 @exercise.stage("chance comes from rng alone", points=0.5, seed=3)
-def _(rng):
+def _(rng: random.Random) -> list[Question]:
     """Each draw comes from rng: how much is kept, the length and the place. Pass generator=rng to every torch.randint;
     the module `random` does not know rng, and the same seed must give the same result, another seed another one.
     """
@@ -183,6 +183,6 @@ def _(rng):
     n=(1, 2, 4),  # of a longer text chance decides how much is kept
     block=(8, 9, range(301, 310)),
 )
-def _(rng, n, block):
+def _(rng: random.Random, n: int, block: int) -> Question:
     (ask,) = _span_asks("pattern", lambda rng: (n, block), probe="result")(rng)
     return ask

@@ -167,7 +167,7 @@ _ALL_AND_NONE = both(
 
 
 @exercise.stage("all answers right, or none", points=1, public=_ALL_OR_NONE(random.Random(1)))
-def _(rng):
+def _(rng: random.Random) -> list[Question]:
     """Feed <sos> and the question; the row of the last number says what comes first in the answer. An answer is right
     in all of its numbers, however many they are, and in the <eos> behind them. Who asks in batches pads at the end: a
     model reads padding in front, too.
@@ -179,7 +179,7 @@ _SOME = both(_draw_matches(("right", 3), ("first", 2)), _draw_matches(("right", 
 
 
 @exercise.stage("some answers right", points=1, seed=2)
-def _(rng):
+def _(rng: random.Random) -> list[Question]:
     """The result is a share: of all pairs, how many are right in every number?"""
     return _SOME(rng)
 
@@ -204,7 +204,7 @@ _ALSO_NEARLY = both(
 
 
 @exercise.stage("nearly right is wrong", points=1, public=_NEARLY(random.Random(3)), decisive=True)
-def _(rng):
+def _(rng: random.Random) -> list[Question]:
     """One wrong number, an end that comes too early or too late, a special token among the numbers: the answer is right
     as a whole, up to <eos>, or not at all.
     """
@@ -212,7 +212,7 @@ def _(rng):
 
 
 @exercise.stage("without dropout", points=0.5, seed=4)
-def _(rng):
+def _(rng: random.Random) -> list[Question]:
     """This model comes in training mode, with dropout. Call model.eval() before you ask it anything."""
     return _draw_modes(True)(rng)
 
@@ -221,7 +221,7 @@ _MODES = both(_draw_modes(True, probe="mode"), _draw_modes(False, probe="mode"))
 
 
 @exercise.stage("the mode is put back", points=0.5, seed=5)
-def _(rng):
+def _(rng: random.Random) -> list[Question]:
     """Remember model.training before, and call model.train(remembered) at the end."""
     return _MODES(rng)
 

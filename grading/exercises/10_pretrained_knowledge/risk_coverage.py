@@ -52,7 +52,7 @@ def _draw_curve(in_order: bool, *sizes: int) -> Draw:
 
 
 @exercise.stage("people in the order of confidence", points=1, public=_draw_curve(True, 5, 6)(random.Random(1)))
-def _(rng):
+def _(rng: random.Random) -> list[Question]:
     """After k answers the coverage is k / n, and the risk is the number of wrong ones among these k, through k."""
     return _draw_curve(True, 5, 8)(rng)
 
@@ -79,7 +79,7 @@ def _draw_many(rng: random.Random) -> list[Question]:
     public=[*_draw_curve(False, 6)(random.Random(2)), *_draw_many(random.Random(3))],
     decisive=True,
 )
-def _(rng):
+def _(rng: random.Random) -> list[Question]:
     """The model answers first where it is surest: sort by confidence, largest first, and let `right` follow.
     Confidences may be logarithms, all of them below 0.
     """
@@ -87,7 +87,7 @@ def _(rng):
 
 
 @exercise.stage("one person", points=0.5, seed=4)
-def _(rng):
+def _(rng: random.Random) -> list[Question]:
     """With one person there is one point, at coverage 1."""
     # Draws one person, who is right, and one who is wrong.
     return [Question((torch.tensor([rng.random()]), torch.tensor([is_right]))) for is_right in (False, True)]
@@ -102,7 +102,7 @@ STEPS_OF = {"in the third digit": (0.5, 1e-3), "in the sixth": (0.3, 2e-6), "log
     differ=tuple(STEPS_OF),
     right=("all", "none", "one of two"),
 )
-def _(rng, people, differ, right):
+def _(rng: random.Random, people: int, differ: str, right: str) -> Question:
     """Asks about confidences that differ little, and about logarithms far below 0, of probabilities that are all 0."""
     start, step = STEPS_OF[differ]
     confidence = torch.tensor([start - step * n for n in rng.sample(range(people), people)], dtype=torch.float32)

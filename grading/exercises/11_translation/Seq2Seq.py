@@ -51,7 +51,7 @@ class Seq2Seq(nn.Module):
         return Context(memory=self.encoder(source, source_lengths), memory_mask=mask)
 
     def decode(self, target: Tensor, context: Context) -> Tensor:
-        return self.head(self.decoder(target, context=context))  # type: ignore[no-any-return]
+        return self.head(self.decoder(target, context=context))
 
     def forward(self, source: Tensor, source_lengths: Tensor, target: Tensor) -> Tensor:
         return self.decode(target, self.encode(source, source_lengths))
@@ -113,7 +113,7 @@ def _with_one_vocabulary(build: dict[str, Any]) -> dict[str, Any]:
     public=[Question(build=build, probe="parameters") for build in (SMALL, _with_one_vocabulary(SMALL))],
     view="parameters",
 )
-def _(rng):
+def _(rng: random.Random) -> list[Question]:
     """Three parts: self.encoder and self.decoder, a TransformerBase with norm_first=True each, and self.head, a Linear
     from d_model to the target's vocabulary. The decoder has cross=True. What the text does not set, d_feedforward too,
     stays at the defaults of TransformerBase.
@@ -125,13 +125,13 @@ def _(rng):
 
 
 @exercise.stage("logits of shape (b, n, V)", points=0.5, public=[_forward(1, SMALL, [4, 4], 3)], view="shape")
-def _(rng):
+def _(rng: random.Random) -> list[Question]:
     """For each of the n places of the target one score for each of its V words."""
     return _draw_forward("same")(rng)
 
 
 @exercise.stage("one sentence, the first word", points=0.5, public=[_forward(2, SMALL, [4], 1)])
-def _(rng):
+def _(rng: random.Random) -> list[Question]:
     """With the target <sos> alone, only the encoder, the cross-attention and the head can be wrong. The encoder reads
     the whole source at once.
     """
@@ -144,7 +144,7 @@ def _(rng):
     public=[_forward(3, SMALL, [5, 5], 4), _forward(6, SMALL, [5, 5], 4, training=True)],
     decisive=True,
 )
-def _(rng):
+def _(rng: random.Random) -> list[Question]:
     """The decoder reads the target that it is given, and at each place only up to this place. In training mode the
     logits are the same: there is no dropout.
     """
@@ -160,7 +160,7 @@ def _(rng):
         _forward(9, SMALL, [2, 5, 3], 3, padding=6),
     ],
 )
-def _(rng):
+def _(rng: random.Random) -> list[Question]:
     """Neither the encoder nor the cross-attention may look at padding: the encoder takes the lengths, the context the
     mask of the memory. The lengths alone say what is padding, whatever number stands there.
     """
@@ -182,7 +182,7 @@ def _contexts(seed: int, build: dict[str, Any], lengths: list[int], n: int) -> Q
     points=0.5,
     public=[_contexts(7, SMALL, [5, 2], 4)],
 )
-def _(rng):
+def _(rng: random.Random) -> list[Question]:
     """decode reads the context that it is given, and nothing that the last encode has left in the module; no cache
     stands in a context unless somebody puts one there. The decoder gets that context itself, and no copy: it uses a
     cache, and notes the weights of attention, where somebody has put a dict for them.
@@ -195,7 +195,7 @@ def _(rng):
     points=0.5,
     public=[_forward(5, SMALL, lengths, 4, probe="calls", part="encoder") for lengths in ([5, 2], [5])],
 )
-def _(rng):
+def _(rng: random.Random) -> list[Question]:
     """The source does not change while the target is written: run the encoder once, keep the memory, and let every
     place of the target read it.
     """
@@ -205,7 +205,7 @@ def _(rng):
 @exercise.corners(
     "sources of different lengths", b=(1, 2), m=(1, range(33, 36)), n=(1, range(33, 36)), spare=(0, 1, range(33, 36))
 )
-def _(rng, b, m, n, spare):
+def _(rng: random.Random, b: int, m: int, n: int, spare: int) -> Question:
     """Asks about one source with padding, and about padding that is longer than a source."""
     build = dict(zip(SMALL, (7, 6, 4, 1, 2), strict=True))
     return _forward(rng.randrange(10**6), build, [m, 1][:b], n, spare=spare)

@@ -63,13 +63,13 @@ def _draw_long(layers: int) -> Draw:
     public=[_aligned(3, 5, 2, 1)],
     view="shape",
 )
-def _(rng):
+def _(rng: random.Random) -> list[Question]:
     """n words and m tokens give a tensor (n, m): the axes of the batch, the layers and the heads are gone."""
     return _draw_alignment(3, 7, 2)(rng)
 
 
 @exercise.stage("each row sums to 1", points=0.5, public=[_aligned(3, 5, 2, 2), _aligned(3, 75, 2, 9)], view="row sums")
-def _(rng):
+def _(rng: random.Random) -> list[Question]:
     """Weights sum to 1 over the source, and so does their mean over the heads."""
     return both(_draw_alignment(3, 7, 2), _draw_long(2))(rng)
 
@@ -80,7 +80,7 @@ def _(rng):
     public=[_aligned(3, 4, 1, 3), _aligned(4, 4, 1, 5, odd=True), _aligned(1, 2, 1, 6), _aligned(3, 70, 1, 10)],
     decisive=True,
 )
-def _(rng):
+def _(rng: random.Random) -> list[Question]:
     """Word i is written by the place that has read <sos> and the words before it: feed <sos> and all words but the
     last. The weights are those that context.maps has, as they are, those of <eos> included; if you compute them
     yourself, divide the scores by the root of a head's width.
@@ -97,7 +97,7 @@ def _(rng):
     points=1,
     public=[_aligned(4, 6, 3, 4, odd=True), _aligned(3, 4, 2, 7, last=5), _aligned(3, 72, 3, 11)],
 )
-def _(rng):
+def _(rng: random.Random) -> list[Question]:
     """context.maps has the weights of every attention; take those of the cross_attention of the last layer of the
     decoder. The source is read as it is, with <eos> or without.
     """
@@ -110,5 +110,5 @@ exercise.large += [_aligned(90, 80, 1, 8)]
 @exercise.corners(
     "several layers: the last one", n_words=(1, 2, range(65, 68)), m=(1, 2, range(33, 36)), layers=(1, range(4, 6))
 )
-def _(rng, n_words, m, layers):
+def _(rng: random.Random, n_words: int, m: int, layers: int) -> Question:
     return _aligned(n_words, m, layers, seed_from(rng), rng.choice([EOS, 5]))

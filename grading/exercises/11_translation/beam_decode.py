@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import random
 from typing import Any
 
 import torch
@@ -218,7 +219,7 @@ BELOW: tuple[tuple[int, int], ...] = (
     points=1,
     public=[_ask(known) for known in ((339563, "64", 1, 7), (90122, "766", 1, 9), (561913, "44", 1, 8))],
 )
-def _(rng):
+def _(rng: random.Random) -> list[Question]:
     """With one beam only the best word is kept at each step, be it <pad> or <sos>: none is left out. The score is the
     mean of the log-probabilities of all words written, <eos> among them.
     """
@@ -226,7 +227,7 @@ def _(rng):
 
 
 @exercise.stage("width 3, two words", points=1, public=[_ask(known) for known in TWO[:2]], decisive=True)
-def _(rng):
+def _(rng: random.Random) -> list[Question]:
     """Keep the three best first words. Then look at all words after each of the three, and keep the three best of
     these.
     """
@@ -250,7 +251,7 @@ def _(rng):
         )
     ],
 )
-def _(rng):
+def _(rng: random.Random) -> list[Question]:
     """Of all extensions the `width` best are kept, those that end among them: fewer beams are open then. A sentence
     that has ended stays in the list of the finished ones; divide the sum of its log-probabilities by the number of
     words written, <eos> among them, before you compare. A width may be larger than the number of words there
@@ -264,7 +265,7 @@ def _below(seeds: tuple[int, int]) -> Question:
 
 
 @exercise.stage("never below greedy", points=1, public=[_below((727758, 478367)), _below(ENDED[1])], decisive=True)
-def _(rng):
+def _(rng: random.Random) -> list[Question]:
     """The beam may lose the beginning of the greedy sentence, and find nothing as good. Let the greedy sentence take
     part in the last comparison.
     """
@@ -278,17 +279,17 @@ FILLED_AGAIN = tuple(FINISHED[n] for n in (9, 18, 25, 37))
 
 
 @exercise.corners("short and long sentences", tells=("the first end", "places of ended beams"))
-def _(rng, tells):
+def _(rng: random.Random, tells: str) -> Question:
     return _ask(rng.choice(FIRST_ENDS if tells == "the first end" else FILLED_AGAIN))
 
 
 @exercise.corners("short and long sentences", width=(1, range(14, 17)), max_len=(1, 2), source=(1, range(33, 36)))
-def _(rng, width, max_len, source):
+def _(rng: random.Random, width: int, max_len: int, source: int) -> Question:
     """Asks about one word and about two, about a source of one token and about a long one."""
     return Question((_recipe(rng.randrange(10**6)), _sequences(1, source, 9, rng.randrange(10**6)), width, max_len))
 
 
 @exercise.mistake("only the sentence is returned")
-def _(model, source, width, max_len):
+def _(model: Any, source: Tensor, width: int, max_len: int) -> list[int]:
     """Return two things: the words and the score."""
     return beam_decode(model, source, width, max_len)[0]

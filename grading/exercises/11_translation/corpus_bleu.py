@@ -110,7 +110,7 @@ def _long_text() -> Question:
 
 
 @exercise.stage("a perfect translation, and one without a single right word", points=0.5, seed=1)
-def _(rng):
+def _(rng: random.Random) -> list[Question]:
     """All n-grams right: every precision is 1, and BLEU is 100. A precision of 0 makes BLEU 0; its logarithm does not
     exist.
     """
@@ -123,7 +123,7 @@ def _(rng):
 
 
 @exercise.stage("one sentence", points=0.5, seed=1)
-def _(rng):
+def _(rng: random.Random) -> list[Question]:
     """For n = 1, 2, 3 and 4: how many of the n-grams are right, word by word and in this order? Then the geometric mean
     of the four shares, in per cent. 'Le' and 'le' are two words.
     """
@@ -144,7 +144,7 @@ def _(rng):
 
 
 @exercise.stage("words said twice", points=0.5, seed=1)
-def _(rng):
+def _(rng: random.Random) -> list[Question]:
     """An n-gram counts as right at most as often as it stands in the reference of its sentence."""
     # Draws a sentence as long as its reference, in which a word stands in place of another once more.
     # In a second one a word is wrong, too: the share of different words that are right is not that of all words.
@@ -157,7 +157,7 @@ def _(rng):
 
 
 @exercise.stage("translations that are too short, or too long", points=0.5, seed=1)
-def _(rng):
+def _(rng: random.Random) -> list[Question]:
     """With c words written and r words in the references, c < r, the whole is multiplied by exp(1 - r / c); with c >= r
     it is left as it is. c and r are those of the whole corpus.
     """
@@ -169,7 +169,7 @@ def _(rng):
 
 
 @exercise.stage("a corpus: counts are summed before they are divided", points=1, seed=1, decisive=True)
-def _(rng):
+def _(rng: random.Random) -> list[Question]:
     """Sum right n-grams, all n-grams, and lengths over all sentences; divide and take the mean at the end, once."""
     # Draws good and bad sentences as long as their references; a word of one stands in the reference of another.
     first, second, third = (_reference(rng, low, low + 1) for low in (6, 8, 10))
@@ -184,7 +184,7 @@ def _(rng):
 
 
 @exercise.stage("special tokens are no words", points=0.5, seed=1, decisive=True)
-def _(rng):
+def _(rng: random.Random) -> list[Question]:
     """<sos>, <eos> and <pad> are taken out first, wherever they stand, in hypotheses and references: before n-grams and
     lengths are counted. <oov> stays: it is a word that the model does not know.
     """
@@ -209,7 +209,7 @@ def _(rng):
 
 
 @exercise.stage("sentences that are too short for 4-grams", points=0.5, seed=1)
-def _(rng):
+def _(rng: random.Random) -> list[Question]:
     """Where a corpus has no 4-grams none is right, and BLEU is 0; nothing may be divided by 0, also where nothing is
     written. In a corpus a sentence of two or three words adds 0 to the number of 4-grams, and its words count.
     """
@@ -238,7 +238,7 @@ def _with_a_slip(rng: random.Random, words: list[str]) -> list[str]:
     length=(4, 5, range(33, 36), range(101, 104)),
     slips=("in one", "in each"),
 )
-def _(rng, sentences, length, slips):
+def _(rng: random.Random, sentences: int, length: int, slips: str) -> Question | None:
     """Asks about long and short sentences, with a full stop in the middle; a word more changes the third digit."""
     if sentences * length > 1300:
         return None
@@ -257,7 +257,7 @@ def _(rng, sentences, length, slips):
     place=("first", "in the middle", "last", "alone"),
     side=(0, 1),
 )
-def _(rng, token, place, side):
+def _(rng: random.Random, token: str, place: str, side: int) -> Question:
     """Asks about each of the tokens at each place of a hypothesis, and of a reference."""
     words = _reference(rng, 8, 10)
     at = {"first": 0, "in the middle": rng.randint(2, 6), "last": len(words), "alone": 0}[place]
@@ -270,7 +270,7 @@ def _(rng, token, place, side):
 @exercise.corners(
     "translations that are too short, or too long", words=(4, range(33, 36), range(301, 304)), c=(-1, 0, 1)
 )
-def _(rng, words, c):
+def _(rng: random.Random, words: int, c: int) -> Question:
     """Asks about corpora that lack a single word, have one too many, or are as long as they should be."""
     reference = [f"w{rng.randrange(50)}" for _ in range(words)]
     written = reference[: words - 1] if c < 0 else [*reference, "puis"][: words + c]

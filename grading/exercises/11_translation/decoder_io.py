@@ -43,7 +43,7 @@ def _draw_targets(count: int, same: bool = False) -> Draw:
 
 
 @exercise.stage("one sentence", points=0.5, public=[Question(([[7, 9]],))], measure="whole numbers")
-def _(rng):
+def _(rng: random.Random) -> list[Question]:
     """The sentence [7, 9] is read as <sos> 7 9 and must be answered by 7 9 <eos>, both of whole numbers
     (dtype=torch.long).
     """
@@ -51,7 +51,7 @@ def _(rng):
 
 
 @exercise.stage("sentences of the same length", points=0.5, public=[Question(([[7, 9, 8], [5, 5, 6], [7, 9, 8]],))])
-def _(rng):
+def _(rng: random.Random) -> list[Question]:
     """One row for each sentence; under each word of the input stands the word that follows it."""
     return _draw_targets(3, same=True)(rng)
 
@@ -72,7 +72,7 @@ def _large_and_long(rng: random.Random) -> list[Question]:
     ],
     decisive=True,
 )
-def _(rng):
+def _(rng: random.Random) -> list[Question]:
     """A short row is filled at its end, the input with PAD, and the output with IGNORE, so that the loss skips it. All
     rows are one place longer than the longest sentence, wherever in the batch that stands.
     """
@@ -88,7 +88,7 @@ exercise.large += [Question(([[7 * number % 490 + 4 for number in range(300)], [
     n=(1, range(33, 36), range(301, 304)),
     word=(4, 1_000_003),
 )
-def _(rng, b, n, word):
+def _(rng: random.Random, b: int, n: int, word: int) -> Question | None:
     """Asks about the longest sentence in any place, and about many short ones."""
     if b * n > 5000:
         return None

@@ -110,7 +110,7 @@ def _large_scores() -> Question:
 
 
 @exercise.stage("one sentence, cut after max_len words", points=0.5, seed=1)
-def _(rng):
+def _(rng: random.Random) -> list[Question]:
     """Begin with <sos>; at each step take the word with the highest score at the last place, and add it to what is
     read.
     """
@@ -134,7 +134,7 @@ def _draw_stop(rng: random.Random) -> list[Question]:
 
 
 @exercise.stage("a sentence that ends", points=0.5, public=fixed(_draw_stop, 1, 2))
-def _(rng):
+def _(rng: random.Random) -> list[Question]:
     """What comes after the first <eos> does not count, and <eos> is not a word: leave it out, also where it comes
     first. Every other number counts.
     """
@@ -144,7 +144,7 @@ def _(rng):
 @exercise.stage(
     "a batch: every sentence ends for itself", points=0.5, public=fixed(_draw_batch(same=True), 1, 2, 3), decisive=True
 )
-def _(rng):
+def _(rng: random.Random) -> list[Question]:
     """The sentences end at different steps: go on until the last one has ended, and cut each at its own <eos>."""
     return _draw_batch(same=True)(rng)
 
@@ -155,13 +155,13 @@ def _draw_padded(rng: random.Random) -> list[Question]:
 
 
 @exercise.stage("sources of different lengths", points=0.5, public=fixed(_draw_padded, 1, 2, 3))
-def _(rng):
+def _(rng: random.Random) -> list[Question]:
     """Give source_lengths to model.encode, so that nobody looks at padding, whatever number it is."""
     return _draw_padded(rng)
 
 
 @exercise.stage("the encoder runs once for a batch (runs are counted)", points=1, seed=2, decisive=True)
-def _(rng):
+def _(rng: random.Random) -> list[Question]:
     """model.encode stands before the loop, model.decode in it. Calling model(source, target) runs both."""
     # A batch, and one sentence alone: who encodes each sentence for itself runs the encoder once there.
     seed = rng.choice(list(KNOWN))
@@ -178,7 +178,7 @@ exercise.large += [_ask(693223, ["777"], 70), _large_scores()]
     max_len=(1, 2, range(8, 12)),
     ends=("all", "one"),
 )
-def _(rng, b, max_len, ends):
+def _(rng: random.Random, b: int, max_len: int, ends: str) -> Question:
     """Asks about batches of sources of one length: all end, or one does and the others go on."""
     options = []
     for seed, (cut, *_) in KNOWN.items():

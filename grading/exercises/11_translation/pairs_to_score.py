@@ -48,7 +48,7 @@ def _draw_corpus(copies: bool, paraphrase: bool = False) -> Draw:
 
 
 @exercise.stage("the test part", points=0.5, seed=1)
-def _(rng):
+def _(rng: random.Random) -> list[Question]:
     """Neither the pairs of which the model has learned nor those with which you have chosen its settings; in their
     order.
     """
@@ -66,7 +66,7 @@ def _all_known(rng: random.Random) -> list[Question]:
     points=0.25,
     public=[*fixed(_draw_corpus(True), 1), *fixed(_all_known, 2)],
 )
-def _(rng):
+def _(rng: random.Random) -> list[Question]:
     """Some English sentences of the test part stand in the training part too; the order of the others stays. Put what
     stays into a new list.
     """
@@ -74,7 +74,7 @@ def _(rng):
 
 
 @exercise.stage("known English, other French", points=0.25, seed=1, decisive=True)
-def _(rng):
+def _(rng: random.Random) -> list[Question]:
     """What the model has read is the English sentence: a pair is known when its English is in the training part, letter
     by letter. All others stay, also what stands there twice or in the validation part.
     """
@@ -88,7 +88,7 @@ def _(rng):
     known=("none", "all but one", "all"),
     first=("train", "test"),
 )
-def _(rng, train, test, known, first):
+def _(rng: random.Random, train: int, test: int, known: str, first: str) -> Question:
     """Asks about long and short lists. The parts of a corpus may stand in any order."""
     learned = [(f"We see {n} cats .", f"phrase {n}") for n in rng.sample(range(1000, 9000), train)]
     new = {"none": test, "all but one": min(test, 1), "all": 0}[known]

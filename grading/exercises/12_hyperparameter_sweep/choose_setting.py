@@ -171,7 +171,7 @@ def _all_failed(rng: random.Random) -> list[Question]:
     public=[*NEARLY_ALIKE, *fixed(both(_of_one_size, _all_failed), 6)],
     decisive=True,
 )
-def _(rng):
+def _(rng: random.Random) -> list[Question]:
     """Everything that is at most one standard error below the best mean is as good; take the fewest parameters."""
     return both(DRAWN_NEARLY_ALIKE, _of_one_size, _all_failed)(rng)
 
@@ -213,7 +213,7 @@ def _where_rounding_harms(rng: random.Random) -> list[Question]:
     points=1,
     public=[*MARGINS, *fixed(both(_worked_by_hand, _where_rounding_harms), 5)],
 )
-def _(rng):
+def _(rng: random.Random) -> list[Question]:
     """The standard error is that of the best setting's mean: its standard deviation (with n - 1) divided by the root of
     n, its number of runs. Use means, not single runs.
     """
@@ -226,7 +226,7 @@ def _(rng):
     runs=(2, range(33, 36)),
     smallest=("just as good", "just not", "by far not"),
 )
-def _(rng, settings, runs, smallest):
+def _(rng: random.Random, settings: int, runs: int, smallest: str) -> Question:
     """Asks about two settings and about many, with two runs each or more; the test part may be empty.
 
     The smallest is by a hundredth of a standard error better or worse than the limit, and all the others are as good.

@@ -303,21 +303,21 @@ EPOCHS, SCALES = (3, range(33, 36), range(301, 304)), (0.001, 1.0, 1000.0)  # a 
 
 
 @exercise.corners("a dev loss that turns upwards overfits", epochs=EPOCHS, rise=(1.102, 1.15), scale=SCALES)
-def _(rng, epochs, rise, scale):
+def _(rng: random.Random, epochs: int, rise: float, scale: float) -> Question:
     """Asks just above 10 %, in the third digit; what is exactly at the limit rounding would decide."""
     return _by(rng, epochs, scale, rise=rise)
 
 
 @exercise.corners("a dev loss that still falls underfits", epochs=EPOCHS, fall=(0.949, 0.9), scale=SCALES)
-def _(rng, epochs, fall, scale):
+def _(rng: random.Random, epochs: int, fall: float, scale: float) -> Question:
     return _by(rng, epochs, scale, fall=fall)
 
 
 @exercise.corners("a run that is as it should be fits", epochs=EPOCHS, end=(1.098, 1.0, 0.951), scale=SCALES)
-def _(rng, epochs, end, scale):
+def _(rng: random.Random, epochs: int, end: float, scale: float) -> Question:
     return _by(rng, epochs, scale, rise=end) if end > 1 else _by(rng, epochs, scale, fall=end - 1e-9)
 
 
 @exercise.corners("a flat training loss fails to train", epochs=EPOCHS, train=(0.802, 1.0, 2.0), scale=SCALES)
-def _(rng, epochs, train, scale):
+def _(rng: random.Random, epochs: int, train: float, scale: float) -> Question:
     return _by(rng, epochs, scale, train=train, rise=rng.choice((1.0, 1.3)))

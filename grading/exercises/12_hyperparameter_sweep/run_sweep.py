@@ -163,7 +163,7 @@ ENTRIES: dict[str, tuple[Any, Any]] = {  # what a setting holds, and what the ro
 
 
 @exercise.corners("nothing is finished: a row for each setting", settings=(0, 1, range(33, 36)), shared=(True, False))
-def _(rng, settings, shared):
+def _(rng: random.Random, settings: int, shared: bool) -> Question:
     """Asks about no setting and about many; a result may have an entry of the same name as the setting, and wins."""
     asked = [{"name": f"setting {n}", "layers": rng.randint(1, 9), "rate": rng.random()} for n in range(settings)]
     results = [([one], _result(rng) | ({"rate": rng.random()} if shared else {})) for one in asked]
@@ -171,7 +171,7 @@ def _(rng, settings, shared):
 
 
 @exercise.corners("rows of an earlier run are in the result", entry=tuple(ENTRIES), order=("as it is", "turned round"))
-def _(rng, entry, order):
+def _(rng: random.Random, entry: str, order: str) -> Question:
     """Asks about a row whose entries stand in another order, and which differs from its setting in one or in none."""
     wanted, was = ENTRIES[entry]
     name = f"wide {rng.randrange(10**6)}"  # so that no two corners share a setting
@@ -202,7 +202,7 @@ _CHANGES = (
     measure="sweep",
     decisive=True,
 )
-def _(rng):
+def _(rng: random.Random) -> list[Question]:
     """Somebody has changed one entry of a setting that was finished, a number or a text, or a row has not all entries.
     It is about another model then: compare all entries of the setting with those of the row, train again, and put the
     new row in the place of the old one, in the table and in the result.
@@ -222,7 +222,7 @@ exercise.add(
 
 
 @exercise.mistake("the table is saved only at the end")
-def _(settings, train_one, finished, save):
+def _(settings: list[Row], train_one: Train, finished: Table, save: Save) -> list[Row]:
     """When the third of four settings is interrupted, the first two are lost. Save after each training."""
     kept: list[Table] = []
     rows = run_sweep(settings, train_one, finished, lambda table: kept.append(dict(table)))
@@ -232,13 +232,13 @@ def _(settings, train_one, finished, save):
 
 
 @exercise.mistake("the table is never saved")
-def _(settings, train_one, finished, save):
+def _(settings: list[Row], train_one: Train, finished: Table, save: Save) -> list[Row]:
     """Nothing is left after an interruption. Call save(table) after each training."""
     return run_sweep(settings, train_one, finished, lambda table: None)
 
 
 @exercise.mistake("the table is saved only when the function ends")
-def _(settings, train_one, finished, save):
+def _(settings: list[Row], train_one: Train, finished: Table, save: Save) -> list[Row]:
     """try ... finally helps against Ctrl-C, but not when the machine goes off or the notebook's session is closed. Save
     after each training, before the next one begins.
     """
@@ -250,13 +250,13 @@ def _(settings, train_one, finished, save):
 
 
 @exercise.mistake("only the newest row is saved")
-def _(settings, train_one, finished, save):
+def _(settings: list[Row], train_one: Train, finished: Table, save: Save) -> list[Row]:
     """save replaces what was saved before: give it the whole table."""
     return run_sweep(settings, train_one, finished, lambda table: save(dict([list(table.items())[-1]])))
 
 
 @exercise.mistake("the rows of the earlier run are lost")
-def _(settings, train_one, finished, save):
+def _(settings: list[Row], train_one: Train, finished: Table, save: Save) -> list[Row]:
     """Start from the finished rows: the table that is saved and returned holds the old ones and the new ones."""
     table: Table = {}
     for setting in settings:
@@ -267,7 +267,7 @@ def _(settings, train_one, finished, save):
 
 
 @exercise.mistake("rows of other sweeps are lost")
-def _(settings, train_one, finished, save):
+def _(settings: list[Row], train_one: Train, finished: Table, save: Save) -> list[Row]:
     """save replaces the whole table: a row that belongs to none of today's settings must be in it, too. Start from all
     of `finished`.
     """
@@ -276,21 +276,21 @@ def _(settings, train_one, finished, save):
 
 
 @exercise.mistake("only new rows are returned")
-def _(settings, train_one, finished, save):
+def _(settings: list[Row], train_one: Train, finished: Table, save: Save) -> list[Row]:
     """The result has a row for each setting, also for those that were finished before."""
     rows = run_sweep(settings, train_one, finished, save)
     return [row for row in rows if row != finished.get(row["name"])]
 
 
 @exercise.mistake("finished rows come first")
-def _(settings, train_one, finished, save):
+def _(settings: list[Row], train_one: Train, finished: Table, save: Save) -> list[Row]:
     """The rows of the result follow the order of the settings, whatever was finished when."""
     rows = run_sweep(settings, train_one, finished, save)
     return sorted(rows, key=lambda row: row["name"] not in finished)
 
 
 @exercise.mistake("a setting counts as finished before it is trained")
-def _(settings, train_one, finished, save):
+def _(settings: list[Row], train_one: Train, finished: Table, save: Save) -> list[Row]:
     """After an interruption, its row has no result, and it will never be trained. Save after training."""
     table = dict(finished)
     for setting in settings:
@@ -303,7 +303,7 @@ def _(settings, train_one, finished, save):
 
 
 @exercise.mistake("the interruption is swallowed")
-def _(settings, train_one, finished, save):
+def _(settings: list[Row], train_one: Train, finished: Table, save: Save) -> list[Row]:
     """Who presses Ctrl-C wants to stop: an except without a class (or BaseException) keeps the sweep running."""
     table = dict(finished)
     for setting in settings:

@@ -45,7 +45,7 @@ def _draw_sizes(layers: tuple[int, int]) -> Draw:
     public=[_sizes(7, 9, 4, 0, 2), _sizes(8, 8, 4, 0, 2)],
     sealed=True,
 )
-def _(rng):
+def _(rng: random.Random) -> list[Question]:
     """Put M = 0: what is left is an embedding for each language and a Linear from D to V, with its biases."""
     return _draw_sizes((0, 0))(rng)
 
@@ -57,7 +57,7 @@ def _(rng):
     decisive=True,
     sealed=True,
 )
-def _(rng):
+def _(rng: random.Random) -> list[Question]:
     """An encoder layer has 6D^2 + 10D (notebook 05). A decoder layer has one more attention, four D x D matrices with
     biases, and one more norm.
     """

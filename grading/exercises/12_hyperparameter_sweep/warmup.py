@@ -40,7 +40,7 @@ def _draw_steps(low: float, high: float) -> Draw:
     public=_at_steps((4, 4, 1.0), (100, 100, 0.5), (3, 3, 0.0004567), (6, 6, 3.0)),
     tolerance=2e-7,
 )
-def _(rng):
+def _(rng: random.Random) -> list[Question]:
     """At step = warmup_steps both branches give the peak itself, to all its digits: it multiplies either branch."""
     return _draw_steps(1, 1)(rng)
 
@@ -51,7 +51,7 @@ def _(rng):
     public=_at_steps((1, 4, 1.0), (2, 4, 1.0), (30, 100, 0.5), (80, 100, 0.5), (1, 3, 0.001), (80, 100, 3.0)),
     tolerance=2e-7,
 )
-def _(rng):
+def _(rng: random.Random) -> list[Question]:
     """With 4 steps of warm-up: a quarter of the peak at step 1, a half at step 2, three quarters at step 3."""
     return _draw_steps(0.1, 0.8)(rng)
 
@@ -70,7 +70,7 @@ def _draw_late(rng: random.Random) -> list[Question]:
     decisive=True,
     tolerance=2e-7,
 )
-def _(rng):
+def _(rng: random.Random) -> list[Question]:
     """Four times as many steps as the warm-up, half of the peak. Between such steps it falls as well: the root is of
     step / warmup_steps, not of its whole part.
     """
@@ -83,7 +83,7 @@ def _(rng):
     public=_at_steps((1, 50, 1.0), (1, 1, 0.5), (1, 6, 0.001), (1, 1, 2.0)),
     tolerance=2e-7,
 )
-def _(rng):
+def _(rng: random.Random) -> list[Question]:
     """Steps are counted from 1: the first rate is peak / warmup_steps, not 0."""
     return _at_steps((1, rng.randint(20, 400), rng.uniform(0.4, 2)), (1, 1, rng.uniform(0.4, 2)))
 
@@ -97,7 +97,7 @@ PEAKS = (1.0, 1000.0)
     times=("one step more", "a hundred times", "a hundred million times"),
     peak=PEAKS,
 )
-def _(rng, warmup_steps, times, peak):
+def _(rng: random.Random, warmup_steps: int, times: str, peak: float) -> Question:
     step = {"one step more": warmup_steps + 1, "a hundred times": 100 * warmup_steps}.get(times, 10**8 * warmup_steps)
     return Question((step, warmup_steps, peak * rng.uniform(0.6, 1)))
 
@@ -108,5 +108,5 @@ def _(rng, warmup_steps, times, peak):
     step=("the first", "the last but one"),
     peak=PEAKS,
 )
-def _(rng, warmup_steps, step, peak):
+def _(rng: random.Random, warmup_steps: int, step: str, peak: float) -> Question:
     return Question((1 if step == "the first" else warmup_steps - 1, warmup_steps, peak * rng.uniform(0.6, 1)))

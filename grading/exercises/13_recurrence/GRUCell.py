@@ -99,7 +99,7 @@ def _large_step(seed: int) -> Question:
     public=[Question(build={"d_in": 4, "d": 3}, probe="parameters")],
     view="parameters",
 )
-def _(rng):
+def _(rng: random.Random) -> list[Question]:
     """Two layers: from_input is nn.Linear(d_in, 3 * d), from_state is nn.Linear(d, 3 * d). Nothing else."""
     return [Question(build={"d_in": rng.randint(5, 9), "d": rng.randint(2, 4)}, probe="parameters")]
 
@@ -109,7 +109,7 @@ def _(rng):
     points=1,
     public=[_step(2, 3, 2, 1, "kept"), _step(3, 2, 3, 2, "kept"), _loud(_step(3, 4, 4, 11, "kept"))],
 )
-def _(rng):
+def _(rng: random.Random) -> list[Question]:
     """Here the last thirds of both layers are 0, so the candidate is 0, and the new state is update * state. The update
     gate is the sigmoid of the two second thirds added up.
     """
@@ -121,7 +121,7 @@ def _(rng):
     points=1,
     public=[_step(2, 3, 2, 3, "empty"), _step(3, 2, 3, 4, "empty"), _loud(_step(3, 4, 4, 12, "empty"))],
 )
-def _(rng):
+def _(rng: random.Random) -> list[Question]:
     """The old state is 0, so the new one is (1 - update) * candidate; of from_state only the biases are left."""
     return _draw("empty")(rng)
 
@@ -132,7 +132,7 @@ def _(rng):
     public=[_step(2, 3, 2, 5), _step(2, 2, 4, 6), _loud(_step(3, 4, 4, 10))],
     decisive=True,
 )
-def _(rng):
+def _(rng: random.Random) -> list[Question]:
     """reset and update are sigmoids of the first and of the second thirds added up; candidate = tanh(third of
     from_input + reset * third of from_state); new state = (1 - update) * candidate + update * state.
     """
@@ -150,7 +150,7 @@ def _(rng):
         _step(1, 3, 1, 15, "empty"),
     ],
 )
-def _(rng):
+def _(rng: random.Random) -> list[Question]:
     """With one sentence, or with one number in the state or in the input, the result is still (b, d)."""
     return [
         _step(1, rng.randint(2, 5), 1, seed_from(rng)),
@@ -164,5 +164,5 @@ exercise.large += [_large_step(9)]
 
 
 @exercise.corners("one step, everything in it", b=(1, range(33, 36)), d_in=(1, range(33, 36)), d=(1, range(9, 12)))
-def _(rng, b, d_in, d):
+def _(rng: random.Random, b: int, d_in: int, d: int) -> Question:
     return _step(b, d_in, d, seed_from(rng))

@@ -71,7 +71,7 @@ def _stage(name: str, points: float, look: str, *entries: str) -> Stage:
 
 
 @exercise.stage("a dict with the nine names", points=0.25, public=[Question(probe="names")])
-def _(rng):
+def _(rng: random.Random) -> list[Question]:
     """The names are those of the docstring: recurrence, attention and window, each with products, steps and path."""
     return [Question(probe="names")]
 

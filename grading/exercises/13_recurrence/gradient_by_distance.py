@@ -40,7 +40,7 @@ def _draw_several(rng: random.Random) -> list[Question]:
 @exercise.stage(
     "one number for each distance: (n,)", points=0.25, public=[_question("Recurrent", 2, 4, 3, 1)], view="shape"
 )
-def _(rng):
+def _(rng: random.Random) -> list[Question]:
     """Distances 0 to n - 1: one size for each token of a sentence, whatever the width and the number of sentences."""
     return _draw_several(rng)[:1]
 
@@ -51,7 +51,7 @@ def _(rng):
     public=[_question("Recurrent", 1, 4, 3, 2), _question("SelfAttention", 1, 5, 4, 3)],
     decisive=True,
 )
-def _(rng):
+def _(rng: random.Random) -> list[Question]:
     """Take the sum of the last output, its gradient by x, `(1, n, d)`, and of each token the length of its row:
     norm(dim=-1). Entry k is the token k places before the last: turn the order round.
     """
@@ -67,7 +67,7 @@ def _(rng):
     public=[_question("Recurrent", 3, 4, 2, 4), _question("SelfAttention", 4, 4, 4, 5)],
     decisive=True,
 )
-def _(rng):
+def _(rng: random.Random) -> list[Question]:
     """Add up the last outputs of all sentences; then take the length of each gradient, `(b, n)`, and of these the mean
     over the sentences.
     """
@@ -85,7 +85,7 @@ def _in_double(b: int, n: int, d: int, seed: int) -> Question:
     points=0.5,
     public=[_in_double(2, 3, 2, 8), _question("Recurrent", 2, 1, 3, 6), _question("Recurrent", 3, 4, 1, 7)],
 )
-def _(rng):
+def _(rng: random.Random) -> list[Question]:
     """With n = 1 there is the distance 0 only, and with d = 1 the length of a row is its absolute value. Sizes have the
     type of `x`: of a double `x` (torch.float64) they are double, too.
     """
@@ -105,5 +105,5 @@ def _(rng):
     n=(1, 2, range(33, 36)),
     d=(1, 2),
 )
-def _(rng, kind, b, n, d):
+def _(rng: random.Random, kind: str, b: int, n: int, d: int) -> Question | None:
     return _question(kind, b, n, d, seed_from(rng)) if b * n < 300 else None

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import random
+
 from grading.definitions.definition import Definition
 from tutor.checking.answers import Question
 
@@ -16,7 +18,7 @@ def layers_to_reach(size: int, window: int) -> int:
 @exercise.stage(
     "each layer a full window", points=0.75, public=[Question((9, 3)), Question((13, 4)), Question((16, 4))]
 )
-def _(rng):
+def _(rng: random.Random) -> list[Question]:
     """A layer carries a token's news window - 1 places on, since one place of the window is the token itself. They must
     go from place 0 to place size - 1, and no layer further.
     """
@@ -31,7 +33,7 @@ def _(rng):
 @exercise.stage(
     "with a rest", points=0.5, public=[Question((10, 4)), Question((12, 4)), Question((18, 5))], decisive=True
 )
-def _(rng):
+def _(rng: random.Random) -> list[Question]:
     """What is left over needs one more layer: round up."""
     # Draws sizes for which one more layer is needed than half of a rounded quotient would say, and others.
     asks = []
@@ -47,7 +49,7 @@ def _(rng):
     points=0.5,
     public=[Question((1, 3)), Question((6, 2)), Question((5, 5)), Question((4, 9)), Question((3, 4_000_000))],
 )
-def _(rng):
+def _(rng: random.Random) -> list[Question]:
     """One token needs no layer at all. With a window of 2 each layer carries one place on. A window as long as the
     sentence needs one layer.
     """
@@ -62,7 +64,7 @@ def _(rng):
 
 
 @exercise.stage("a large window, hundreds of layers", points=0.25, public=[Question((600, 300)), Question((301, 2))])
-def _(rng):
+def _(rng: random.Random) -> list[Question]:
     """However small the rest is, it needs one more layer. And there may be any number of layers."""
     # Draws a small rest of a large window, and a sentence for which hundreds of layers are needed.
     window = rng.randint(250, 400)
@@ -74,9 +76,10 @@ WINDOWS = (2, "a few", "one place less", "the sentence", "beyond it")
 
 
 @exercise.corners("a large window, hundreds of layers", size=SIZES, window=WINDOWS)
-def _(rng, size, window):
+def _(rng: random.Random, size: int, window: int | str) -> Question | None:
     """Asks for the products of masks, too, which are slow where a thousand tokens take a thousand layers."""
     few = rng.randint(3, 7) if size < 100 else rng.randint(9, 17)
-    known = {"a few": few, "one place less": size - 1, "the sentence": size, "beyond it": size + rng.randint(1, 400)}
-    window = known.get(window, window)
-    return None if window < 2 or (size > 1000 and window == 2) else Question((size, window))
+    known: dict[int | str, int] = {2: 2, "a few": few, "one place less": size - 1, "the sentence": size}
+    known["beyond it"] = size + rng.randint(1, 400)
+    width = known[window]
+    return None if width < 2 or (size > 1000 and width == 2) else Question((size, width))

@@ -39,13 +39,13 @@ def _draw(rng: random.Random) -> list[Question]:
 
 
 @exercise.stage("a floating point tensor of shape (size, size)", points=0.25, public=[Question((5, 2))], view="shape")
-def _(rng):
+def _(rng: random.Random) -> list[Question]:
     """One row for each token that looks, one column for each token looked at; floating point numbers."""
     return _draw(rng)[:1]
 
 
 @exercise.stage("every row", points=1.25, public=[Question((5, 2)), Question((7, 3))], decisive=True)
-def _(rng):
+def _(rng: random.Random) -> list[Question]:
     """Row i is 0 where i - window < j <= i, and minus infinity, no finite number, everywhere else: window places, its
     own included. At the beginning there are fewer: a negative index would mean places at the end.
     """
@@ -57,7 +57,7 @@ def _(rng):
     points=0.5,
     public=[Question((4, 1)), Question((4, 4)), Question((3, 6)), Question((1, 2))],
 )
-def _(rng):
+def _(rng: random.Random) -> list[Question]:
     """With window 1 a token sees itself alone. With a window of at least `size` this is the causal mask."""
     size = rng.randint(4, 7)
     return [
@@ -76,6 +76,6 @@ exercise.large += [Question((4, 255)), Question((3, 256)), Question((2, 65_536))
     size=(1, 2, range(33, 36), range(65, 68)),
     window=("one", "two", "one place less", "the sentence", "beyond it"),
 )
-def _(rng, size, window):
+def _(rng: random.Random, size: int, window: str) -> Question:
     known = {"one": 1, "two": 2, "one place less": max(1, size - 1), "the sentence": size}
     return Question((size, known.get(window, size + rng.randint(1, 1001))))

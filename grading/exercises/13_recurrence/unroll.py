@@ -113,7 +113,7 @@ def _draw_empty(rng: random.Random) -> list[Question]:
 @exercise.stage(
     "a state for each token: (b, n, d)", points=0.25, public=[_question(2, 3, 4, 5, 1, "empty")], view="shape"
 )
-def _(rng):
+def _(rng: random.Random) -> list[Question]:
     """Keep the state after every token, and stack them along axis 1: sentences, tokens, width."""
     return _draw_empty(rng)
 
@@ -124,13 +124,13 @@ def _(rng):
     public=[_question(2, 3, 4, 5, 1, "empty"), _question(3, 3, 2, 2, 2, "empty")],
     decisive=True,
 )
-def _(rng):
+def _(rng: random.Random) -> list[Question]:
     """Step t reads x[:, t], the tokens number t of all sentences, and the state that step t - 1 has left."""
     return _draw_empty(rng)
 
 
 @exercise.stage("from a state that is given", points=0.75, public=[_question(2, 4, 3, 2, 3), _question(3, 3, 2, 2, 4)])
-def _(rng):
+def _(rng: random.Random) -> list[Question]:
     """The first step reads `state`, not zeros; what comes back begins with the state after the first token."""
     b, n, d_in, d = rng.sample([2, 3, 4, 5], 4)
     return [_question(b, n, d_in, d, seed_from(rng))]
@@ -142,7 +142,7 @@ def _(rng):
     public=[_question(4, 5, 2, 3, 5, "shorter"), _question(4, 4, 2, 2, 6, "shorter")],
     decisive=True,
 )
-def _(rng):
+def _(rng: random.Random) -> list[Question]:
     """A sentence with lengths[s] tokens has its last new state at t = lengths[s] - 1. From then on, its state stays
     what it is: torch.where(t < lengths, new, old), with an axis for the width.
     """
@@ -185,7 +185,7 @@ def _standing_still(b: int, seed: int) -> Question:
         _standing_still(2, 13),
     ],
 )
-def _(rng):
+def _(rng: random.Random) -> list[Question]:
     """Padding may hold NaN or infinity, which 0 times does not remove: choose, with torch.where. And a token may be all
     zeros: what is padding, `lengths` alone says.
     """
@@ -205,7 +205,7 @@ def _(rng):
     points=0.5,
     public=[_question(3, 1, 2, 4, 7), _question(1, 3, 4, 2, 8), _question(2, 4, 3, 2, 11, "all shorter")],
 )
-def _(rng):
+def _(rng: random.Random) -> list[Question]:
     """With n = 1 or b = 1 the result has three axes still. It has n states also where no sentence is that long."""
     d_in, d, b = rng.sample([2, 3, 4, 5], 3)
     return [
@@ -219,7 +219,7 @@ exercise.large += [_question(2, 70, 1, 2, 31, spread=1.0)]
 
 
 @exercise.corners("padding leaves the state", b=(1, 2, range(33, 36)), n=(1, 2, range(65, 68)), shortest=("1", "n"))
-def _(rng, b, n, shortest):
+def _(rng: random.Random, b: int, n: int, shortest: str) -> Question | None:
     """Asks about one sentence and about many, of one token and of many, padded or not."""
     if b * n > 300:
         return None

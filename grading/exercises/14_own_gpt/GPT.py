@@ -123,7 +123,7 @@ def _known(b: int, n: int) -> list[Question]:
     public=[Question(build=SMALL, probe="parameters")],
     view="parameters",
 )
-def _(rng):
+def _(rng: random.Random) -> list[Question]:
     """embedding, position, layers and norm; in each layer attention_norm, attention, feed_forward_norm and
     feed_forward, a FeedForward of 4 * d_model numbers inside. Each layer is made by itself: `[Layer(...)] * n_layers`
     is one layer with n_layers names. The head is the embedding once more, and no module: a Linear that shares the
@@ -133,13 +133,13 @@ def _(rng):
 
 
 @exercise.stage("logits of shape (b, n, V)", points=0.25, public=_known(2, 3), view="shape")
-def _(rng):
+def _(rng: random.Random) -> list[Question]:
     """At each place one score for each token of the vocabulary."""
     return _drawn(3, 4)(rng)
 
 
 @exercise.stage("one token", points=0.75, public=_known(1, 1), tolerance=OF_A_NORM)
-def _(rng):
+def _(rng: random.Random) -> list[Question]:
     """The embedding times sqrt(d), plus the position; the layers, each of them x + part(norm(x)), twice; the last norm;
     then the product with each row of the embedding. One token sees itself.
     """
@@ -153,7 +153,7 @@ def _(rng):
     decisive=True,
     tolerance=OF_A_NORM,
 )
-def _(rng):
+def _(rng: random.Random) -> list[Question]:
     """Token i has position i, and sees itself and what stands before it. In a layer: x + part(norm(x)), twice, with a
     norm of its own for each part.
     """
@@ -167,7 +167,7 @@ def _new(width: int) -> Question:
 
 
 @exercise.stage("a new model: the numbers with which positions and embedding begin", points=0.25, public=[_new(100)])
-def _(rng):
+def _(rng: random.Random) -> list[Question]:
     """A position is an nn.Parameter of torch.randn(max_len, d_model): each number is drawn by itself, with mean 0 and
     standard deviation 1, as large as what the embedding, times sqrt(d), adds to it. The embedding is a TokenEmbedding,
     whose rows begin with a length of about 1: a standard deviation of 1 / sqrt(d).
@@ -189,7 +189,7 @@ def _layer(rng: random.Random, n: int, build: dict[str, Any]) -> Question:
     public=[*_known(3, 6), _layer(random.Random(7), 4, SMALL)],
     tolerance=OF_A_NORM,
 )
-def _(rng):
+def _(rng: random.Random) -> list[Question]:
     """All texts of a batch have the same positions and mask. A layer goes by the mask that it is given."""
     build = _build(rng)
     return [_asked(rng, 3, build["max_len"], build), _layer(rng, 4, build)]
@@ -201,12 +201,12 @@ def _(rng):
     layers=(1, range(3, 5)),
     heads=("one", "as many as numbers"),
 )
-def _(rng, n, layers, heads):
+def _(rng: random.Random, n: int, layers: int, heads: str) -> Question:
     """Asks about longer texts and other depths; there are as many positions as tokens, or more."""
     values = (7, 4, layers, 1 if heads == "one" else 4, n + rng.randint(0, 2))
     return _asked(rng, 1, n, dict(zip(SMALL, values, strict=True)))
 
 
 @exercise.corners("several texts, as long as there are positions", b=(1, range(33, 36)), n=(1, 2))
-def _(rng, b, n):
+def _(rng: random.Random, b: int, n: int) -> Question:
     return _asked(rng, b, n, dict(zip(SMALL, (7, 4, 1, 2, n), strict=True)))

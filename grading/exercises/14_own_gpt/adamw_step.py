@@ -107,7 +107,7 @@ def _asked(
 
 
 @exercise.stage("the first step of a bias", points=0.5, public=[_asked(random.Random(1), 3, usual=True)])
-def _(rng):
+def _(rng: random.Random) -> list[Question]:
     """Before the first step the state is empty, and both means are 0. Divided by 1 - beta**1 they are the gradient and
     its square, so each weight moves by the rate, against the sign of its gradient.
     """
@@ -120,7 +120,7 @@ def _(rng):
     public=[_asked(random.Random(2), 3, steps=4), _asked(random.Random(3), 4, steps=1, usual=True)],
     decisive=True,
 )
-def _(rng):
+def _(rng: random.Random) -> list[Question]:
     """The means go on from those in the state: beta * the old one + (1 - beta) * the new gradient, or its square. They
     are divided by 1 - beta**t, where t counts this step too, and kept as they were before the division.
     """
@@ -141,7 +141,7 @@ def _matrices(rng: random.Random) -> list[Question]:
 
 
 @exercise.stage("a matrix decays, apart from its gradient", points=0.75, public=_matrices(random.Random(4)))
-def _(rng):
+def _(rng: random.Random) -> list[Question]:
     """A parameter with two axes or more is multiplied by 1 - rate * decay, whatever its gradient is, and before it is
     moved; the decay goes neither into the gradient nor into the means.
     """
@@ -159,7 +159,7 @@ def _near_zero(rng: random.Random) -> list[Question]:
 
 
 @exercise.stage("small gradients and none, small eps and large ones", points=0.5, public=_near_zero(random.Random(5)))
-def _(rng):
+def _(rng: random.Random) -> list[Question]:
     """eps is added to the root, not below it, and to that of the mean after its division: sqrt(v) + eps. It is there so
     that a gradient of 0 does not divide by 0, and comes as an argument: where it is large, the step is smaller.
     """
@@ -170,14 +170,14 @@ BETAS = ((0.0, 0.999), (0.9, 0.95), (0.9, 0.9999))
 
 
 @exercise.corners("the first step of a bias", size=(1, range(33, 36), range(301, 304)), betas=BETAS)
-def _(rng, size, betas):
+def _(rng: random.Random, size: int, betas: tuple[float, ...]) -> Question:
     return _asked(rng, size, betas=betas)
 
 
 @exercise.corners(
     "a later step of a bias", steps=(1, range(33, 36), range(301, 304), range(10_001, 10_100)), betas=BETAS
 )
-def _(rng, steps, betas):
+def _(rng: random.Random, steps: int, betas: tuple[float, ...]) -> Question:
     return _asked(rng, rng.randint(1, 3), steps=steps, betas=betas)
 
 
@@ -187,7 +187,7 @@ def _(rng, steps, betas):
     decay=(0.0, 0.01, 0.5),
     rate=(0.0, 1e-4, 0.01, 1.0),
 )
-def _(rng, shape, decay, rate):
+def _(rng: random.Random, shape: tuple[int, ...], decay: float, rate: float) -> Question:
     """Asks with a rate of 0 too, with which the warm-up of many schedules begins: the means go on."""
     ask = _asked(rng, *shape, steps=rng.randint(2, 9), decay=decay)
     return Question((*ask.inputs[:3], rate), keywords=ask.keywords)
@@ -199,7 +199,7 @@ def _(rng, shape, decay, rate):
     steps=(0, 1, range(101, 104)),
     eps=(1e-12, 1e-8, 1.0),
 )
-def _(rng, size, steps, eps):
+def _(rng: random.Random, size: float, steps: int, eps: float) -> Question:
     return _asked(rng, 2, 2, steps=steps, size=size, eps=eps)
 
 

@@ -130,7 +130,7 @@ exercise.add(
     length=(1, 2, range(33, 36), range(301, 304)),
     n_bytes=(1, 1_000_003),
 )
-def _(rng, rows, length, n_bytes):
+def _(rng: random.Random, rows: int, length: int, n_bytes: int) -> Question | None:
     """Asks for one token and for many. A number of the order of 1 comes of one row in a few bytes."""
     if rows * length > 3000:
         return None

@@ -258,7 +258,7 @@ exercise.add(
     size=(1, 2, range(33, 40), range(65, 70), range(301, 310)),
     merges=(1, range(33, 36), range(65, 70)),
 )
-def _(rng, size, merges):
+def _(rng: random.Random, size: int, merges: int) -> Question:
     """Asks for a word of two letters, and merges of which each joins the one before to the word's next letters."""
     letters = rng.sample("abcdefgh", 2)
     word = "".join(rng.choices(letters, k=size))
@@ -273,7 +273,7 @@ def _(rng, size, merges):
 
 
 @exercise.corners("words stay apart", words=(0, 1, range(33, 40), range(1001, 1010)), different=(1, range(65, 70)))
-def _(rng, words, different):
+def _(rng: random.Random, words: int, different: int) -> Question:
     pool = [a + b for a, b in itertools.islice(itertools.product(rng.sample("abcdefghijkl", 12), repeat=2), different)]
     pairs = [(ord(pool[0][0]), ord(pool[0][1])), (ord(" "), 256)]
     return Question((" ".join(rng.choices(pool, k=words)), pairs))

@@ -74,7 +74,7 @@ def _with_gradients(ask: Question) -> Question:
 
 
 @exercise.stage("one place", points=0.5, public=[_unlike(random.Random(1), 1, 5)])
-def _(rng):
+def _(rng: random.Random) -> list[Question]:
     """The loss of a place is the logarithm of the sum of all e**z, less the logit of the token that came; the result is
     a tensor without axes.
     """
@@ -86,7 +86,7 @@ def _(rng):
     points=0.5,
     public=[_unlike(random.Random(2), 3, 5), _unlike(random.Random(3), 2, 3, 4)],
 )
-def _(rng):
+def _(rng: random.Random) -> list[Question]:
     """Each row of logits, along the last axis, has its target. Take the mean of all their losses, whether they stand in
     one axis or in several.
     """
@@ -126,7 +126,7 @@ def _apart(rng: random.Random, apart: int) -> Question:
 
 
 @exercise.stage("logits of any size", points=0.75, public=_large(random.Random(4)), decisive=True)
-def _(rng):
+def _(rng: random.Random) -> list[Question]:
     """float32 ends at e**88, and e**-104 is 0. With the largest logit of each row taken away first, one term of the sum
     is 1, and no other is larger. Then nothing need be cut off, and nothing may be: a difference can be far below -80.
     """
@@ -141,7 +141,7 @@ def _(rng):
         *map(_with_gradients, _with_few(_large(random.Random(6)))),
     ],
 )
-def _(rng):
+def _(rng: random.Random) -> list[Question]:
     """The gradient of a logit is its probability, less 1 for the token that came, divided by the number of places. Use
     operations of PyTorch from the logits to the mean; a logit that is cut off (`clamp`) has no gradient. The largest
     logit is detached wherever it stands, or nowhere: then its own gradients cancel.
@@ -150,7 +150,7 @@ def _(rng):
 
 
 @exercise.corners("one place", vocabulary=(1, 2, range(33, 36), range(101, 104), range(1001, 1004)))
-def _(rng, vocabulary):
+def _(rng: random.Random, vocabulary: int) -> Question:
     return _asked(rng, 1, vocabulary)
 
 
@@ -159,7 +159,7 @@ def _(rng, vocabulary):
     places=(1, 2, range(33, 36), range(65, 68), range(301, 304)),
     axes=("one", "texts of one token", "one text", "three"),
 )
-def _(rng, places, axes):
+def _(rng: random.Random, places: int, axes: str) -> Question:
     shape = {"one": (places,), "texts of one token": (places, 1), "one text": (1, places), "three": (1, places, 1)}
     return _asked(rng, *shape[axes], rng.randint(2, 3))
 
@@ -170,7 +170,7 @@ def _(rng, places, axes):
     apart=(0.0, 1e-3, 1.0, 120.0, 700.0, 10_000.0),
     target=("the likeliest", "the least likely"),
 )
-def _(rng, level, apart, target):
+def _(rng: random.Random, level: float, apart: float, target: str) -> Question:
     """Asks about two rows of logits that reach over so much in all, and about a right token at their end."""
     shares = torch.rand(2, 5, generator=torch.Generator().manual_seed(seed_from(rng)))
     lowest, highest = shares.amin(dim=-1, keepdim=True), shares.amax(dim=-1, keepdim=True)

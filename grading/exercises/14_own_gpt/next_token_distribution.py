@@ -234,7 +234,7 @@ LENGTHS = (1, 2, range(33, 36), range(65, 68), range(301, 304), range(1001, 1004
 
 
 @exercise.corners("the k most probable tokens", size=LENGTHS[1:], k=("one", "all but one", "all"))
-def _(rng, size, k):
+def _(rng: random.Random, size: int, k: str) -> Question:
     top_k = {"one": 1, "all but one": size - 1, "all": size}[k]
     return Question((_apart(rng, size, rng.choice(LEVELS[:2])), 1.0, top_k))
 
@@ -242,12 +242,12 @@ def _(rng, size, k):
 @exercise.corners(
     "a temperature, and nothing cut", level=LEVELS, temperature=(0.02, 1.0, 50.0), size=(1, range(65, 68))
 )
-def _(rng, level, temperature, size):
+def _(rng: random.Random, level: str, temperature: float, size: int) -> Question:
     return Question((_apart(rng, size, level), temperature))
 
 
 @exercise.corners("the fewest tokens that have p together", size=LENGTHS[:-1], kept=("one", "half", "all but one"))
-def _(rng, size, kept):
+def _(rng: random.Random, size: int, kept: str) -> Question:
     """Asks with a p that lies half-way between two sums of probabilities, so that no rounding decides."""
     logits = _apart(rng, size, rng.choice(LEVELS[:2]))
     sums = [0.0, *logits.double().softmax(-1).sort(descending=True).values.cumsum(0).tolist()]

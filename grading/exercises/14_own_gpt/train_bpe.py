@@ -259,7 +259,7 @@ exercise.add(
 
 
 @exercise.corners("one word, one merge", times=(2, range(17, 20), range(151, 155)))
-def _(rng, times):
+def _(rng: random.Random, times: int) -> Question:
     return Question(([times * "".join(sorted(rng.sample(LETTERS, 2)))], 1))
 
 
@@ -268,7 +268,7 @@ def _(rng, times):
     merges=(1, 2, range(33, 36), range(65, 68)),
     texts=("one", "one for each word"),
 )
-def _(rng, merges, texts):
+def _(rng: random.Random, merges: int, texts: str) -> Question | None:
     """Asks for the beginnings of a long word, in which no pair comes twice: no two pairs are equally frequent."""
     if merges > 60 and texts == "one":
         return None
@@ -283,7 +283,7 @@ def _(rng, merges, texts):
 
 
 @exercise.corners("letters of two bytes", signs=("éé", "漢漣", "😀🌍"), times=(1, range(33, 36)))
-def _(rng, signs, times):
+def _(rng: random.Random, signs: str, times: int) -> Question:
     """Asks for signs of two, three and four bytes, of which two begin alike: one pair is the most frequent."""
     return Question((rng.sample(times * signs, times * len(signs)), 1))
 
@@ -291,12 +291,12 @@ def _(rng, signs, times):
 @exercise.corners(
     "of equally frequent pairs, the smallest", words=(2, range(33, 36), range(101, 104)), merges=("1", "all")
 )
-def _(rng, words, merges):
+def _(rng: random.Random, words: int, merges: str) -> Question:
     found = rng.sample([first + second for first, second in itertools.product(LETTERS[::2], LETTERS[1::2])], words)
     return Question((found, 1 if merges == "1" else words))
 
 
 @exercise.corners("it ends when nothing is left to merge", size=(0, 1, 2, 64, 512), merges=(0, 1, "more"))
-def _(rng, size, merges):
+def _(rng: random.Random, size: int, merges: int | str) -> Question:
     """Asks for one letter, again and again: there is never more than one pair."""
     return Question(([size * rng.choice(LETTERS)], size + rng.randint(1, 9) if merges == "more" else merges))

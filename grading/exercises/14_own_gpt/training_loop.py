@@ -270,7 +270,7 @@ exercise.add(
     passes=(1, range(11, 13)),
     warmup=("the first step", "all steps"),
 )
-def _(rng, batches, passes, warmup):
+def _(rng: random.Random, batches: int, passes: int, warmup: str) -> Question:
     """Asks for one step and for many, and for a warm-up as long as the training. Small rates keep rounding small.
 
     No gradient is to be clipped: that is another stage.

@@ -56,7 +56,7 @@ SCALES = ((1, 8.0), (2, 8.0), (4, 2.0))  # rank, alpha: neither is 1 in all, nor
     view="parameters",
     decisive=True,
 )
-def _(rng):
+def _(rng: random.Random) -> list[Question]:
     """weight (d_out, d_in) and bias (d_out,) with requires_grad=False; down (rank, d_in) and up (d_out, rank) are
     nn.Parameters that train. Nothing else, no buffers either.
     """
@@ -69,7 +69,7 @@ def _(rng):
     public=[_ask(_build(4, 3, 2, 8.0), 1, 2, 3, chosen=("weight", "bias", "down"))],
     decisive=True,
 )
-def _(rng):
+def _(rng: random.Random) -> list[Question]:
     """up starts with zeros: then the product is zero, whatever down holds, and the bias is added once."""
     build = _build(*_sizes(rng), 2, 8.0)
     return [_ask(build, seed_from(rng), 2, 3, chosen=("weight", "bias", "down"))]
@@ -85,7 +85,7 @@ def _random_down(d: int, seed: int, alpha: float = 8.0) -> Question:
 @exercise.stage(
     "down starts with random numbers", points=0.5, public=[_random_down(4, 3)], measure="random start", decisive=True
 )
-def _(rng):
+def _(rng: random.Random) -> list[Question]:
     """Where both factors are zero, each one's gradient is zero too, and nothing ever moves. Start down with
     torch.randn.
     """
@@ -102,7 +102,7 @@ def _(rng):
     ],
     decisive=True,
 )
-def _(rng):
+def _(rng: random.Random) -> list[Question]:
     """What the frozen layer gives (with its bias), plus x through down and then through up; here alpha = rank, so that
     the scale is 1.
     """
@@ -122,7 +122,7 @@ def _(rng):
         _ask(_build(3, 4, 2, 8.0), 9),  # a single token: no axis before its numbers
     ],
 )
-def _(rng):
+def _(rng: random.Random) -> list[Question]:
     """The way through the factors, and nothing else, is multiplied by alpha / rank."""
     several = [_ask(_build(*_sizes(rng), rank, alpha), seed_from(rng), 2, 3) for rank, alpha in SCALES]
     return [*several, _ask(_build(*_sizes(rng), 2, 8.0), seed_from(rng))]
@@ -137,7 +137,7 @@ def _(rng):
     ],
     decisive=True,
 )
-def _(rng):
+def _(rng: random.Random) -> list[Question]:
     """A new nn.Linear with weight + alpha / rank * up @ down and with the same bias; this layer itself
     stays as it is.
     """
@@ -154,7 +154,7 @@ def _own(build: Build, seed: int) -> Question:
 @exercise.stage(
     "merged() gives a layer of its own, of the same dtype", points=0.25, public=[_own(_build(3, 2, 1, 1.0), 9)]
 )
-def _(rng):
+def _(rng: random.Random) -> list[Question]:
     """Copy the bias as well: what is shared changes in both layers. And make the new layer with
     dtype=self.weight.dtype, so that one in double precision stays so.
     """
@@ -168,13 +168,13 @@ def _(rng):
     alpha=(0.0, 0.01, 300.0),
     tokens=((), (1, 65)),
 )
-def _(rng, d, rank, alpha, tokens):
+def _(rng: random.Random, d: int, rank: int, alpha: float, tokens: Any) -> Question:
     d_out = rng.randint(1, 3)
     build = _build(d, d_out, rank, alpha)
     return _ask(build, seed_from(rng), *tokens, chosen=("weight", "bias", "down", "up"))
 
 
 @exercise.corners("names, shapes, and what trains", d=(1, range(301, 400)), rank=(1, range(33, 40)))
-def _(rng, d, rank):
+def _(rng: random.Random, d: int, rank: int) -> Question:
     d_in, d_out = rng.sample([d, rng.randint(2, 9)], 2)
     return Question(build=_build(d_in, d_out, rank, 8.0), probe="parameters")

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import random
 from collections.abc import Callable
 from dataclasses import replace
 from typing import Any
@@ -102,7 +103,7 @@ def _frozen_head(seed: int) -> list[Question]:
     public=[*_learning(2), _half_frozen(3), _nothing_replaced(6)],
     decisive=True,
 )
-def _(rng):
+def _(rng: random.Random) -> list[Question]:
     """The head, and every linear layer of the base whose last name is among `names`, in every layer and at any depth;
     all of the old base is frozen, its norms and its embedding too.
     """
@@ -128,7 +129,7 @@ def _scale(seed: int, rank: int) -> Question:
     points=0.5,
     public=[_count(8), _scale(1, 2)],
 )
-def _(rng):
+def _(rng: random.Random) -> list[Question]:
     """Leave alpha at its default, whatever the rank. A layer from d_in to d_out has rank * (d_in + d_out) new numbers:
     hand `rank` on, and take d_in and d_out from the old layer, since those of the feed-forward part may differ.
     """
@@ -143,7 +144,7 @@ def _same(seed: int) -> list[Question]:
 
 
 @exercise.stage("the model answers as before", points=1, public=_same(5), decisive=True)
-def _(rng):
+def _(rng: random.Random) -> list[Question]:
     """The new layers take over weight and bias of those whose place they take; their up is zero. So the model gives the
     same logits as before.
     """
@@ -155,7 +156,7 @@ def _(rng):
     points=0.5,
     public=[_ask(_classifier(8, 3), ("query", "value"), 2, probe="origins")],
 )
-def _(rng):
+def _(rng: random.Random) -> list[Question]:
     """Each old weight keeps its name and its numbers, and is 'as in input 1'; new are down and up alone."""
     return [_ask(_classifier(_few(rng), 3, **MAKES[2]), ("hidden", "output"), 2, probe="origins")]
 
@@ -166,7 +167,7 @@ def _(rng):
     public=_frozen_head(6),
     view="parameters",
 )
-def _(rng):
+def _(rng: random.Random) -> list[Question]:
     """Set the flags of the head to True as well: the model may come in any state."""
     return _frozen_head(_few(rng))
 
@@ -178,7 +179,7 @@ def _modes(seed: int) -> list[Question]:
 
 
 @exercise.stage("the mode stays", points=0.25, public=_modes(9))
-def _(rng):
+def _(rng: random.Random) -> list[Question]:
     """A model that comes in training mode, with its dropout, stays in it, and one in evaluation mode in that: do not
     call eval() or train().
     """
@@ -196,13 +197,13 @@ def _(rng):
     ),
     rank=(1, range(9, 12)),
 )
-def _(rng, depth, names, rank):
+def _(rng: random.Random, depth: int, names: Any, rank: int) -> Question:
     model = _classifier(_few(rng), 2, n_layers=depth, d_model=2, n_heads=1)
     return _ask(model, names, rank, probe="parameters", entries=("head*", "*norm*", "*embedding*", "*.down", "*.up"))
 
 
 @exercise.mistake("the norms still learn")
-def _(model, names, rank):
+def _(model: Classifier, names: Names, rank: int) -> Classifier:
     """Layer norms are part of the base: freeze all of it."""
     model = add_lora(model, names, rank)
     for module in model.base.modules():
@@ -212,7 +213,7 @@ def _(model, names, rank):
 
 
 @exercise.mistake("the embedding still learns")
-def _(model, names, rank):
+def _(model: Classifier, names: Names, rank: int) -> Classifier:
     """The embedding is part of the base, and the largest one here: freeze all of it."""
     model = add_lora(model, names, rank)
     model.base.embedding.requires_grad_(True)
@@ -220,13 +221,13 @@ def _(model, names, rank):
 
 
 @exercise.mistake("the new layers have no place in the model")
-def _(model, names, rank):
+def _(model: Classifier, names: Names, rank: int) -> Classifier:
     """They are made, and nobody calls them: setattr puts a module into the place of another one."""
     return _with_frozen_base(model)
 
 
 @exercise.mistake("down and up are frozen too")
-def _(model, names, rank):
+def _(model: Classifier, names: Names, rank: int) -> Classifier:
     """The base is frozen after the new layers have come: then their factors are frozen with it. Freeze first, replace
     afterwards.
     """
@@ -236,7 +237,7 @@ def _(model, names, rank):
 
 
 @exercise.mistake("the new layers begin with random weights")
-def _(model, names, rank):
+def _(model: Classifier, names: Names, rank: int) -> Classifier:
     """A LoRALinear is made with a weight and a bias of its own. Give it those of the layer whose place it takes: what
     was learned in pretraining is lost otherwise.
     """
@@ -248,25 +249,25 @@ def _bias_lost(layer: Any, part: nn.Linear) -> None:
 
 
 @exercise.mistake("the new layers begin with random biases")
-def _(model, names, rank):
+def _(model: Classifier, names: Names, rank: int) -> Classifier:
     """The bias belongs to the layer too: take it over as well as the weight."""
     return _replaced(_with_frozen_base(model), lambda module, name: name in names, rank, _bias_lost)
 
 
 @exercise.mistake("every linear layer is replaced")
-def _(model, names, rank):
+def _(model: Classifier, names: Names, rank: int) -> Classifier:
     """Only those whose name is among `names`."""
     return _replaced(_with_frozen_base(model), lambda module, name: True, rank)
 
 
 @exercise.mistake("always query and value")
-def _(model, names, rank):
+def _(model: Classifier, names: Names, rank: int) -> Classifier:
     """Which layers are replaced, `names` says."""
     return add_lora(model, ("query", "value"), rank)
 
 
 @exercise.mistake("only the first layer of the base")
-def _(model, names, rank):
+def _(model: Classifier, names: Names, rank: int) -> Classifier:
     """The same names are found in each layer: go through all of them."""
     first = set(model.base.layers[0].modules())
     return _replaced(_with_frozen_base(model), lambda module, name: module in first and name in names, rank)

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import random
 from collections.abc import Callable
 from dataclasses import replace
 from typing import Any
@@ -57,7 +58,7 @@ LEARNED = {"positions": "learned"}
 
 
 @exercise.stage("step 0: the head alone", points=0.25, public=_steps(1, (0,)), view="parameters")
-def _(rng):
+def _(rng: random.Random) -> list[Question]:
     """At step 0 only head.weight and head.bias learn."""
     return _steps(_few(rng), (0,))
 
@@ -68,7 +69,7 @@ def _(rng):
     public=[*_steps(2, (1,)), _gradients(2, 1)],
     decisive=True,
 )
-def _(rng):
+def _(rng: random.Random) -> list[Question]:
     """base.layers[-1] is the top layer, nearest to the head; base.norm stands between it and the head."""
     return [*_steps(_few(rng), (1,)), _gradients(seed_from(rng), 1)]
 
@@ -76,7 +77,7 @@ def _(rng):
 @exercise.stage(
     "then one layer more at each step", points=0.75, public=[*_layers(3, (2, 3)), _gradients(3, 2)], decisive=True
 )
-def _(rng):
+def _(rng: random.Random) -> list[Question]:
     """What has joined in goes on learning; each step adds the next layer below."""
     layers = [*_layers(_few(rng), (2, 3)), *_layers(_few(rng), (1,), n_layers=2)]
     return [*layers, _gradients(seed_from(rng), rng.choice([2, 3]))]
@@ -87,7 +88,7 @@ def _last(seed: int) -> list[Question]:
 
 
 @exercise.stage("after the layers, everything", points=0.5, public=_last(4), view="parameters")
-def _(rng):
+def _(rng: random.Random) -> list[Question]:
     """From step len(layers) + 1 on the embedding learns too, and learned positions where there are some."""
     return [*_last(_few(rng)), *_steps(_few(rng), (1, 2), n_layers=1)]
 
@@ -102,7 +103,7 @@ def _flags(seed: int) -> list[Question]:
 
 
 @exercise.stage("whatever was frozen before", points=0.25, public=_flags(6), view="parameters")
-def _(rng):
+def _(rng: random.Random) -> list[Question]:
     """Set the flags to False as well as to True: the model may come in any state."""
     return _flags(_few(rng))
 
@@ -118,7 +119,7 @@ def _modes_kept(seed: int) -> list[Question]:
 
 
 @exercise.stage("no number and no mode changes", points=0.25, public=[_numbers_kept(7), *_modes_kept(8)])
-def _(rng):
+def _(rng: random.Random) -> list[Question]:
     """Flags say what training may change later. Every weight stays as it is, and the model and all its parts in their
     mode: eval() freezes nothing.
     """
@@ -129,7 +130,7 @@ STEPS = ("the top layer", "all layers", "everything", "far beyond")
 
 
 @exercise.corners("then one layer more at each step", depth=(1, range(11, 13)), step=STEPS)
-def _(rng, depth, step):
+def _(rng: random.Random, depth: int, step: str) -> Question:
     """Asks which parts of deep and of shallow models learn; of each layer the numbers of its queries tell."""
     number = dict(zip(STEPS, (1, depth, depth + 1, depth + rng.randint(30, 1001)), strict=True))[step]
     shown = ("head*", "base.embedding*", "*.query.weight")
@@ -137,7 +138,7 @@ def _(rng, depth, step):
 
 
 @exercise.mistake("nothing is frozen first")
-def _(model, step):
+def _(model: Classifier, step: int) -> Classifier:
     """A model may come with any flags, a new one with all of them at True: set them to False before you unfreeze."""
     base = model.base
     model.head.requires_grad_(True)

@@ -348,32 +348,32 @@ def _sized(rng: random.Random, layers: int, h: int, g: int, width: int = 2, **op
 
 
 @exercise.corners("names and shapes of the parameters", layers=(1, 3, 12), h=(1, 2, 9), g=("one", "all"))
-def _(rng, layers, h, g):
+def _(rng: random.Random, layers: int, h: int, g: str) -> Question:
     return Question(build=_sized(rng, layers, h, 1 if g == "one" else h, rng.choice([4, 6])), probe="parameters")
 
 
 @exercise.corners("several tokens", b=(1, range(33, 36)), n=(2, range(33, 36), range(101, 104), range(601, 604)))
-def _(rng, b, n):
+def _(rng: random.Random, b: int, n: int) -> Question | None:
     return None if b > 1 and n > 2 else _asked(rng, _sized(rng, 1, 2, 1), b, n)
 
 
 @exercise.corners("another base and another eps, or none", base=(2.0, 10000.0, 1e6), eps=(1e-8, 1.0))
-def _(rng, base, eps):
+def _(rng: random.Random, base: float, eps: float) -> Question:
     return _asked(rng, _sized(rng, 1, 1, 1, 4, base=base, eps=eps), 1, 3)
 
 
 @exercise.corners(
     "one new token, with a cache", past=(1, range(33, 36), range(301, 304), range(601, 604)), b=(1, range(33, 36))
 )
-def _(rng, past, b):
+def _(rng: random.Random, past: int, b: int) -> Question | None:
     return None if past > 30 and b > 1 else _asked(rng, _sized(rng, 1, 2, 1), b, 1, past)
 
 
 @exercise.corners("several new tokens, with a cache", past=(1, range(33, 36), range(101, 104)), n=(2, range(33, 36)))
-def _(rng, past, n):
+def _(rng: random.Random, past: int, n: int) -> Question:
     return _asked(rng, _sized(rng, 1, 2, 1), 1, n, past)
 
 
 @exercise.corners("other numbers of heads and groups", layers=(1, 3), h=(1, 2, 6), g=("one", "all"), past=(0, 2))
-def _(rng, layers, h, g, past):
+def _(rng: random.Random, layers: int, h: int, g: str, past: int) -> Question:
     return _asked(rng, _sized(rng, layers, h, 1 if g == "one" else h), 1, 2, past)

@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
+import random
 from dataclasses import replace
+from typing import Any
 
 import torch
 
@@ -38,7 +40,7 @@ def _ask(seed: int, *sizes: int, size: float = 1.0, eps: float | None = 1e-6, we
     public=[Question(build={"d_model": 4}, probe="parameters")],
     view="parameters",
 )
-def _(rng):
+def _(rng: random.Random) -> list[Question]:
     """weight is an nn.Parameter of d_model numbers; there is no bias and no buffer."""
     return [Question(build={"d_model": d}, probe="parameters") for d in rng.sample([3, 5, 7, 9], 2)]
 
@@ -48,7 +50,7 @@ def _new(seed: int, d: int) -> list[Question]:
 
 
 @exercise.stage("each token is divided by its root mean square", points=0.75, public=_new(1, 4), decisive=True)
-def _(rng):
+def _(rng: random.Random) -> list[Question]:
     """Square, mean over the last axis, root; then divide. No mean is subtracted. A new module has a weight of ones."""
     return _new(seed_from(rng), rng.choice([3, 5, 6]))
 
@@ -58,7 +60,7 @@ def _learned(seed: int, d: int) -> list[Question]:
 
 
 @exercise.stage("times the learned weight", points=0.5, public=_learned(3, 3))
-def _(rng):
+def _(rng: random.Random) -> list[Question]:
     """The normalised numbers are multiplied by weight, one number for each place of the last axis."""
     return _learned(seed_from(rng), rng.choice([4, 5, 6]))
 
@@ -69,7 +71,7 @@ def _tiny(seed: int, d: int) -> list[Question]:
 
 
 @exercise.stage("eps stands inside the root", points=0.5, public=_tiny(5, 4))
-def _(rng):
+def _(rng: random.Random) -> list[Question]:
     """Add eps to the mean of the squares, before the root. For large numbers it makes no difference, for small ones a
     large one. Left out, it is 1e-6.
     """
@@ -81,7 +83,7 @@ def _(rng):
     d=(1, 2, range(33, 36), range(65, 68), range(301, 304)),
     tokens=((), (1, 1), (65,), (1, 2)),
 )
-def _(rng, d, tokens):
+def _(rng: random.Random, d: int, tokens: Any) -> Question | None:
     """Asks about numbers that are not so small that eps matters."""
     if d > 60 and tokens == (65,):
         return None
@@ -91,5 +93,5 @@ def _(rng, d, tokens):
 
 
 @exercise.corners("eps stands inside the root", size=(0.0, 1e-4, 1.0, 1e4, 1e8), eps=(1e-10, 1e-5, 1.0))
-def _(rng, size, eps):
+def _(rng: random.Random, size: float, eps: float) -> Question:
     return _ask(seed_from(rng), 2, rng.randint(2, 5), size=size, eps=eps)

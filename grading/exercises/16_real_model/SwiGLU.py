@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
+import random
 from functools import cache
+from typing import Any
 
 import torch
 
@@ -29,7 +31,7 @@ def _parameters(*sizes: tuple[int, int]) -> list[Question]:
     view="parameters",
     decisive=True,
 )
-def _(rng):
+def _(rng: random.Random) -> list[Question]:
     """gate and hidden are (width, d_model), output is (d_model, width), with width = 2 * d_feedforward // 3 and without
     biases.
     """
@@ -62,7 +64,7 @@ def _same_width(seed: int) -> list[Question]:
 
 
 @exercise.stage("output(silu(gate(x)) * hidden(x))", points=1, public=_same_width(1), decisive=True)
-def _(rng):
+def _(rng: random.Random) -> list[Question]:
     """The gate goes through silu, hidden(x) does not; the two are multiplied number by number, and the product goes
     through output.
     """
@@ -77,7 +79,7 @@ def _(rng):
     d=(1, range(33, 36), range(101, 104)),
     f=(2, 3, range(97, 103), range(301, 304)),
 )
-def _(rng, d, f):
+def _(rng: random.Random, d: int, f: int) -> Question:
     return _parameters((d, f))[0]
 
 
@@ -93,5 +95,5 @@ def _(rng, d, f):
     tokens=((), (1,), (1, 33)),
     size=(100.0,),
 )
-def _(rng, sizes, tokens, size):
+def _(rng: random.Random, sizes: tuple[int, ...], tokens: Any, size: float) -> Question:
     return _ask(seed_from(rng), *sizes, *tokens, size=size)

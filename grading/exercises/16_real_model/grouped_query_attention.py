@@ -62,7 +62,7 @@ def _draw_sizes(rng: random.Random) -> tuple[int, int, int]:
     points=0.5,
     public=[_ask(1, 1, (2, 2), 2, 3, 4), _ask(4, 2, (1, 1), 1, 2, 3)],
 )
-def _(rng):
+def _(rng: random.Random) -> list[Question]:
     """Each head has its own keys and values: dot products, divided by the root of their width d/h, softmax over the
     keys, and the weighted mean of the values. Where no mask is given, every query sees all keys.
     """
@@ -85,7 +85,7 @@ def _(rng):
     ],
     decisive=True,
 )
-def _(rng):
+def _(rng: random.Random) -> list[Question]:
     """With h heads and g groups, h / g heads that follow one another share a group: with h = 4 and g = 2, heads 0 and 1
     read group 0, heads 2 and 3 group 1. Where no mask is given, every query sees all keys.
     """
@@ -96,7 +96,7 @@ def _(rng):
 
 
 @exercise.stage("one group for all heads", points=0.25, public=[_ask(16, 2, (3, 1), 2, 4, 3)])
-def _(rng):
+def _(rng: random.Random) -> list[Question]:
     """Keys and values are (b, 1, m, d/h): every head reads them, with a query of its own."""
     n, m, d = _draw_sizes(rng)
     return [_ask(seed_from(rng), 2, (h, 1), n, m, d) for h in (2, rng.choice([3, 4]))]
@@ -140,7 +140,7 @@ def _of_each_head(b: int, h: int, n: int, m: int, seed: int) -> Tensor:
         _ask(25, 2, (4, 2), 2, 3, 3, _of_each_head(2, 4, 2, 3, 26)),
     ],
 )
-def _(rng):
+def _(rng: random.Random) -> list[Question]:
     """The mask is added to the scaled scores. It fits scores of (b, h, n, m), with a row for each head of the queries,
     and may hold finite numbers too.
     """
@@ -161,7 +161,7 @@ def _(rng):
     d=(1, 2, range(33, 36)),
     size=(0.01, 1.0, 30.0),
 )
-def _(rng, n, m, d, size):
+def _(rng: random.Random, n: int, m: int, d: int, size: float) -> Question | None:
     """Asks with scores that are nearly alike, and with scores that lie far apart."""
     if m > 100 and d > 2:
         return None
@@ -175,12 +175,12 @@ def _(rng, n, m, d, size):
     share=(2, 3, range(9, 12)),
     b=(1, 2),
 )
-def _(rng, groups, share, b):
+def _(rng: random.Random, groups: int, share: int, b: int) -> Question | None:
     return None if groups * share > 150 else _ask(seed_from(rng), b, (groups * share, groups), 1, 2, 2)
 
 
 @exercise.corners("one group for all heads", h=(2, range(9, 12), range(33, 36)), b=(1, range(33, 36)))
-def _(rng, h, b):
+def _(rng: random.Random, h: int, b: int) -> Question | None:
     return None if b * h > 400 else _ask(seed_from(rng), b, (h, 1), 1, 2, 2)
 
 
@@ -190,7 +190,7 @@ def _(rng, h, b):
     h=(1, 2, 5),
     n=(1, 2, 5),
 )
-def _(rng, kind, h, n):
+def _(rng: random.Random, kind: str, h: int, n: int) -> Question:
     """Asks about one row and one head too; a mask may also block nothing."""
     b, m = 3, n + 2
     groups = 1 if h == 1 else rng.choice([1, h])

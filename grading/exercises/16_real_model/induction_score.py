@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import random
 from collections.abc import Callable
 
 import torch
@@ -43,7 +44,7 @@ def _ask(weights: Tensor) -> Question:
 @exercise.stage(
     "one number for each head", points=0.25, public=[_ask(_random(1, 2, 3, 3)), _ask(_random(5, 2, 1, 3))], view="shape"
 )
-def _(rng):
+def _(rng: random.Random) -> list[Question]:
     """For attention (b, h, n, n) the result has the shape (h,): mean over the texts and over the rows."""
     return [_ask(_random(seed_from(rng), 3, 2, 4)), _ask(_random(seed_from(rng), 1, 1, 3))]
 
@@ -57,7 +58,7 @@ def _pure(block: int) -> Tensor:
 
 
 @exercise.stage("heads that look at one place only", points=1, public=[_ask(_pure(5))], decisive=True)
-def _(rng):
+def _(rng: random.Random) -> list[Question]:
     """Heads that look at themselves, at the token before, and at the same token one block earlier have 0; the one that
     looks at what came after it there has 1.
     """
@@ -65,13 +66,13 @@ def _(rng):
 
 
 @exercise.stage("one text, weights of all sizes", points=1, public=[_ask(_random(2, 1, 2, 4))], decisive=True)
-def _(rng):
+def _(rng: random.Random) -> list[Question]:
     """Rows n/2 to n - 1, each at the place n/2 - 1 before it; the mean of these weights."""
     return [_ask(_random(seed_from(rng), 1, 3, 4)), _ask(_random(seed_from(rng), 1, 2, 5))]
 
 
 @exercise.stage("several texts", points=0.5, public=[_ask(_random(3, 3, 2, 3))])
-def _(rng):
+def _(rng: random.Random) -> list[Question]:
     """The mean runs over the texts of the batch as well, and not over the heads."""
     return [_ask(_random(seed_from(rng), 2, 4, 4)), _ask(_random(seed_from(rng), 3, 3, 3))]
 
@@ -79,7 +80,7 @@ def _(rng):
 @exercise.stage(
     "the type of the weights stays", points=0.25, public=[Question((_random(4, 1, 2, 3),), probe="in double")]
 )
-def _(rng):
+def _(rng: random.Random) -> list[Question]:
     """Weights in double precision give scores in double precision: compute with tensors, without .item()
     and .tolist(), and make a new one with their type, `attention.new_zeros(...)` in place of `torch.zeros(...)`.
     """
@@ -87,17 +88,17 @@ def _(rng):
 
 
 @exercise.corners("one number for each head", b=(1, range(9, 12)), h=(1, range(9, 12), range(33, 36)))
-def _(rng, b, h):
+def _(rng: random.Random, b: int, h: int) -> Question:
     return _ask(_random(seed_from(rng), b, h, 2))
 
 
 @exercise.corners(
     "one text, weights of all sizes", block=(2, 3, range(33, 36), range(101, 104)), h=(1, 2, range(33, 36))
 )
-def _(rng, block, h):
+def _(rng: random.Random, block: int, h: int) -> Question | None:
     return None if (block > 9 and h > 2) or (block > 99 and h > 1) else _ask(_random(seed_from(rng), 1, h, block))
 
 
 @exercise.corners("several texts", b=(1, range(33, 36), range(101, 104)), h=(2, range(9, 12)))
-def _(rng, b, h):
+def _(rng: random.Random, b: int, h: int) -> Question | None:
     return None if b > 100 and h > 2 else _ask(_random(seed_from(rng), b, h, 2))

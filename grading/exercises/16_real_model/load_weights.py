@@ -124,7 +124,7 @@ def _right(rng: random.Random) -> list[Question]:
 
 
 @exercise.stage("every tensor arrives under its own name", points=1, seed=1, decisive=True)
-def _(rng):
+def _(rng: random.Random) -> list[Question]:
     """Replace the parts of each published name, one after the other in the order of `names`, and each wherever it
     stands, also in what the replacements before it have made. What comes out is the name in model.state_dict(),
     whatever the order of the tensors. Several have the same shape: names count.
@@ -142,7 +142,7 @@ def _runs(rng: random.Random) -> list[Question]:
 
 
 @exercise.stage("the model that comes back runs with them, and as much of it trains as before", points=0.25, seed=2)
-def _(rng):
+def _(rng: random.Random) -> list[Question]:
     """Return the model itself, and let train of it what trained before: numbers are copied into its parameters."""
     return _runs(rng)
 
@@ -155,7 +155,7 @@ def _in_half(rng: random.Random) -> list[Question]:
 
 
 @exercise.stage("published in half precision, the model keeps its type", points=0.25, seed=3)
-def _(rng):
+def _(rng: random.Random) -> list[Question]:
     """Numbers of float16 go into a model of float32: copy them into its tensors, as load_state_dict does, and do not
     put the published tensors in their place.
     """
@@ -195,7 +195,7 @@ def _left(rng: random.Random) -> list[Question]:
     measure="says why",
     decisive=True,
 )
-def _(rng):
+def _(rng: random.Random) -> list[Question]:
     """Where a replaced name is not in model.state_dict(), or another tensor has become the same one already, raise
     ValueError with the published name: something of the model that was published would be missing in yours.
     """
@@ -219,7 +219,7 @@ def _lacking(rng: random.Random) -> list[Question]:
     measure="says why",
     decisive=True,
 )
-def _(rng):
+def _(rng: random.Random) -> list[Question]:
     """Every name of model.state_dict() must have been given a tensor; else a part of the model stays random. The
     message has the model's name for it.
     """
@@ -239,7 +239,7 @@ def _shaped(rng: random.Random) -> list[Question]:
 @exercise.stage(
     "another shape: a ValueError that names both", points=0.5, seed=6, raises="ValueError", measure="says why"
 )
-def _(rng):
+def _(rng: random.Random) -> list[Question]:
     """Compare the shapes before you copy: copy_ would stretch a width of 1 over all places. The message has both, such
     as (5, 2) and (2, 5).
     """
@@ -253,7 +253,7 @@ def _kept(rng: random.Random) -> list[Question]:
 @exercise.stage(
     "after a ValueError the model is as it was", points=0.5, seed=7, raises="ValueError", measure="inputs kept"
 )
-def _(rng):
+def _(rng: random.Random) -> list[Question]:
     """Whatever is copied before the error stays. Look at all names and all shapes first, then load."""
     return _kept(rng)
 
@@ -263,13 +263,13 @@ def _apart(rng: random.Random) -> list[Question]:
 
 
 @exercise.stage("the published tensors stay as they are", points=0.25, seed=8, measure="inputs kept")
-def _(rng):
+def _(rng: random.Random) -> list[Question]:
     """Others may load them too: take no entry out of the dict, and rename none in it."""
     return _right(rng)[:2]
 
 
 @exercise.stage("the model has memory of its own", points=0.25, seed=9)
-def _(rng):
+def _(rng: random.Random) -> list[Question]:
     """Training the model must not change the published tensors: copy the numbers, as load_state_dict does (without
     assign=True).
     """
@@ -282,7 +282,7 @@ def _(rng):
     names=("published", "our own"),
     size=(1e-3, 1e4),
 )
-def _(rng, layers, names, size):
+def _(rng: random.Random, layers: int, names: str, size: float) -> Question:
     """Asks about numbers of layers with two digits, names that are ours already, and tokens of one number."""
     table = rng.choice(MANNERS) if names == "published" else {}
     model = _model(seed_from(rng), d_model=1, d_feedforward=1, n_layers=layers)
@@ -291,7 +291,7 @@ def _(rng, layers, names, size):
 
 
 @exercise.corners("a tensor that gets nothing: a ValueError that names it", layers=(1, 11), lacking=("first", "last"))
-def _(rng, layers, lacking):
+def _(rng: random.Random, layers: int, lacking: str) -> Question | None:
     """Asks without the first tensor, and without one of the last layer."""
     if layers > 1 and lacking == "first":
         return None
@@ -314,12 +314,12 @@ def _by(own: Callable[[str], str], model: nn.Module, tensors: Tensors) -> nn.Mod
 
 
 @exercise.mistake("all parts are replaced at once")
-def _(model, tensors, names):
+def _(model: nn.Module, tensors: Tensors, names: Names) -> nn.Module:
     """One pattern goes over a name once, and never over what it has put there. Replace part after part: a later one may
     stand in what an earlier one has made.
     """
 
-    def own(published):
+    def own(published: str) -> str:
         pattern = "|".join(map(re.escape, names))
         return re.sub(pattern, lambda found: names[found[0]], published) if names else published
 

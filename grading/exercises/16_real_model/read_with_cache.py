@@ -185,18 +185,18 @@ exercise.add(
 
 
 @exercise.corners("nothing has been read before", n=(1, range(33, 36), range(101, 104)), layers=(1, 4), heads=HEADS)
-def _(rng, n, layers, heads):
+def _(rng: random.Random, n: int, layers: int, heads: tuple[int, int]) -> Question | None:
     """Asks about texts that fill all positions, or leave one."""
     return None if n > 30 and layers > 1 else _asked(rng, 1, n, 0, n + rng.randint(0, 1), layers, heads)
 
 
 @exercise.corners("one new token", past=(1, range(33, 36), range(101, 104)), layers=(1, 4), b=(1, range(33, 36)))
-def _(rng, past, layers, b):
+def _(rng: random.Random, past: int, layers: int, b: int) -> Question | None:
     if past > 30 and (layers > 1 or b > 1):
         return None
     return _asked(rng, b, 1, past, past + rng.randint(1, 2), layers, HEADS[0])
 
 
 @exercise.corners("several new tokens at once", past=(1, range(33, 36), range(101, 104)), n=(2, range(33, 36)))
-def _(rng, past, n):
+def _(rng: random.Random, past: int, n: int) -> Question:
     return _asked(rng, 1, n, past, past + n + rng.randint(0, 1), 1, HEADS[0])

@@ -99,7 +99,7 @@ def add_far_apart(exercise: Definition, seed: int) -> None:
     """Adds the stage on logits that are hundreds apart, where the logarithm of a softmax is lost, and its corners."""
 
     @exercise.stage(FAR_APART, points=0.5, public=fixed(far_apart, seed))
-    def _(rng):
+    def _(rng: random.Random) -> list[Question]:
         """A share that softmax gives may be 0 in 32 bits, and so may a product of shares: the logarithm is minus
         infinity, or that of whatever was added against it. `log_softmax` and `F.cross_entropy` go from logits to
         logarithms at once.
@@ -107,5 +107,5 @@ def add_far_apart(exercise: Definition, seed: int) -> None:
         return far_apart(rng)
 
     @exercise.corners(FAR_APART, start=(1, range(4, 9)), answer=(1, 2))
-    def _(rng, start, answer):
+    def _(rng: random.Random, start: int, answer: int) -> Question:
         return without_pad([(start, start + answer)], seed_from(rng), LARGE)

@@ -2,10 +2,13 @@
 
 from __future__ import annotations
 
+import random
+
 from torch import Tensor
 
 from grading.definitions.definition import Definition
 from grading.exercises.draws import fixed
+from tutor.checking.answers import Question
 
 from ._common import (
     add_far_apart,
@@ -32,7 +35,7 @@ def answer_log_probability(logits: Tensor, tokens: Tensor, starts: Tensor, lengt
 
 
 @exercise.stage("one answer", points=0.5, public=[without_pad([(3, 6)], 11), without_pad([(1, 2)], 12)])
-def _(rng):
+def _(rng: random.Random) -> list[Question]:
     """The probability of an answer is the product of those of its tokens, each after all before it: its logarithm is
     a sum.
     """
@@ -45,7 +48,7 @@ def _(rng):
     public=[batch([(2, 5), (1, 4), (3, 6)], 13)],
     view="shape",
 )
-def _(rng):
+def _(rng: random.Random) -> list[Question]:
     """A batch of b texts has b logarithms, `(b,)`."""
     return [batch([(2, 5)] * rng.randint(2, 4), rng.randrange(10**6))]
 
@@ -61,7 +64,7 @@ def _(rng):
     ],
     decisive=True,
 )
-def _(rng):
+def _(rng: random.Random) -> list[Question]:
     """Of each text the tokens at the places start to length - 1, the last one included, count, whatever their numbers:
     sum along the row, with a mask for each row.
     """
@@ -75,7 +78,7 @@ def _(rng):
     answer=(1, 2, range(65, 70)),
     spare=(0, range(1, 4)),
 )
-def _(rng, texts, start, answer, spare):
+def _(rng: random.Random, texts: int, start: int, answer: int, spare: int) -> Question | None:
     return cornered(rng, texts, start, answer, spare)
 
 

@@ -2,10 +2,13 @@
 
 from __future__ import annotations
 
+import random
+
 from torch import Tensor
 
 from grading.definitions.definition import Definition
 from grading.exercises.draws import fixed
+from tutor.checking.answers import Question
 
 from ._common import (
     add_far_apart,
@@ -32,7 +35,7 @@ def answer_loss(logits: Tensor, tokens: Tensor, starts: Tensor, lengths: Tensor)
 
 
 @exercise.stage("one answer", points=0.5, public=[without_pad([(3, 6)], 1), without_pad([(1, 2)], 2)])
-def _(rng):
+def _(rng: random.Random) -> list[Question]:
     """By hand: the logits at place i score the token at place i + 1. Take the mean of minus the logarithms of the
     probabilities of the answer's tokens.
     """
@@ -45,7 +48,7 @@ def _(rng):
     public=[without_pad([(4, 7), (4, 7)], 3), without_pad([(5, 6)], 4)],
     decisive=True,
 )
-def _(rng):
+def _(rng: random.Random) -> list[Question]:
     """Only tokens of the answer count: those at the places from start up to length - 1. The first of them is scored by
     the logits of the prompt's last place.
     """
@@ -65,7 +68,7 @@ def _(rng):
     ],
     decisive=True,
 )
-def _(rng):
+def _(rng: random.Random) -> list[Question]:
     """Where a text ends, lengths says: behind it nothing counts. And every token of an answer weighs the same,
     whichever text it is in: one sum over all, divided by the number of all.
     """
@@ -79,7 +82,7 @@ def _(rng):
     answer=(1, 2, range(65, 70)),
     spare=(0, range(1, 4)),
 )
-def _(rng, texts, start, answer, spare):
+def _(rng: random.Random, texts: int, start: int, answer: int, spare: int) -> Question | None:
     return cornered(rng, texts, start, answer, spare)
 
 
@@ -87,7 +90,7 @@ add_far_apart(exercise, 2)
 
 
 @exercise.stage("a number, `()`, for backward()", points=0.5, public=[batch([(2, 5), (1, 4)], 8)], view="shape")
-def _(rng):
+def _(rng: random.Random) -> list[Question]:
     """A tensor without axes: the mean, and not one loss for each text or token."""
     return [batch([(2, 5), (rng.randint(1, 3), 4)], rng.randrange(10**6))]
 

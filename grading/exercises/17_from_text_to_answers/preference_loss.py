@@ -35,7 +35,7 @@ def _equal(size: int, seed: int, beta: float) -> Question:
 
 
 @exercise.stage("model and reference are equal", points=0.5, public=[_equal(3, 1, 0.1), _equal(1, 2, 2.0)])
-def _(rng):
+def _(rng: random.Random) -> list[Question]:
     """Then both log-ratios are 0, whatever beta: the loss is minus the logarithm of sigmoid(0) = 1/2. The mean over
     the pairs is one number, `()`.
     """
@@ -52,7 +52,7 @@ def _several(rng: random.Random) -> list[Question]:
     public=[_ask(1, 3, 0.5), _ask(4, 4, 0.1), _ask(3, 5, 2.0), *fixed(_several, 0)],
     decisive=True,
 )
-def _(rng):
+def _(rng: random.Random) -> list[Question]:
     """How much more probable has the model made the chosen answer, measured by the reference, and how much the
     rejected one? Their difference times beta goes into the sigmoid. Its logarithm is taken for each pair, and then the
     mean.
@@ -61,14 +61,14 @@ def _(rng):
 
 
 @exercise.corners("several pairs", size=(1, range(101, 110)), beta=(0.001, 0.1, 1.0), far=(0.0, 0.01, 1.0))
-def _(rng, size, beta, far):
+def _(rng: random.Random, size: int, beta: float, far: float) -> Question:
     return _ask(size, seed_from(rng), beta, far)
 
 
 @exercise.stage(
     "one pair that is far off", points=1, public=[_ask(1, 6, 1.0, shift=-70.0), _ask(3, 7, 1.0, shift=80.0)]
 )
-def _(rng):
+def _(rng: random.Random) -> list[Question]:
     """Where the model prefers the wrong answer by hundreds of nats, the sigmoid is 0 and its logarithm minus infinity:
     then nothing is learned any more. F.logsigmoid is made for this.
     """
@@ -76,7 +76,7 @@ def _(rng):
 
 
 @exercise.stage("a number, `()`, for backward()", points=0.5, public=[_ask(3, 8, 0.3)], view="shape")
-def _(rng):
+def _(rng: random.Random) -> list[Question]:
     """A tensor without axes: the mean over the pairs."""
     return [_ask(rng.randint(2, 5), seed_from(rng), 0.3)]
 

@@ -31,7 +31,7 @@ def _rewards(prompts: int, answers: int, seed: int) -> Question:
 @exercise.stage(
     "best and worst", points=1, public=[_rewards(3, 4, 1), _rewards(1, 2, 2), _rewards(5, 3, 3)], decisive=True
 )
-def _(rng):
+def _(rng: random.Random) -> list[Question]:
     """A row for each prompt whose best answer is better than its worst, by however little: its number, the place of its
     best answer, the place of its worst.
     """
@@ -39,7 +39,7 @@ def _(rng):
 
 
 @exercise.corners("best and worst", prompts=(1, 2, range(65, 70), range(301, 310)), answers=(2, range(33, 40)))
-def _(rng, prompts, answers):
+def _(rng: random.Random, prompts: int, answers: int) -> Question:
     return _rewards(prompts, answers, seed_from(rng))
 
 
@@ -47,7 +47,7 @@ TIES = [[1.0, 3.0, 3.0, 0.0], [2.0, 2.0, 5.0, 2.0], [0.0, -1.0, 0.0, -1.0]]
 
 
 @exercise.stage("whole numbers, `(m, 3)`", points=0.25, public=[_rewards(4, 3, 5)], view="shape")
-def _(rng):
+def _(rng: random.Random) -> list[Question]:
     """They number prompts and answers, and shall find them again: `texts[pairs[:, 0]]` takes whole numbers only."""
     return [_rewards(rng.randint(3, 6), 3, seed_from(rng))]
 
@@ -64,7 +64,7 @@ def _tied(rng: random.Random) -> list[Question]:
 
 
 @exercise.stage("several equally good", points=0.25, public=[Question((torch.tensor(TIES),)), *fixed(_tied, 0)])
-def _(rng):
+def _(rng: random.Random) -> list[Question]:
     """Of several best answers, and of several worst ones, take the first."""
     return _tied(rng)
 
@@ -86,7 +86,7 @@ def _with_equal_rows(rng: random.Random) -> list[Question]:
     public=[Question((torch.tensor([[1.0, 1.0], [0.0, 2.0], [-1.0, -1.0]]),)), *fixed(_with_equal_rows, 3)],
     decisive=True,
 )
-def _(rng):
+def _(rng: random.Random) -> list[Question]:
     """There is nothing to prefer: such a prompt has no row, and the others keep their numbers. Where the best answer is
     better, by however little, there is a row. Where no prompt has a preference the result is empty, `(0, 3)`.
     """
@@ -99,7 +99,7 @@ def _(rng):
     level=(-1e6, 0.0, 0.1),
     better_by=(0.0, 1e-3, 1.0),
 )
-def _(rng, answers, level, better_by):
+def _(rng: random.Random, answers: int, level: float, better_by: float) -> Question:
     rewards = torch.full((3, answers), level, dtype=torch.float64)
     rewards[1, rng.randrange(answers)] += better_by
     return Question((rewards,))

@@ -30,7 +30,7 @@ def _ask(
 
 
 @exercise.stage("one word a side", points=1, public=[_ask(3, 8, 1, 1, 1), _ask(1, 5, 1, 1, 2)])
-def _(rng):
+def _(rng: random.Random) -> list[Question]:
     """Log-odds of one word against another: the difference of their logits. The logarithm of the sum of all
     exponentials, by which softmax divides, is in both and falls away.
     """
@@ -46,7 +46,7 @@ def _several(rng: random.Random) -> list[Question]:
 
 
 @exercise.stage("several words a side", points=1.5, public=[_ask(3, 12, 3, 2, 3), *fixed(_several, 0)], decisive=True)
-def _(rng):
+def _(rng: random.Random) -> list[Question]:
     """Any of a side's words will do: their probabilities add up. Add probabilities, not logits and not logarithms."""
     return _several(rng)
 
@@ -59,7 +59,7 @@ def _(rng):
     negative=(1, 2),
     low=(0.0, -60.0, 50.0),
 )
-def _(rng, texts, words, positive, negative, low):
+def _(rng: random.Random, texts: int, words: int, positive: int, negative: int, low: float) -> Question | None:
     if positive + negative > words:
         return None
     return _ask(texts, words, positive, negative, seed_from(rng), low=low)
@@ -70,7 +70,7 @@ def _(rng, texts, words, positive, negative, low):
     points=0.5,
     public=[_ask(2, 9, 2, 2, 4, low=-200.0), _ask(2, 9, 2, 2, 5, spread=150.0)],
 )
-def _(rng):
+def _(rng: random.Random) -> list[Question]:
     """Exponentials of logits below -100 are 0 in 32 bits, and those above 90 infinite. logsumexp is made for this."""
     return [_ask(2, 9, 2, 2, seed_from(rng), low=sign * rng.uniform(120, 300)) for sign in (-1, 1)] + [
         _ask(2, 9, 3, 2, seed_from(rng), spread=rng.uniform(120, 200))
