@@ -109,7 +109,7 @@ def score_by_words(logits: Tensor, positive: list[int], negative: list[int]) -> 
     The probabilities of a side's words are added.
 
     Args:
-        logits: of the next word, `(b, V)`. They may be hundreds apart, or all far below 0.
+        logits: of the next word, `(b, V)`. They may be hundreds or thousands apart, or all far below 0.
         positive, negative: numbers of words, at least one a side; no word is on both.
     """
     ### BEGIN SOLUTION
@@ -231,7 +231,8 @@ def answer_loss(logits: Tensor, tokens: Tensor, starts: Tensor, lengths: Tensor)
     """Returns the mean loss over all tokens of all answers of a batch, in nats: a tensor `()`.
 
     Args:
-        logits: `(b, n, V)`; those at place i score the token at place i + 1. They may be hundreds apart.
+        logits: `(b, n, V)`; those at place i score the token at place i + 1. They may be hundreds or
+            thousands apart.
         tokens: `(b, n)`, any numbers, that of `<pad>` too: where a text ends, only `lengths` says.
         starts: `(b,)`, the place of each answer's first token, at least 1.
         lengths: `(b,)`, of prompt and answer together; an answer has at least one token. What stands
@@ -410,7 +411,8 @@ def preference_loss(
     Args:
         chosen, rejected: logarithms of the probabilities that the model gives to the answers, `(b,)`.
         reference_chosen, reference_rejected: those that the reference gives, `(b,)`.
-        beta: greater than 0. Beta times the difference of the log-ratios may be hundreds, of either sign.
+        beta: greater than 0. Beta times the difference of the log-ratios may be hundreds, or a
+            thousand, of either sign.
     """
     ### BEGIN SOLUTION
     difference = (chosen - reference_chosen) - (rejected - reference_rejected)  # (b,)

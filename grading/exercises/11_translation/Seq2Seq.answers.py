@@ -216,6 +216,22 @@ class Seq2Seq(nn.Module):
 # +        memory = self.encoder(source, source_lengths)
 # +        return Context(memory=memory, memory_mask=hide_padding(source_lengths, source.size(1)), cache={})
 
+# %% wrong: decode takes the cache out of the context ->
+# of: as in the text
+#      def decode(self, target, context):
+# +        context.cache = None
+
+# %% wrong: decode makes a context with the maps and without the cache ->
+# of: as in the text
+#      def decode(self, target, context):
+# +        context = Context(memory=context.memory, memory_mask=context.memory_mask, maps=context.maps)
+
+# %% wrong: decode empties the cache ->
+# of: as in the text
+#      def decode(self, target, context):
+# +        if context.cache:
+# +            context.cache.clear()
+
 # %% wrong: the memory is kept where no gradient is recorded ->
 # of: as in the text
 #          self.head = nn.Linear(d_model, target_vocab_size)

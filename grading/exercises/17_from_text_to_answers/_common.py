@@ -2,19 +2,21 @@
 
 from __future__ import annotations
 
+import itertools
 import random
 
 import torch
 from torch import Tensor
 
 from grading.definitions.definition import Definition
-from grading.exercises.draws import fixed, seed_from
+from grading.exercises.draws import fixed, seed_from, until
 from helpers.vocabulary import PAD
 from tutor.checking.answers import Question
 
 V = 11  # words of the drawn vocabularies
-LARGE = 150.0  # logits so far apart that the exponentials of most are 0
-FAR_APART = "logits that are hundreds apart"
+LARGE = 800.0  # logits so far apart that the exponentials of most are 0
+ZERO = -750.0  # the exponential of this is 0 in 64 bits too
+FAR_APART = "logits that are hundreds or thousands apart"
 
 
 def places(tokens: Tensor, starts: Tensor, lengths: Tensor) -> Tensor:
@@ -73,9 +75,20 @@ def several(rng: random.Random) -> list[Question]:
     ]
 
 
+def _is_lost(question: Question) -> bool:
+    """Says whether each answer has a token whose share is 0, also to one who computes in 64 bits."""
+    logits, tokens, starts, lengths = question.inputs
+    logs = log_probabilities(logits, tokens).masked_fill(~places(tokens, starts, lengths), 0.0)
+    return bool((logs < ZERO).any(dim=1).all())
+
+
+def _far(spans: list[tuple[int, int]], seed: int) -> Question:
+    return until(itertools.count(seed), lambda seed: without_pad(spans, seed, LARGE), _is_lost)
+
+
 def far_apart(rng: random.Random) -> list[Question]:
-    """Draws one text, and two with the same places, whose logits are hundreds apart: nothing else is asked of them."""
-    return [without_pad([(2, 8)], seed_from(rng), LARGE), without_pad([(3, 6), (3, 6)], seed_from(rng), LARGE)]
+    """Draws one text, and two with the same places, whose logits lie far apart: nothing else is asked of them."""
+    return [_far([(2, 8)], seed_from(rng)), _far([(3, 6), (3, 6)], seed_from(rng))]
 
 
 def long_text(rng: random.Random) -> list[Question]:
@@ -96,16 +109,16 @@ def cornered(rng: random.Random, texts: int, start: int, answer: int, spare: int
 
 
 def add_far_apart(exercise: Definition, seed: int) -> None:
-    """Adds the stage on logits that are hundreds apart, where the logarithm of a softmax is lost, and its corners."""
+    """Adds the stage on logits that are far apart, where the logarithm of a softmax is lost, and its corners."""
 
     @exercise.stage(FAR_APART, points=0.5, public=fixed(far_apart, seed))
     def _(rng: random.Random) -> list[Question]:
-        """A share that softmax gives may be 0 in 32 bits, and so may a product of shares: the logarithm is minus
-        infinity, or that of whatever was added against it. `log_softmax` and `F.cross_entropy` go from logits to
+        """A share that softmax gives may be 0, in 64 bits as in 32, and so may a product of shares: the logarithm is
+        minus infinity, or that of whatever was added against it. `log_softmax` and `F.cross_entropy` go from logits to
         logarithms at once.
         """
         return far_apart(rng)
 
     @exercise.corners(FAR_APART, start=(1, range(4, 9)), answer=(1, 2))
     def _(rng: random.Random, start: int, answer: int) -> Question:
-        return without_pad([(start, start + answer)], seed_from(rng), LARGE)
+        return _far([(start, start + answer)], seed_from(rng))

@@ -55,9 +55,13 @@ def answer_log_probability(logits, tokens, starts, lengths):
 
 
 # %% wrong: the logarithm of softmax -> softmax first, and then its logarithm
-# hint: Where a word is very improbable its share is 0 in 32 bits, and so is a product with it: the logarithm is minus
-# hint: infinity. `log_softmax` does both at once, and its numbers stay finite.
+# hint: Where a word is very improbable its share is 0, in 64 bits as in 32, and so is a product with it: the logarithm
+# hint: is minus infinity. `log_softmax` does both at once, and its numbers stay finite.
 # ~ log_softmax(dim=-1) => softmax(dim=-1).log()
+# ~ (picked * scored) => picked.masked_fill(~scored, 0.0)
+
+# %% wrong: the logarithm of softmax in 64 bits -> softmax first, and then its logarithm
+# ~ log_softmax(dim=-1) => double().softmax(dim=-1).log().to(logits.dtype)
 # ~ (picked * scored) => picked.masked_fill(~scored, 0.0)
 
 

@@ -76,13 +76,26 @@ def answer_loss(logits, tokens, starts, lengths):
 
 
 # %% wrong: the logarithm of softmax -> softmax first, and then its logarithm
-# hint: Where a word is very improbable its share is 0 in 32 bits, and so is a product with it: the logarithm is minus
-# hint: infinity. `log_softmax` does both at once, and its numbers stay finite.
+# hint: Where a word is very improbable its share is 0, in 64 bits as in 32, and so is a product with it: the logarithm
+# hint: is minus infinity. `log_softmax` does both at once, and its numbers stay finite.
 # ~ log_softmax(dim=-1) => softmax(dim=-1).log()
+
+# %% wrong: the logarithm of softmax in 64 bits -> softmax first, and then its logarithm
+# of: a mask and a gather
+# ~ log_softmax(dim=-1) => double().softmax(dim=-1).log().to(logits.dtype)
 
 # %% wrong: the padding by its number -> tokens with the number of <pad> are left out
 # hint: An answer may hold any number. Where a text ends, only lengths says.
 # ~ following < lengths[:, None] => tokens[:, 1:] != 0
+
+
+# %% wrong: ignores the number of <pad> -> tokens with the number of <pad> have the loss 0
+# hint: An answer may hold any number: that of <pad> is scored as every other. Where a text ends, only lengths says.
+def answer_loss(logits, tokens, starts, lengths):
+    losses = F.cross_entropy(logits[:, :-1].transpose(1, 2), tokens[:, 1:], ignore_index=PAD, reduction="none")
+    following = torch.arange(1, tokens.shape[1], device=tokens.device)
+    asked = (following >= starts[:, None]) & (following < lengths[:, None])
+    return losses[asked].mean()
 
 
 # %% wrong: places of logits from start on, none for an answer of one token -> the first token of the answer is left out, and of one that is alone the loss is 0

@@ -68,6 +68,10 @@ def preference_loss(chosen, rejected, reference_chosen, reference_rejected, beta
 # %% wrong: the logarithm of the sigmoid ->
 # ~ F.logsigmoid(beta * difference) => torch.sigmoid(beta * difference).log()
 
+# %% wrong: the logarithm of the sigmoid in 64 bits ->
+# of: logsigmoid
+# ~ F.logsigmoid(beta * difference) => torch.sigmoid((beta * difference).double()).log().to(chosen.dtype)
+
 # %% wrong: the classes are made on the CPU ->
 # of: a cross-entropy of two classes
 # ~ , device=rewards.device =>

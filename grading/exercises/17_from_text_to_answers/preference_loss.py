@@ -66,13 +66,13 @@ def _(rng: random.Random, size: int, beta: float, far: float) -> Question:
 
 
 @exercise.stage(
-    "one pair that is far off", points=1, public=[_ask(1, 6, 1.0, shift=-70.0), _ask(3, 7, 1.0, shift=80.0)]
+    "one pair that is far off", points=1, public=[_ask(1, 6, 1.0, shift=-400.0), _ask(3, 7, 1.0, shift=450.0)]
 )
 def _(rng: random.Random) -> list[Question]:
-    """Where the model prefers the wrong answer by hundreds of nats, the sigmoid is 0 and its logarithm minus infinity:
-    then nothing is learned any more. F.logsigmoid is made for this.
+    """Where the model prefers the wrong answer by hundreds of nats, the sigmoid is 0, in 64 bits as in 32, and its
+    logarithm minus infinity: then nothing is learned any more. F.logsigmoid is made for this.
     """
-    return [_ask(2, seed_from(rng), 1.0, shift=sign * rng.uniform(110, 160)) for sign in (-1, 1)]
+    return [_ask(2, seed_from(rng), 1.0, shift=sign * rng.uniform(400, 480)) for sign in (-1, 1)]
 
 
 @exercise.stage("a number, `()`, for backward()", points=0.5, public=[_ask(3, 8, 0.3)], view="shape")

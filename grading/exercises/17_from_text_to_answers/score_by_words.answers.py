@@ -74,6 +74,17 @@ def score_by_words(logits, positive, negative):
 # ~ (dim=1) - shares[:, negative].sum(dim=1) => (dim=1).log() - shares[:, negative].sum(dim=1).log()
 
 
+# %% wrong: exponentials in 64 bits ->
+def score_by_words(logits, positive, negative):
+    powers = logits.double().exp()
+    return (powers[:, positive].sum(1).log() - powers[:, negative].sum(1).log()).to(logits.dtype)
+
+
+# %% wrong: exponentials in 64 bits, below the largest of all ->
+# of: exponentials in 64 bits
+# ~ logits.double().exp() => (logits - logits.amax(dim=1, keepdim=True)).double().exp()
+
+
 # %% wrong: at most 32 words a side ->
 def score_by_words(logits, positive, negative):
     return logits[:, positive[:32]].logsumexp(dim=1) - logits[:, negative[:32]].logsumexp(dim=1)

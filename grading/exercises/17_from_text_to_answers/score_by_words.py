@@ -20,12 +20,26 @@ def score_by_words(logits: Tensor, positive: list[int], negative: list[int]) -> 
 
 
 def _ask(
-    texts: int, words: int, positive: int, negative: int, seed: int, spread: float = 2.0, low: float = 0.0
+    texts: int,
+    words: int,
+    positive: int,
+    negative: int,
+    seed: int,
+    spread: float = 2.0,
+    low: float = 0.0,
+    between: float = 0.0,
 ) -> Question:
-    """Returns a question with this many words a side, drawn from a vocabulary of `words`."""
+    """Returns a question with this many words a side, drawn from a vocabulary of `words`.
+
+    The logits of every other text lie at `low`, those of the others at `-low`; those of the positive words lie higher
+    than the rest by `between`.
+    """
     rng = random.Random(seed)
     chosen = rng.sample(range(words), positive + negative)
-    logits = low + spread * torch.randn(texts, words, generator=torch.Generator().manual_seed(seed))
+    logits = spread * torch.randn(texts, words, generator=torch.Generator().manual_seed(seed))
+    logits[::2] += low
+    logits[1::2] -= low
+    logits[:, chosen[:positive]] += between
     return Question((logits, chosen[:positive], chosen[positive:]))
 
 
@@ -65,15 +79,25 @@ def _(rng: random.Random, texts: int, words: int, positive: int, negative: int, 
     return _ask(texts, words, positive, negative, seed_from(rng), low=low)
 
 
+def _low_and_high(seed: int, low: float) -> Question:
+    """Returns a question on two texts, one at `low` and one at `-low`.
+
+    The score is not near 0: there the rounding of numbers of this size in 32 bits would be seen.
+    """
+    return _ask(2, 9, 2, 2, seed, low=low, between=6.0)
+
+
 @exercise.stage(
     "probabilities that are very small",
     points=0.5,
-    public=[_ask(2, 9, 2, 2, 4, low=-200.0), _ask(2, 9, 2, 2, 5, spread=150.0)],
+    public=[_low_and_high(4, -800.0), _ask(2, 9, 2, 2, 5, between=-900.0)],
 )
 def _(rng: random.Random) -> list[Question]:
-    """Exponentials of logits below -100 are 0 in 32 bits, and those above 90 infinite. logsumexp is made for this."""
-    return [_ask(2, 9, 2, 2, seed_from(rng), low=sign * rng.uniform(120, 300)) for sign in (-1, 1)] + [
-        _ask(2, 9, 3, 2, seed_from(rng), spread=rng.uniform(120, 200))
+    """Exponentials of logits below -100 are 0 in 32 bits, and those above 90 infinite; in 64 bits so are those below
+    -750 and above 710. logsumexp is made for this.
+    """
+    return [_low_and_high(seed_from(rng), rng.choice([-1, 1]) * rng.uniform(800, 950))] + [
+        _ask(2, 9, 3, 2, seed_from(rng), between=sign * rng.uniform(800, 950)) for sign in (-1, 1)
     ]
 
 

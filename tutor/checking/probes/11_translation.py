@@ -5,6 +5,8 @@ from __future__ import annotations
 import copy
 from typing import Any
 
+import torch
+
 from tutor.checking.building import build_inputs
 from tutor.checking.probes.registry import Call, probed
 
@@ -13,7 +15,8 @@ from tutor.checking.probes.registry import Call, probed
 def _contexts(call: Call) -> dict[str, Any]:
     """Encodes the source of the question and then that of `follow_up`, and decodes twice with what came first.
 
-    The second time the context is one that notes the weights of attention.
+    The second time the context is one that notes the weights of attention. At last the words are decoded one by one,
+    with a cache in the context.
     """
     module: Any = call.module
     source, lengths, target = call.inputs
@@ -22,4 +25,7 @@ def _contexts(call: Call) -> dict[str, Any]:
     first = module.decode(target[:, :-1], context)
     context.maps = {}
     found = {"the first words": first, "all words": module.decode(target, context)}
-    return found | {"attentions whose weights stand in the context": len(context.maps)}
+    found |= {"attentions whose weights stand in the context": len(context.maps)}
+    context.maps, context.cache = None, {}
+    steps = [module.decode(word, context) for word in target.split(1, dim=1)]
+    return found | {"word by word, with a cache": torch.cat(steps, dim=1)}
