@@ -110,9 +110,9 @@ def _no_layers(n: int, place: int, seed: int) -> Question:
     return _two_sentences(n, place, seed, n - 2, n_layers=0)
 
 
-def _other_rows(n: int, seed: int) -> Question:
+def _other_rows(n: int, seed: int, **options: Any) -> Question:
     """Returns sentences for a base without a layer: rows before the place differ, the one at the place does not."""
-    return _two_sentences(n, 5, seed, 2, n_layers=0)
+    return _two_sentences(n, 5, seed, 2, n_layers=0, **options)
 
 
 def _one_sign(seed: int) -> list[Question]:
@@ -150,12 +150,16 @@ def _(rng):
 @exercise.stage(
     "a causal model, what stands before differs",
     points=0.25,
-    public=[*_both_orders(_two_sentences(9, 5, 5, 2, causal=True)), _two_sentences(9, 5, 9, 5, causal=True)],
+    public=[
+        *_both_orders(_two_sentences(9, 5, 5, 2, causal=True)),
+        _two_sentences(9, 5, 9, 5, causal=True),
+        _other_rows(9, 15, causal=True),
+    ],
     decisive=True,
 )
 def _(rng):
-    """Here the states differ although the model is causal: the answer is measured, it does not follow from the model's
-    kind.
+    """Here the states may differ although the model is causal, and they stay the same where it has no layer: the answer
+    is measured, it does not follow from the model's kind, nor from the words.
     """
     return [
         *_both_orders(_two_sentences(10, 6, rng.choice(BEFORE_MUCH), 2, causal=True)),
