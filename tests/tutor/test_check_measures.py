@@ -3,6 +3,7 @@
 import json
 import re
 from collections.abc import Callable
+from functools import partial
 from importlib import import_module
 from pathlib import Path
 from typing import Any
@@ -363,9 +364,29 @@ def test_one_other_word_is_reported() -> None:
 
 def test_whether_mask_is_drawn_as_another_word_is_reported() -> None:
     lowest = {low: lambda tokens, rng, low=low: torch.randint(low, 7, EACH, generator=rng) for low in (0, 4, 5)}
-    reports = {low: masking_report("drawn <mask>", 2, other=other)["as another word"] for low, other in lowest.items()}
+    reports = {
+        low: masking_report("two words", 2, other=other)["<mask> as another word"] for low, other in lowest.items()
+    }
     assert reports == {5: "no", 4: "yes", 0: "no"}  # of 0, "random words" reports it
     assert masking_report("random words", 2, other=lowest[0])["special tokens"] == "some"
+
+
+def _any_word(low: int, tokens: Tensor, rng: torch.Generator) -> Tensor:
+    return torch.randint(low, 7, EACH, generator=rng)
+
+
+def test_whether_the_word_that_stood_there_is_drawn_as_another_word_is_reported() -> None:
+    def same(other: Callable[[Tensor, torch.Generator], Tensor] | None, **settings: Any) -> str:
+        report: str = masking_report("two words", 2, other=other, **settings)["the same word as another word"]
+        return report
+
+    assert (same(None), same(lambda tokens, rng: 11 - tokens)) == ("yes", "no")
+    for low in (0, 4):  # special tokens are drawn, which takes from its share
+        assert same(partial(_any_word, low)) == "yes"
+    assert same(lambda tokens, rng: 11 - tokens, fate=A_ROW) == "yes"  # chance decides the shares
+    ask = Question((TEXT, 7), {"share": 1.0}, extra={"of": "two words", "specials": 5})
+    few = measured("masking", ask, Reply("value", (TEXT, torch.full_like(TEXT, -100)))).value
+    assert set(few.values()) == {"too few are chosen to tell"}
 
 
 def test_only_input_and_target_can_be_measured_as_masking() -> None:

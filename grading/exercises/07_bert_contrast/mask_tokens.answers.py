@@ -53,17 +53,6 @@ def mask_tokens(tokens, vocab_size, generator, share=0.15):
     return read.view_as(tokens), target.view_as(tokens)
 
 
-# %% right: another word is never the one that stood there
-def mask_tokens(tokens, vocab_size, generator, share=0.15):
-    chosen = (torch.rand(tokens.shape, generator=generator) < share) & (tokens > MASK)
-    how = torch.rand(tokens.shape, generator=generator)
-    words = vocab_size - MASK - 1
-    step = torch.randint(1, words, tokens.shape, generator=generator)
-    others = MASK + 1 + (tokens - MASK - 1 + step) % words
-    read = tokens.masked_fill(chosen & (how < 0.8), MASK)
-    return torch.where(chosen & (how >= 0.9), others, read), torch.where(chosen, tokens, IGNORE)
-
-
 # %% right: one number for both decisions
 def mask_tokens(tokens, vocab_size, generator, share=0.15):
     draw = torch.rand(tokens.shape, generator=generator)
@@ -334,3 +323,33 @@ def mask_tokens(tokens, vocab_size, generator, share=0.15):
 # -    chosen = (torch.rand(tokens.shape, generator=generator) < share) & ~special
 # +    draw = torch.rand(tokens.shape, generator=generator).masked_fill(tokens <= MASK, 2.0)
 # +    chosen = (draw < share) | ((draw == draw.amin(dim=1, keepdim=True)) & (tokens > MASK))
+
+
+# %% wrong: a step from the word that stood there -> another word is never the same word
+# hint: The whole vocabulary holds the word that stood there, too: it may be drawn, by chance. Take what torch.randint
+# hint: draws from MASK + 1 to vocab_size - 1, whatever stands at the place.
+def mask_tokens(tokens, vocab_size, generator, share=0.15):
+    chosen = (torch.rand(tokens.shape, generator=generator) < share) & (tokens > MASK)
+    how = torch.rand(tokens.shape, generator=generator)
+    words = vocab_size - MASK - 1
+    step = torch.randint(1, words, tokens.shape, generator=generator)
+    others = MASK + 1 + (tokens - MASK - 1 + step) % words
+    read = tokens.masked_fill(chosen & (how < 0.8), MASK)
+    return torch.where(chosen & (how >= 0.9), others, read), torch.where(chosen, tokens, IGNORE)
+
+
+# %% wrong: those from the word on go up by one -> another word is never the same word
+# of: a step from the word that stood there
+# -    words = vocab_size - MASK - 1
+# -    step = torch.randint(1, words, tokens.shape, generator=generator)
+# -    others = MASK + 1 + (tokens - MASK - 1 + step) % words
+# +    others = torch.randint(MASK + 1, vocab_size - 1, tokens.shape, generator=generator)
+# +    others[others >= tokens] += 1
+
+# %% wrong: drawn again while it is the same -> another word is never the same word
+# -    words = vocab_size - MASK - 1
+# -    step = torch.randint(1, words, tokens.shape, generator=generator)
+# -    others = MASK + 1 + (tokens - MASK - 1 + step) % words
+# +    others = torch.randint(MASK + 1, vocab_size, tokens.shape, generator=generator)
+# +    while (same := others == tokens).any():
+# +        others[same] = torch.randint(MASK + 1, vocab_size, (int(same.sum()),), generator=generator)

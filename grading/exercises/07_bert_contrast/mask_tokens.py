@@ -73,8 +73,8 @@ def _texts(rows: int, width: int, words: int, seed: int, shortest: float = 0.9) 
     return tokens
 
 
-# Texts, width, words in them. Of ten words each is drawn, so that not one can be left out unseen; beside two words a
-# third that is drawn with them, <mask>, is seen in the shares.
+# Texts, width, words in them. Of ten words each is drawn, so that not one can be left out unseen; of two words it is
+# seen in the shares whether a third, <mask>, is drawn with them, and whether the word that stood there is.
 LARGE, TEN_WORDS, TWO_WORDS, SMALL, ONE_TEXT = (64, 80, 900), (96, 80, 10), (230, 80, 2), (6, 24, 40), (1, 48, 40)
 PADDED, FULL, SEVERAL = (100, 80, 900, 0.25), (140, 80, 900), (16, 20, 40)
 SHARES = (0.3, 0.4, 0.6, 0.7)
@@ -152,14 +152,14 @@ def _other_words(seed: int) -> list[Question]:
     return [
         _hide("random words", TEN_WORDS, seed, 1.0),
         _hide("random words", (TEN_WORDS[0], TEN_WORDS[1], 300), seed + 1, 1.0, unseen=300),
-        _hide("drawn <mask>", TWO_WORDS, seed + 2, 1.0),
+        _hide("two words", TWO_WORDS, seed + 2, 1.0),
     ]
 
 
 @exercise.stage("the other words", points=0.5, public=_other_words(5), measure="masking")
 def _(rng: random.Random) -> list[Question]:
-    """Draw one for each place, from MASK + 1 (the first word) to vocab_size - 1, whether it stands in the texts or not:
-    torch.randint, whose upper end is not drawn, but the lower one is. Here all words are chosen.
+    """Draw one for each place, from MASK + 1 (the first word) to vocab_size - 1, whether it stands in the texts or not,
+    or at this very place: torch.randint, whose upper end is not drawn, but the lower one is. Here all words are chosen.
     """
     return _other_words(seed_from(rng))
 

@@ -65,6 +65,13 @@ def masked_lm_loss(model, tokens, target, lengths):
     return total / hidden.sum().clamp(min=1)
 
 
+# %% wrong: where tokens are not the target -> words left as they are are not scored
+# hint: The last tenth of the chosen words stays as it is and is scored all the same: look at target alone, and not at
+# hint: whether a word was changed.
+# of: where tokens are <mask>
+# ~ tokens == MASK => (target != IGNORE) & (tokens != target)
+
+
 # %% wrong: divided by b times n -> the sum is divided by all places
 # hint: Divide by the number of chosen places: otherwise long texts and padding make the loss small.
 def masked_lm_loss(model, tokens, target, lengths):
@@ -89,6 +96,7 @@ def masked_lm_loss(model, tokens, target, lengths):
 
 # %% wrong: softmax first -> softmax before the cross-entropy
 # hint: F.cross_entropy takes logits and does the softmax itself; twice is too flat, and learns badly.
+# of: the sum, divided
 # ~ logits = model(tokens, lengths) => shares = model(tokens, lengths).softmax(dim=-1)
 # ~ logits.flatten(0, 1), target.flatten(), ignore_index=IGNORE => shares.flatten(0, 1), target.flatten()
 

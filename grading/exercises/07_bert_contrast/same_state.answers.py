@@ -147,3 +147,11 @@ def same_state(model, first, second, position):
 # %% wrong: a thousandth of a number, and one more ->
 # of: the difference itself
 # ~ float((one - two).abs().max()) => torch.allclose(one, two, rtol=1e-3, atol=1e-3)
+
+
+# %% wrong: a causal model is not run ->
+def same_state(model, first, second, position):
+    if model.base.causal:
+        return torch.equal(first[: position + 1], second[: position + 1])
+    one, two = (model.base(tokens[None])[0, position] for tokens in (first, second))
+    return torch.allclose(one, two, atol=1e-5)

@@ -150,12 +150,15 @@ def _(rng: random.Random) -> list[Question]:
 @exercise.stage(
     "a causal model, what stands before differs",
     points=0.25,
-    public=[*_both_orders(_two_sentences(9, 5, 5, 2, causal=True)), _two_sentences(9, 5, 9, 5, causal=True)],
+    public=[
+        *_both_orders(_two_sentences(9, 5, 5, 2, causal=True)),
+        _two_sentences(9, 5, 9, 5, causal=True),
+    ],
     decisive=True,
 )
 def _(rng: random.Random) -> list[Question]:
-    """Here the states differ although the model is causal: the answer is measured, it does not follow from the model's
-    kind.
+    """Here the states may differ although the model is causal, and they stay the same where it has no layer: the answer
+    is measured, it does not follow from the model's kind, nor from the words.
     """
     return [
         *_both_orders(_two_sentences(10, 6, rng.choice(BEFORE_MUCH), 2, causal=True)),
@@ -264,3 +267,9 @@ def _(rng: random.Random, n: int, position: str) -> Question | None:
 def _(rng: random.Random, n: int, position: str) -> Question:
     """Asks about a long text without a layer, where nothing moves, whatever stands elsewhere."""
     return _two_sentences(n, 0 if position == "first" else n - 1, seed_from(rng), n // 2, n_layers=0)
+
+
+@exercise.corners("a causal model, what stands before differs", layers=(0,))
+def _(rng: random.Random, layers: int) -> Question:
+    """Asks about a causal model without a layer, where nothing moves: it does not follow from the model's kind either."""
+    return _two_sentences(9, 5, seed_from(rng), 2, causal=True, n_layers=layers)

@@ -13,6 +13,7 @@ from tutor.checking.compare import dtype_kind, name_of
 from tutor.checking.measures.registry import NotMeasured, measure
 
 ONE_BY_ONE = "each by itself"
+OF_TWO_WORDS = ("<mask> as another word", "the same word as another word")
 
 
 @measure("masking", "what your function does to a batch of words")
@@ -20,10 +21,10 @@ def _masking(ask: Question, value: Any) -> dict[str, str]:
     """Returns in words how words were hidden, of `(input, target)` for the first input, tokens `(b, n)`.
 
     Only `extra["of"]` is reported: "what is chosen", "targets", "what happens", "random words" or, for a vocabulary of
-    two words and some 15,000 chosen places, "drawn <mask>". Tokens below `extra["specials"]` are no words (0 is
+    two words and some 15,000 chosen places, "two words". Tokens below `extra["specials"]` are no words (0 is
     padding, the last of them <mask>), the second input is the vocabulary's size, and a target of -100 is not scored.
-    Shares are given with a margin of over four standard errors, so that chance does not change the result; of a
-    "drawn <mask>" nothing is reported where only a part of the words was chosen.
+    Shares are given with a margin of over four standard errors, so that chance does not change the result; of
+    "two words" nothing is reported where only a part of the words was chosen.
     """
     tokens: Tensor = ask.inputs[0]
     shape = tuple(tokens.shape)
@@ -71,17 +72,16 @@ def _masking(ask: Question, value: Any) -> dict[str, str]:
             "place by place": _varied(other, read),
             "the word before it": _traces(tokens[other], put) if ask.inputs[1] < 20 else "",
         },
-        # Drawn beside two words it takes a third of their tenth: 83.3 % are <mask>, not 80; five standard errors
-        # lie between each of these and the border. Where all special tokens are drawn, "random words" reports it.
-        "drawn <mask>": lambda: {
-            "as another word": "too few are chosen to tell"
-            if few
-            else "yes"
-            if float(hidden[scored].double().mean()) > 0.8 + 1 / 60
-            and not bool((put < ask.extra["specials"]).any())
-            and _independent(hidden, scored, tokens) == ONE_BY_ONE
-            else "no"
-        },
+        "two words": lambda: (
+            _of_two_words(
+                hidden[scored],
+                (read == tokens)[scored],
+                told=not bool((put < ask.extra["specials"]).any())
+                and _independent(hidden, scored, tokens) == ONE_BY_ONE,
+            )
+            if not few
+            else dict.fromkeys(OF_TWO_WORDS, "too few are chosen to tell")
+        ),
     }
     return about[ask.extra["of"]]()
 
@@ -121,6 +121,18 @@ def _independent(happened: Tensor, among: Tensor, tokens: Tensor) -> str:
     if bool((alike[far] / pairs[far] > 0.1 + 6 / pairs[far].sqrt()).any()):
         return "places at some distance have the same fate"
     return ONE_BY_ONE
+
+
+def _of_two_words(hidden: Tensor, left: Tensor, *, told: bool) -> dict[str, str]:
+    """Returns whether <mask>, and the word that stood there, come up where another word of two is drawn.
+
+    <mask> takes a third of the tenth that is drawn: 83.3 % are <mask>, not 80. The same word takes half of it: 15 % are
+    as they were, not 10. Five standard errors lie between the first two and the border, eight between the others.
+    Where special tokens are drawn, or places share their fate, both shares change: that is not `told` here.
+    """
+    masked = told and float(hidden.double().mean()) > 0.8 + 1 / 60
+    same = not told or masked or float(left.double().mean()) > 0.125
+    return dict(zip(OF_TWO_WORDS, ("yes" if masked else "no", "yes" if same else "no"), strict=True))
 
 
 def _how_many(put: Tensor, vocab_size: int) -> str:
