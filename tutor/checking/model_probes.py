@@ -362,7 +362,7 @@ def calls(model: nn.Module, part: str, act: Callable[[], Any]) -> str | None:
         called.append(1)
 
     hook = module.register_forward_hook(note)
-    owner = next(one for one in type(module).__mro__ if "forward" in vars(one))
+    owner: Any = next(one for one in type(module).__mro__ if "forward" in vars(one))
     forward = owner.forward
 
     @functools.wraps(forward)
@@ -371,11 +371,11 @@ def calls(model: nn.Module, part: str, act: Callable[[], Any]) -> str | None:
             forwarded.append(1)
         return forward(self, *args, **named)
 
-    owner.forward = noted  # type: ignore[method-assign]
+    owner.forward = noted
     try:
         result = act()
     finally:
-        owner.forward = forward  # type: ignore[method-assign]
+        owner.forward = forward
         hook.remove()
     runs = max(len(called), len(forwarded))  # a call does both
     return None if result is None else ("never", "once", "more than once")[min(runs, 2)]
