@@ -759,8 +759,9 @@ def training_loop(
     The batches `(b, n + 1)`, each with b and n of its own, are read in their order, all of them `passes`
     times, T steps in all. In each step the rate of every group of the optimizer is set first: at step
     t, counted from 1, it is peak * min(t / W, (T - t + 1) / (T - W + 1)), where W is `warmup_steps`
-    (1 <= W <= T). The loss is the mean cross-entropy of the next tokens; gradients that were there before
-    do not count. The gradient of all parameters of the model together is scaled down to length 1 where it
+    (1 <= W <= T). The model reads all tokens of each row but the last, which may be as many as it has
+    positions. The loss is the mean cross-entropy of the next tokens; gradients that were there before do
+    not count. The gradient of all parameters of the model together is scaled down to length 1 where it
     is longer, and the optimizer, which holds all of them, makes its step with it.
     """
     ### BEGIN SOLUTION

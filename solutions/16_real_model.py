@@ -428,7 +428,8 @@ def read_with_cache(model: nn.Module, tokens: Tensor, cache: Cache | None) -> tu
     m + n tokens. The new tokens have the positions m, m + 1, ... The embedding is multiplied by sqrt(d),
     and the head is tied, as in GPT. Only parts of the model are used, embedding, position, layers and norm;
     of a layer attention_norm, attention, feed_forward_norm and feed_forward; of its attention n_heads,
-    query, key, value and output. Neither the model nor a layer or an attention is called as a whole.
+    query, key, value and output. Neither the model nor a layer or an attention is called as a whole, nor
+    is its `forward`.
     """
     ### BEGIN SOLUTION
     n, d = tokens.shape[1], model.embedding.embedding_dim

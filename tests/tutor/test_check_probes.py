@@ -1,5 +1,6 @@
 """What a question probes of a call: modules that are built, models that come back, many draws."""
 
+import copy
 import inspect
 import json
 import re
@@ -273,6 +274,9 @@ def test_runs_of_a_part_of_a_model_are_counted() -> None:
 
     assert runs(lambda model, source: model(source, source)) == "once"
     assert runs(lambda model, source: [model(source, source) for _ in range(3)]) == "more than once"
+    assert runs(lambda model, source: model.encoder.forward(source)) == "once"
+    assert runs(lambda model, source: type(model.encoder).forward(model.encoder, source)) == "once"
+    assert runs(lambda model, source: copy.deepcopy(model).encoder.forward(source)) == "once"
     assert runs(lambda model, source: model.decoder.embedding(source)) == "never"
     assert runs(lambda model, source: None) is None
 

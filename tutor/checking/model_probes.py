@@ -5,6 +5,7 @@ The model itself never leaves the process of the answer. `tutor.checking.probes`
 
 from __future__ import annotations
 
+import functools
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from operator import attrgetter
 from typing import Any, NamedTuple
@@ -350,15 +351,34 @@ def reached(output: Tensor, model: nn.Module) -> dict[str, int]:
 def calls(model: nn.Module, part: str, act: Callable[[], Any]) -> str | None:
     """Returns how often the submodule `part` of a model runs during `act()`; None when `act` returns None.
 
-    "never", "once" or "more than once": how often more than once is a matter of taste in a wrong answer.
+    It runs when it is called, and when its `forward` is, also that of a copy, or through its class. "never", "once" or
+    "more than once": how often more than once is a matter of taste in a wrong answer.
     """
-    runs: list[int] = []
-    hook = model.get_submodule(part).register_forward_hook(lambda *_: runs.append(1))
+    called: list[int] = []
+    forwarded: list[int] = []
+    module = model.get_submodule(part)
+
+    def note(*_: Any) -> None:
+        called.append(1)
+
+    hook = module.register_forward_hook(note)
+    owner: Any = next(one for one in type(module).__mro__ if "forward" in vars(one))
+    forward = owner.forward
+
+    @functools.wraps(forward)
+    def noted(self: nn.Module, *args: Any, **named: Any) -> Any:
+        if note in self._forward_hooks.values():  # a copy has the hook, too; another module of this class has not
+            forwarded.append(1)
+        return forward(self, *args, **named)
+
+    owner.forward = noted
     try:
         result = act()
     finally:
+        owner.forward = forward
         hook.remove()
-    return None if result is None else ("never", "once", "more than once")[min(len(runs), 2)]
+    runs = max(len(called), len(forwarded))  # a call does both
+    return None if result is None else ("never", "once", "more than once")[min(runs, 2)]
 
 
 def recording(model: nn.Module, part: str, act: Callable[[], Any]) -> str | None:

@@ -123,6 +123,25 @@ def bpe_encode(text, merges):
     return result
 
 
+# %% wrong: the first occurrence, round after round -> merges take turns
+# hint: A merge is made everywhere in the word before the next one comes: else a later one takes what an earlier one
+# hint: would have had.
+def bpe_encode(text, merges):
+    result = []
+    for word in split_words(text):
+        numbers, again = list(word.encode()), True
+        while again:
+            again = False
+            for n, pair in enumerate(merges):
+                for i in range(len(numbers) - 1):
+                    if (numbers[i], numbers[i + 1]) == pair:
+                        numbers[i : i + 2] = [256 + n]
+                        again = True
+                        break
+        result += numbers
+    return result
+
+
 # %% wrong: backwards, in place -> a pair is replaced from the right end of the word
 # hint: Of three equal letters the first two are the pair: go through the word from left to right, as replace_pair does.
 def bpe_encode(text, merges):

@@ -75,11 +75,11 @@ def _from_the_left(text: str, merges: list[Pair]) -> list[int]:
     return found
 
 
-def _one_each(text: str, merges: list[Pair]) -> list[int]:
+def _one_each(text: str, merges: list[Pair], rounds: int = 1) -> list[int]:
     found = []
     for word in split_words(text):
         parts = _bytes(word)
-        for number, pair in enumerate(merges, 256):
+        for number, pair in rounds * list(enumerate(merges, 256)):
             at = next((at for at, two in enumerate(itertools.pairwise(parts)) if two == pair), None)
             if at is not None:
                 parts[at : at + 2] = [number]
@@ -91,6 +91,7 @@ _across = partial(_cut, split=lambda text: [text])
 _characters = partial(_cut, numbers=lambda word: [ord(sign) for sign in word])
 _ascii_only = partial(_cut, numbers=lambda word: [byte for byte in word.encode() if byte < 128])
 _ranks = partial(_cut, first=0)
+_in_turns = partial(_one_each, rounds=20)  # more than the words drawn here have letters
 _latest_first = partial(_cut, backwards=True)
 
 Inputs = tuple[str, list[Pair]]
@@ -193,7 +194,7 @@ MORE = {
 }
 # kind of question -> (how it is drawn, the mistakes that fail there, the mistakes that do not)
 BYTES: Answers = [_characters, _ascii_only]
-ORDER: Answers = [_longest, _from_the_left, _one_each, _latest_first, _ranks]
+ORDER: Answers = [_longest, _from_the_left, _one_each, _in_turns, _latest_first, _ranks]
 WAYS: dict[str, tuple[Callable[[random.Random], Inputs], Answers, Answers]] = {
     "plain": (_plain, [], [_across, *BYTES, *ORDER]),
     "one word": (_one_word, ORDER, [_across, *BYTES]),

@@ -92,12 +92,12 @@ def _set(optimizer: torch.optim.Optimizer, rate: float) -> None:
         group["lr"] = rate
 
 
-V = 9
+V, WIDEST = 9, 8  # the widest batch of a question has so many places
 
 
 def _model(seed: int, spread: float, **options: Any) -> Model:
     shape = {"vocab_size": V, "d_model": 8, "n_layers": 1, "n_heads": 2, "dropout": 0.0, "norm_first": True}
-    base = Model("TransformerBase", shape | {"max_len": 8} | options, seed)
+    base = Model("TransformerBase", shape | {"max_len": WIDEST} | options, seed)
     return Model("LanguageModel", {"base": base}, seed, spread=spread)
 
 
@@ -155,18 +155,22 @@ def _any(
     model = _model(seed_from(rng), spread, **options)
     # It has a rate of its own, which the loop replaces; and who moves the weights without it forgets the rest.
     made = Optimizer("SGD", 5.0, groups=groups, momentum=0.5, weight_decay=0.05)
-    widths = [8, *(rng.randint(5, 7) for _ in range(batches - 1))]
+    widths = [WIDEST, *(rng.randint(5, 7) for _ in range(batches - 1))]
     texts = [_tokens(rng, rng.randint(4, 6), width, V) for width in rng.sample(widths, batches)]
     return Question((model, made, texts, passes, round(peak * rng.uniform(0.8, 1.2), 3), warmup_steps), changes=(0, 1))
 
 
 def _one_step(rng: random.Random) -> list[Question]:
-    """Asks also where the model is sure, and wrong: that tells losses apart which are alike where it knows nothing."""
-    return [_asked(rng, 1, 1, 1), _asked(rng, 1, 1, 1, spread=LONG)]
+    """Asks also where the model is sure, and wrong: that tells losses apart which are alike where it knows nothing.
+
+    The first model has no position for the last token; where all had none, whoever reads it would stop alike.
+    """
+    return [_asked(rng, 1, 1, 1, max_len=WIDEST - 1), _asked(rng, 1, 1, 1, spread=LONG)]
 
 
 def _one_pass(rng: random.Random) -> list[Question]:
-    return [_asked(rng, 4, 1, 2, groups=2)]
+    """Asks about a model with as many positions as it is to read tokens, as in the notebook."""
+    return [_asked(rng, 4, 1, 2, groups=2, max_len=WIDEST - 1)]
 
 
 def _passes(rng: random.Random) -> list[Question]:
@@ -215,8 +219,8 @@ exercise.add(
     _stage(
         "one batch: its loss",
         0.5,
-        "Read all but the last token of each row, and ask for all but the first; note the loss as it is before the "
-        "step.",
+        "Read all but the last token of each row, for which the model may have no position, and ask for all but the "
+        "first; note the loss as it is before the step.",
         _one_step,
     ),
     _stage(

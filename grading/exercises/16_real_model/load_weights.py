@@ -59,7 +59,8 @@ def load_weights(model: nn.Module, tensors: Tensors, names: Names) -> nn.Module:
 
 # What may be published of a TransformerBase, in six manners. In the first three the order of the replacements counts;
 # in the fourth a part stands in a name several times; in the last ones, where none does, a replacement makes what the
-# next one replaces, which is longer than it, or shorter.
+# later one replaces, which is longer than it, or shorter: there, what is called a query is our key, and the other way
+# round.
 MANNERS: tuple[Names, ...] = (
     {"model.embed": "embedding", "model.wpe": "position", "model.final": "norm", "model.": ""}
     | {"self_attn.q": "attention.query", "self_attn.k": "attention.key", "self_attn.v": "attention.value"}
@@ -76,7 +77,7 @@ MANNERS: tuple[Names, ...] = (
     {"/": ".", "encoder.layer_": "layers.", "table": "embedding", "places": "position", "ln": "norm"}
     | {"first": "attention", "second": "feed_forward"},
     {"stem": "block", "block": "layers", "wte": "embedding", "wpe": "position"},
-    {"trunks": "mid", "mid": "layers", "wte": "embedding", "wpe": "position"},
+    {"query": "#", "key": "query", "#": "key", "wte": "embedding", "wpe": "position"},
 )
 
 
@@ -126,8 +127,9 @@ def _right(rng: random.Random) -> list[Question]:
 @exercise.stage("every tensor arrives under its own name", points=1, seed=1, decisive=True)
 def _(rng: random.Random) -> list[Question]:
     """Replace the parts of each published name, one after the other in the order of `names`, and each wherever it
-    stands, also in what the replacements before it have made. What comes out is the name in model.state_dict(),
-    whatever the order of the tensors. Several have the same shape: names count.
+    stands, also in what the replacements before it have made, and in a name that is one of ours already. What
+    comes out is the name in model.state_dict(), whatever the order of the tensors. Several have the same shape: names
+    count.
     """
     return _right(rng)
 
@@ -178,12 +180,15 @@ def _any(rng: random.Random, manner: int | None = None) -> Question:
 
 
 def _left(rng: random.Random) -> list[Question]:
-    """Returns a tensor more of a name of its own, of one more layer, and one of our name beside the published one."""
+    """Returns a tensor more of a name of its own, of one more layer, and one of our name beside the published one.
+
+    The numbers of the last one are those of the published one: it is the name that is taken.
+    """
     first, second = _any(rng), _any(rng, 0)
     more = {rng.choice(["lm_head.weight", "rotary.inv_freq"]): _numbers(2, seed=seed_from(rng))}
     layer = {"model.layers.7.self_attn.q.weight": _numbers(2, 2, seed=seed_from(rng))}
     third, own = _any(rng, 0), rng.choice(["embedding.weight", "norm.bias"])
-    twice = {own: _numbers(*build(third.inputs[0]).state_dict()[own].shape, seed=seed_from(rng))}
+    twice = {own: third.inputs[1][_published(own, third.inputs[2])].clone()}
     return [_wrong(first, [*more], **more), _wrong(second, [*layer], **layer), _wrong(third, [], **twice)]
 
 

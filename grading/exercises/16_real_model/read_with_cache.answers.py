@@ -173,7 +173,51 @@ def read_with_cache(model, tokens, cache):
 # hint: In (b, h, n, d/h) the heads stand before the tokens: exchange these two axes first, as merge_heads does.
 # ~ merge_heads(attend(query, key, value, mask)) => attend(query, key, value, mask).reshape(x.shape)
 
+
+# %% wrong: the model and its own cache ->
+def read_with_cache(model, tokens, cache):
+    from helpers.models import Context
+
+    kept = {layer.attention: pair for layer, pair in zip(model.layers, cache or [])}
+    x = model(tokens, context=Context(cache=kept))
+    return x @ model.embedding.weight.T, [kept[layer.attention] for layer in model.layers]
+
+
+# %% wrong: the attention's forward and its own cache ->
+# of: the forward pass, opened
+#  def read_with_cache(model, tokens, cache):
+# +    from helpers.models import Context
+# +
+# ...
+# -        part, y = layer.attention, layer.attention_norm(x)
+# -        query, key, value = (split_heads(matrix(y), part.n_heads) for matrix in (part.query, part.key, part.value))
+# -        if cache is not None:
+# -            key = torch.cat([cache[number][0], key], dim=2)
+# -            value = torch.cat([cache[number][1], value], dim=2)
+# -        kept.append((key, value))
+# -        x = x + part.output(merge_heads(attend(query, key, value, mask)))
+# +        context = Context(mask=mask.to(x.device), cache={layer.attention: cache[number]} if cache else {})
+# +        x = x + layer.attention.forward(layer.attention_norm(x), context)
+# +        kept.append(context.cache[layer.attention])
+
+# %% wrong: the forward of the attention's class ->
+# of: the attention's forward and its own cache
+# ~ layer.attention.forward( => type(layer.attention).forward(layer.attention,
+
+# %% wrong: the forward of a copy of the model ->
+# of: the model and its own cache
+# -    from helpers.models import Context
+# +    import copy
+# +
+# +    from helpers.models import Context
+# +
+# +    model = copy.deepcopy(model)
+# ...
+# -    x = model(tokens, context=Context(cache=kept))
+# +    x = model.forward(tokens, context=Context(cache=kept))
+
 # %% wrong: writes into the old cache ->
+# of: the forward pass, opened
 #          kept.append((key, value))
 # +        if cache is not None:
 # +            cache[number] = (key, value)

@@ -177,9 +177,10 @@ exercise.add(
     _stage(
         "the model and its layers are not called",
         0.25,
-        "Use their parts alone, as the text lists them. The model, a layer or an attention that is called reads what "
-        "it gets once more, and without the cache.",
+        "Use their parts alone, as the text lists them. What the model, a layer or an attention does when it is "
+        "called, or its `forward` is, you are to write yourself.",
         _never_called,
+        decisive=True,
     ),
 )
 
