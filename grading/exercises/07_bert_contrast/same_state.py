@@ -271,5 +271,5 @@ def _(rng: random.Random, n: int, position: str) -> Question:
 
 @exercise.corners("a causal model, what stands before differs", layers=(0,))
 def _(rng: random.Random, layers: int) -> Question:
-    """Asks about a causal model without a layer, where nothing moves: it does not follow from the model's kind either."""
+    """Asks about a causal model without a layer, where nothing moves: the kind of model tells nothing."""
     return _two_sentences(9, 5, seed_from(rng), 2, causal=True, n_layers=layers)
