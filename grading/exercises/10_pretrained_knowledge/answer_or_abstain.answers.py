@@ -37,6 +37,35 @@ def answer_or_abstain(dev, test, max_risk):
     return [threshold, answered.double().mean(), wrong / answered.sum().clamp(min=1)]
 
 
+# %% right: as many wrong answers as are allowed
+def answer_or_abstain(dev, test, max_risk):
+    def counts(part, threshold):
+        given = part[1][part[0] >= threshold]
+        return len(given), int((~given).sum())
+
+    threshold = math.inf
+    for candidate in dev[0].tolist():
+        given, wrong = counts(dev, candidate)
+        if wrong <= max_risk * given:
+            threshold = min(threshold, candidate)
+    given, wrong = counts(test, threshold)
+    return threshold, given / len(test[1]), wrong / given if given else 0.0
+
+
+# %% right: the accuracy is at least 1 - max_risk
+# of: as many wrong answers as are allowed
+# ~ wrong <= max_risk * given => (given - wrong) / given >= 1 - max_risk
+
+# %% right: one minus the accuracy
+# ~ wrong <= max_risk * given => 1 - (given - wrong) / given <= max_risk
+
+# %% right: the mean of numpy
+# ~ wrong <= max_risk * given => (~dev[1][dev[0] >= candidate]).numpy().mean() <= max_risk
+
+# %% right: a mean that stays a tensor
+# ~ wrong <= max_risk * given => (~dev[1][dev[0] >= candidate]).float().mean() <= max_risk
+
+
 # %% wrong: the wrong part -> the threshold is chosen on test
 # hint: A threshold that has seen the answers of test keeps its promise there by construction, and nowhere else. Choose
 # hint: on dev, measure on test.
@@ -101,7 +130,7 @@ def answer_or_abstain(dev, test, max_risk):
 # hint: Confidence >= threshold: the person whose confidence is the threshold was counted when it was chosen.
 def answer_or_abstain(dev, test, max_risk):
     threshold = min(
-        (t for t in dev[0].tolist() if (~dev[1][dev[0] >= t]).float().mean().item() <= max_risk), default=math.inf
+        (t for t in dev[0].tolist() if (~dev[1][dev[0] >= t]).double().mean().item() <= max_risk), default=math.inf
     )
     given = test[1][test[0] > threshold]
     return threshold, len(given) / len(test[0]), (~given).sum().item() / max(1, len(given))
@@ -254,6 +283,28 @@ def answer_or_abstain(dev, test, max_risk):
     answered = test[1][test[0] >= threshold]
     wrong = (~answered).sum().item()
     return threshold, len(answered) / len(test[1]), wrong / max(1, len(answered))
+
+
+# %% wrong: the share in single precision ->
+def answer_or_abstain(dev, test, max_risk):
+    def risk(part, threshold):
+        given = part[1][part[0] >= threshold]
+        return (~given).float().mean().item() if len(given) else 0.0
+
+    threshold = min((t for t in dev[0].tolist() if risk(dev, t) <= max_risk), default=math.inf)
+    return threshold, (test[0] >= threshold).float().mean().item(), risk(test, threshold)
+
+
+# %% wrong: one minus the accuracy in single precision ->
+# of: the share in single precision
+# ~ (~given).float().mean().item() => 1 - given.float().mean().item()
+
+# %% wrong: confidences of right answers alone are tried ->
+# of: every confidence of dev is tried
+# ~ in dev[0].tolist() => in sorted(dev[0][dev[1]].tolist())
+
+# %% wrong: confidences of wrong answers alone are tried ->
+# ~ in dev[0].tolist() => in sorted(dev[0][~dev[1]].tolist())
 
 
 # %% wrong: one wrong answer among the first ten is too much ->

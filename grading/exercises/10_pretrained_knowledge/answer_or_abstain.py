@@ -126,10 +126,24 @@ def _part(confidence: list[float], right: str, rng: random.Random | None = None)
     return torch.tensor([c for c, _ in people]), torch.tensor([r for _, r in people])
 
 
+def _is_right(dev: Part, threshold: float) -> bool:
+    """Says whether an answer as sure as the threshold is right.
+
+    Whoever tries the confidences of right answers alone, or of wrong ones alone, gets the same mark from all draws only
+    if each question of a stage always has a threshold of the same kind.
+    """
+    return bool(dev[1][dev[0] == threshold].any())
+
+
 def _steady(dev: Part, test: Part, max_risk: float) -> bool:
-    """Says whether the risk on dev, once too high, stays so, and the threshold is neither the first nor the last."""
+    """Says whether the risk on dev, once too high, stays so, and the threshold is neither the first nor the last.
+
+    It is the confidence of a wrong answer; among the ends, that of a right one.
+    """
     choices = _choices(dev)
     chosen = _chosen(dev, test, max_risk)
+    if _is_right(dev, chosen):
+        return False
     return chosen == _until_too_risky(choices, max_risk) and choices[-1][0] < chosen < choices[0][0]
 
 
@@ -153,17 +167,26 @@ def _(rng: random.Random) -> list[Question]:
 
 
 def _unsteady(dev: Part, test: Part, max_risk: float) -> bool:
-    """Says whether who stops early, who halves and who takes the highest threshold all find others than is wanted."""
-    choices, wanted = _choices(dev), _outcome(test, _chosen(dev, test, max_risk))
+    """Says whether who stops early, who halves and who takes the highest threshold all find others than is wanted.
+
+    The threshold is the confidence of a right answer.
+    """
+    chosen = _chosen(dev, test, max_risk)
+    if not _is_right(dev, chosen):
+        return False
+    choices, wanted = _choices(dev), _outcome(test, chosen)
     first, middle = _until_too_risky(choices, max_risk), _halved(choices, max_risk)
     highest = max((threshold for threshold, _, risk in choices if risk <= max_risk), default=math.inf)
     return all(_outcome(test, found) != wanted for found in (first, middle, highest))
 
 
 def _draw_back(rng: random.Random) -> list[Question]:
-    """Draws people of whom the second surest is wrong, and where halving, by luck, finds what is wanted."""
+    """Draws people of whom the second surest is wrong, and where halving, by luck, finds what is wanted.
+
+    With the highest of the risks, the threshold would be the confidence of a wrong answer.
+    """
     c = _numbers(rng, 7)
-    return [Question((_part(c, "rwrrwww", rng), _part([c[1], c[3], c[4], c[6]], "rwrw", rng), rng.choice(RISKS)))]
+    return [Question((_part(c, "rwrrwww", rng), _part([c[1], c[3], c[4], c[6]], "rwrw", rng), rng.choice(RISKS[:2])))]
 
 
 @exercise.stage("the risk goes up and comes down again", points=1, seed=2)
@@ -184,16 +207,20 @@ def _draw_extremes(rng: random.Random) -> list[Question]:
 
 
 def _draw_limit(rng: random.Random) -> list[Question]:
-    """Draws a dev part whose risk is exactly as high as allowed."""
-    numbers = _numbers(rng, 6)
-    dev = _part(numbers, "rwrrww")
-    return [Question((dev, _part([numbers[3], numbers[0], numbers[4], numbers[5]], "rwrw"), 0.25))]
+    """Draws a dev part whose risk is exactly as high as allowed, 0.1, which single precision makes a little larger.
+
+    With 1 of 10, unlike 1 of 3, a share of right answers and a product of double precision decide as they should.
+    """
+    numbers = _numbers(rng, 11)
+    dev = _part(numbers, "rwrrrrrrrrw")
+    return [Question((dev, _part([numbers[9], numbers[0], numbers[10], numbers[10] - 0.001], "rwrw"), 0.1))]
 
 
 @exercise.stage("a risk exactly as high as allowed, a confidence exactly at the threshold", points=0.5, seed=3)
 def _(rng: random.Random) -> list[Question]:
     """Both are allowed: risk <= max_risk, also where max_risk is 0 or 1, and whoever has confidence >= threshold gets
-    an answer.
+    an answer. Compute the share from whole numbers or in double precision: in single precision, 1 of 10 is more than
+    0.1.
     """
     return both(_draw_limit, _draw_extremes)(rng)
 

@@ -224,6 +224,15 @@ def corrupt_span(text, rng, block):
 # ~ k - length + 1, => k,
 # ~ .masked_fill(w[1:] == PAD, IGNORE) =>
 
+# %% wrong: cut at the end of what is kept ->
+# of: y filled with IGNORE
+# -    i = int(torch.randint(0, k - length + 1, (), generator=rng))
+# +    i = int(torch.randint(0, k, (), generator=rng))
+# +    length = min(length, k - i)
+# ...
+# -    return w[:-1], w[1:].masked_fill(w[1:] == PAD, IGNORE)
+# +    return w[:-1], w[1:]
+
 # %% wrong: min for the place -> the last place is drawn too often
 # hint: min(start, kept - length) sends every start that is too late to the last place. Draw among the places that fit,
 # hint: each equally probable: torch.randint(0, kept - length + 1, ...).
@@ -263,6 +272,21 @@ def corrupt_span(text, rng, block):
 # hint: Draw with torch.randint(..., generator=rng): only then does the same seed give the same run.
 # ~ , generator=rng =>
 # ~ max(1, round(0.25 * len(kept))) => draw(1, max(1, len(kept) // 2 - 1))
+
+# %% wrong: starts again from the seed of rng -> every call draws the same numbers
+# hint: A new generator with the seed of rng starts again at each call: every text is cut to the same length, and the same
+# hint: place is hidden. Draw from rng itself: it goes on.
+# of: three draws, cat and pad
+# -    def draw(low, high):
+# +    rng = torch.Generator().manual_seed(rng.initial_seed())
+# +
+# +    def draw(low, high):
+
+# %% wrong: sets rng back to its seed -> every call draws the same numbers
+# of: lists, and a content of any length up to a half
+# -    words = text.tolist()
+# +    rng.manual_seed(rng.initial_seed())
+# +    words = text.tolist()
 
 # %% wrong: texts of up to three numbers are cut ->
 # of: min for the place
