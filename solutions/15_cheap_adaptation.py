@@ -270,8 +270,9 @@ print(f"at D = 4096, M = 32, r = 8, without a head: {32 * 2 * 8 * 2 * 4096:,}")
 def unfreeze(model: Classifier, step: int) -> Classifier:
     """Returns the model with those parameters set to learn whose turn has come, all others frozen.
 
-    Step 0: the head. Step 1: also the top layer, `model.base.layers[-1]`, and `model.base.norm`. Each
-    step after it: one layer more, downwards. One step after the lowest layer, and later: everything.
+    Step 0: the head. Step 1: also the top layer, `model.base.layers[-1]`, and `model.base.norm` (in a
+    post-norm base an nn.Identity, without parameters). Each step after it: one layer more, downwards.
+    One step after the lowest layer, and later: everything.
     The model may come with any flags; nothing else of it changes, no number and no mode of a part.
     You may change `model` itself, or return a copy.
     """

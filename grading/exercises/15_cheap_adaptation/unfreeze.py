@@ -53,7 +53,8 @@ def _layers(seed: int, steps: tuple[int, ...], **options: Any) -> list[Question]
     return [replace(ask, entries=shown) for ask in _steps(seed, steps, **options)]
 
 
-LEARNED = {"positions": "learned"}
+LEARNED: dict[str, Any] = {"positions": "learned"}
+LIKE_BERT: dict[str, Any] = {"norm_first": False, "embedding_norm": True, "n_layers": 1}  # no norm above the layers
 
 
 @exercise.stage("step 0: the head alone", points=0.25, public=_steps(1, (0,)), view="parameters")
@@ -83,13 +84,15 @@ def _(rng):
 
 
 def _last(seed: int) -> list[Question]:
-    return [*_steps(seed, (6,)), *_steps(seed, (3, 4), **LEARNED)]
+    return [*_steps(seed, (6,)), *_steps(seed, (3, 4), **LEARNED), *_steps(seed, (1, 2), **LIKE_BERT)]
 
 
 @exercise.stage("after the layers, everything", points=0.5, public=_last(4), view="parameters")
 def _(rng):
-    """From step len(layers) + 1 on the embedding learns too, and learned positions where there are some."""
-    return [*_last(_few(rng)), *_steps(_few(rng), (1, 2), n_layers=1)]
+    """From step len(layers) + 1 on the embedding learns too, and the norm after it and learned positions where there
+    are some. In a post-norm base model.base.norm is an nn.Identity, which has requires_grad_, but no weight.
+    """
+    return _last(_few(rng))
 
 
 def _flags(seed: int) -> list[Question]:
