@@ -227,8 +227,9 @@ def add_lora(model: Classifier, names: tuple[str, ...], rank: int) -> Classifier
 
     Args:
         names: last names, such as ("query", "value"), of the linear layers to replace: all that
-            `model.base` has at any depth. Each new layer takes over weight and bias of the old one;
-            all of these have a bias, and are in float32. It stands on the device of the old one.
+            `model.base` has at any depth, within its layers and beside them. Each new layer takes over
+            weight and bias of the old one; all of these have a bias, and are in float32. It stands on
+            the device of the old one.
         rank: of the new layers; alpha is left at its default.
 
     Afterwards only the head (even one that came frozen) and the factors down and up learn. The logits
