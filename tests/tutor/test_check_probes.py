@@ -330,6 +330,24 @@ class DoubledItself(Doubled):
         return self
 
 
+class DoubledOnce(Doubled):
+    kept: dict[str, Tensor]
+
+    def merged(self) -> nn.Linear:
+        if not hasattr(self, "kept"):
+            self.kept = {"weight": 2 * self.weight.detach()}
+        plain_layer = nn.Linear(self.in_features, self.out_features)
+        plain_layer.load_state_dict({"weight": self.kept["weight"], "bias": self.bias})
+        return plain_layer
+
+
+class SharesBias(Doubled):
+    def merged(self) -> nn.Linear:
+        plain_layer = super().merged()
+        plain_layer.bias = self.bias
+        return plain_layer
+
+
 def test_a_merged_layer_is_looked_at_and_what_is_left_of_the_first() -> None:
     weights = {"weight": torch.tensor([[3.0]]), "bias": torch.tensor([1.0])}
     ask = Question((torch.ones(1, 1),), build={"in_features": 1, "out_features": 1}, weights=weights, probe="merged")
@@ -338,6 +356,11 @@ def test_a_merged_layer_is_looked_at_and_what_is_left_of_the_first() -> None:
     assert kept["the layer itself, afterwards"].item() == 4
     assert changed["the layer itself, afterwards"].item() == 7
     assert InProcess(nn.Linear).ask(ask).error_type == "AttributeError"
+    once, shares = (InProcess(kind).ask(ask).value for kind in (DoubledOnce, SharesBias))
+    missed = "weights whose change it misses"
+    assert (kept[missed], once[missed], shares[missed]) == (set(), {"weight"}, set())
+    assert shares["shared with the layer itself"] == {"bias"}
+    assert shares["the merged layer"]["bias"].item() == 1  # as it was, whatever was changed later on
 
 
 class Table(nn.Module):

@@ -29,7 +29,7 @@ def _merged(call: Call) -> dict[str, Any]:
     held, learned = list(module.state_dict().values()), _learning_weights(module)
     merged = module.merged()
     found = {
-        "the merged layer": model_probes.see(merged, "", model_probes.weights_of),
+        "the merged layer": plain.fresh(model_probes.see(merged, "", model_probes.weights_of)),  # before they change
         "the layer itself, afterwards": call.act(),
         "shared with the layer itself": model_probes.see(merged, "", lambda layer: model_probes.shared(layer, held)),
         "what learns otherwise afterwards": learned ^ _learning_weights(module),
