@@ -274,7 +274,8 @@ def unfreeze(model: Classifier, step: int) -> Classifier:
     Step 0: the head. Step 1: also the top layer, `model.base.layers[-1]`, and `model.base.norm` (in a
     post-norm base an nn.Identity, without parameters). Each step after it: one layer more, downwards.
     One step after the lowest layer, and later: everything.
-    The model may come with any flags; nothing else of it changes, no number and no mode of a part.
+    The model may come with any flags; nothing else of it changes, no number, no gradient and no mode
+    of a part.
     You may change `model` itself, or return a copy.
     """
     ### BEGIN SOLUTION

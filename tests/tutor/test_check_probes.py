@@ -363,6 +363,16 @@ def test_a_merged_layer_is_looked_at_and_what_is_left_of_the_first() -> None:
     assert shares["the merged layer"]["bias"].item() == 1  # as it was, whatever was changed later on
 
 
+def test_it_is_seen_whose_gradients_a_call_has_changed() -> None:
+    def answer(model: nn.Module) -> None:
+        model.get_parameter("head.bias").grad = None
+        model.get_parameter("head.weight").grad = torch.zeros_like(model.get_parameter("head.weight"))
+
+    ask = Question((replace(LANGUAGE_MODEL, gradients=0.5),), probe="changed gradients", changes=(0,))
+    assert InProcess(answer).ask(ask).value == {"head.bias", "head.weight"}
+    assert InProcess(lambda model: None).ask(ask).value == set()
+
+
 class Table(nn.Module):
     """Ten thousand rows, made in a way that a test names."""
 

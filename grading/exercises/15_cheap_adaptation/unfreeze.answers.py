@@ -239,3 +239,14 @@ def unfreeze(model, step):
 # +    base.embedding.requires_grad_(step > depth)
 # +    if isinstance(base.position, nn.Parameter):
 # +        base.position.requires_grad_(step > depth)
+
+# %% wrong: the gradients of an earlier step are dropped ->
+#          layer.requires_grad_(step >= depth - place)
+# +    for parameter in model.parameters():
+# +        parameter.grad = None
+
+# %% wrong: the gradients of what is frozen become zero ->
+#          layer.requires_grad_(step >= depth - place)
+# +    for parameter in model.parameters():
+# +        if parameter.grad is not None and not parameter.requires_grad:
+# +            parameter.grad.zero_()

@@ -114,18 +114,25 @@ def _numbers_kept(seed: int) -> Question:
     return Question((_classifier(seed, n_layers=3), 2), changes=(0,), probe="origins")
 
 
+def _gradients_kept(seed: int) -> Question:
+    """Returns a question about a model in which an earlier step has left gradients."""
+    return Question((replace(_classifier(seed, n_layers=3), gradients=0.5), 2), changes=(0,), probe="changed gradients")
+
+
 def _modes_kept(seed: int) -> list[Question]:
     """Returns questions about a model that comes in training mode, and about one that does not."""
     model = _classifier(seed, n_layers=3, dropout=0.5)
     return [Question((replace(model, training=way), 2), changes=(0,), probe="modes") for way in (True, False)]
 
 
-@exercise.stage("no number and no mode changes", points=0.25, public=[_numbers_kept(7), *_modes_kept(8)])
+@exercise.stage(
+    "no number and no mode changes", points=0.25, public=[_numbers_kept(7), _gradients_kept(7), *_modes_kept(8)]
+)
 def _(rng):
-    """Flags say what training may change later. Every weight stays as it is, and the model and all its parts in their
-    mode: eval() freezes nothing.
+    """Flags say what training may change later. Every weight and its gradient stay as they are, and the model and all
+    its parts in their mode: eval() freezes nothing.
     """
-    return [_numbers_kept(_few(rng)), *_modes_kept(_few(rng))]
+    return [_numbers_kept(_few(rng)), _gradients_kept(_few(rng)), *_modes_kept(_few(rng))]
 
 
 STEPS = ("the top layer", "all layers", "everything", "far beyond")

@@ -1,4 +1,4 @@
-"""What is looked at of a call in notebook 15 alone: modes of a model, and what a merged layer is."""
+"""What is looked at of a call in notebook 15 alone: modes and gradients of a model, and what a merged layer is."""
 
 from __future__ import annotations
 
@@ -8,6 +8,7 @@ import torch
 from torch import nn
 
 from tutor.checking import model_probes, plain
+from tutor.checking.building import first_model
 from tutor.checking.probes.registry import Call, probed
 
 
@@ -15,6 +16,19 @@ from tutor.checking.probes.registry import Call, probed
 def _modes(call: Call) -> Any:
     """Returns the mode of a returned model, and the names of its parts that are in the other one."""
     return call.seen(model_probes.modes)
+
+
+@probed("changed gradients")
+def _changed_gradients(call: Call) -> set[str]:
+    """Returns of which parameters of the first model among the inputs the call has changed the gradient."""
+    model = first_model(call.inputs)
+    before = _encoded_gradients(model)
+    call.act()
+    return {name for name, gradient in _encoded_gradients(model).items() if gradient != before.get(name)}
+
+
+def _encoded_gradients(model: nn.Module) -> dict[str, Any]:
+    return {name: plain.encode(weight.grad) for name, weight in model.named_parameters()}
 
 
 @probed("merged", is_result=True)
