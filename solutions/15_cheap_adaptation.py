@@ -227,8 +227,9 @@ def add_lora(model: Classifier, names: tuple[str, ...], rank: int) -> Classifier
 
     Args:
         names: last names, such as ("query", "value"), of the linear layers to replace: all that
-            `model.base` has at any depth. Each new layer takes over weight and bias of the old one;
-            all of these have a bias, and are in float32. It stands on the device of the old one.
+            `model.base` has at any depth, within its layers and beside them. Each new layer takes over
+            weight and bias of the old one; all of these have a bias, and are in float32. It stands on
+            the device of the old one.
         rank: of the new layers; alpha is left at its default.
 
     Afterwards only the head (even one that came frozen) and the factors down and up learn. The logits
@@ -270,9 +271,11 @@ print(f"at D = 4096, M = 32, r = 8, without a head: {32 * 2 * 8 * 2 * 4096:,}")
 def unfreeze(model: Classifier, step: int) -> Classifier:
     """Returns the model with those parameters set to learn whose turn has come, all others frozen.
 
-    Step 0: the head. Step 1: also the top layer, `model.base.layers[-1]`, and `model.base.norm`. Each
-    step after it: one layer more, downwards. One step after the lowest layer, and later: everything.
-    The model may come with any flags; nothing else of it changes, no number and no mode of a part.
+    Step 0: the head. Step 1: also the top layer, `model.base.layers[-1]`, and `model.base.norm` (in a
+    post-norm base an nn.Identity, without parameters). Each step after it: one layer more, downwards.
+    One step after the lowest layer, and later: everything.
+    The model may come with any flags; nothing else of it changes, no number, no gradient and no mode
+    of a part.
     You may change `model` itself, or return a copy.
     """
     ### BEGIN SOLUTION

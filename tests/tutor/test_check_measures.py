@@ -682,6 +682,13 @@ def test_what_a_new_table_holds_is_reported(rows: list[list[float]], expected: s
     assert measured("random start", ask, Reply("value", torch.tensor([rows]))).value == expected
 
 
+def test_of_what_was_added_turned_the_columns_are_the_rows_of_the_table() -> None:
+    ask = Question((torch.zeros(1, 3, 3),), extra={"sinusoids": torch.zeros(3, 3), "turned": True})
+    columns_alike = torch.tensor([[[0.3, 0.3, 0.3], [-1.2, -1.2, -1.2], [0.7, 0.7, 0.7]]])
+    assert measured("random start", ask, Reply("value", columns_alike)).value == "some rows are alike"
+    assert measured("random start", ask, Reply("value", columns_alike.mT)).value == "all numbers of a row are alike"
+
+
 @pytest.mark.parametrize(
     "value", [torch.zeros(3, 2), torch.zeros(1, 4, 2), [], "table", {"table": torch.zeros(1, 3, 2)}]
 )

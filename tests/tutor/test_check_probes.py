@@ -335,6 +335,24 @@ class DoubledItself(Doubled):
         return self
 
 
+class DoubledOnce(Doubled):
+    kept: dict[str, Tensor]
+
+    def merged(self) -> nn.Linear:
+        if not hasattr(self, "kept"):
+            self.kept = {"weight": 2 * self.weight.detach()}
+        plain_layer = nn.Linear(self.in_features, self.out_features)
+        plain_layer.load_state_dict({"weight": self.kept["weight"], "bias": self.bias})
+        return plain_layer
+
+
+class SharesBias(Doubled):
+    def merged(self) -> nn.Linear:
+        plain_layer = super().merged()
+        plain_layer.bias = self.bias
+        return plain_layer
+
+
 def test_a_merged_layer_is_looked_at_and_what_is_left_of_the_first() -> None:
     weights = {"weight": torch.tensor([[3.0]]), "bias": torch.tensor([1.0])}
     ask = Question((torch.ones(1, 1),), build={"in_features": 1, "out_features": 1}, weights=weights, probe="merged")
@@ -343,6 +361,21 @@ def test_a_merged_layer_is_looked_at_and_what_is_left_of_the_first() -> None:
     assert kept["the layer itself, afterwards"].item() == 4
     assert changed["the layer itself, afterwards"].item() == 7
     assert InProcess(nn.Linear).ask(ask).error_type == "AttributeError"
+    once, shares = (InProcess(kind).ask(ask).value for kind in (DoubledOnce, SharesBias))
+    missed = "weights whose change it misses"
+    assert (kept[missed], once[missed], shares[missed]) == (set(), {"weight"}, set())
+    assert shares["shared with the layer itself"] == {"bias"}
+    assert shares["the merged layer"]["bias"].item() == 1  # as it was, whatever was changed later on
+
+
+def test_it_is_seen_whose_gradients_a_call_has_changed() -> None:
+    def answer(model: nn.Module) -> None:
+        model.get_parameter("head.bias").grad = None
+        model.get_parameter("head.weight").grad = torch.zeros_like(model.get_parameter("head.weight"))
+
+    ask = Question((replace(LANGUAGE_MODEL, gradients=0.5),), probe="changed gradients", changes=(0,))
+    assert InProcess(answer).ask(ask).value == {"head.bias", "head.weight"}
+    assert InProcess(lambda model: None).ask(ask).value == set()
 
 
 class Table(nn.Module):

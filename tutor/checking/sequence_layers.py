@@ -2,13 +2,14 @@
 
 from __future__ import annotations
 
+from collections import OrderedDict
 from typing import Any
 
 import torch
 import torch.nn.functional as F
 from torch import Tensor, nn
 
-from helpers.models import Attention, Context
+from helpers.models import Attention, Context, TransformerBase
 
 
 class Recurrent(nn.GRU):
@@ -29,6 +30,21 @@ class SelfAttention(Attention):
     def forward(self, x: Tensor) -> Tensor:  # type: ignore[override]
         """Returns `(b, n, d)` of `x` `(b, n, d)`."""
         return super().forward(x, Context())
+
+
+class BaseWithMore(TransformerBase):
+    """A base that has a linear layer `query` beside its layers, and another one two parts deeper."""
+
+    def __init__(self, **options: Any) -> None:
+        super().__init__(**options)
+        self.query = nn.Linear(self.d_model, self.d_model)
+        deep = nn.Sequential(OrderedDict(query=nn.Linear(self.d_model, self.d_model)))
+        self.more = nn.Sequential(deep, nn.ReLU())
+
+    def forward(self, tokens: Tensor, padding: Tensor | None = None, context: Context | None = None) -> Tensor:
+        """Returns `(b, n, d)` as the base does, after both layers."""
+        states: Tensor = self.query(self.more(super().forward(tokens, padding, context)))
+        return states
 
 
 class SumOfSomeWords(nn.Module):
@@ -63,5 +79,6 @@ LAYERS: dict[str, Any] = {
     "RNNCell": nn.RNNCell,
     "Recurrent": Recurrent,
     "SelfAttention": SelfAttention,
+    "BaseWithMore": BaseWithMore,
     "SumOfSomeWords": SumOfSomeWords,
 }

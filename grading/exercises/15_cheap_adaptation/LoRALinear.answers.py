@@ -263,3 +263,44 @@ class LoRALinear(nn.Linear):
 
 # %% wrong: merged() makes its layer on the CPU ->
 # ~ device=self.weight.device, dtype => dtype
+
+# %% wrong: all rows of down are alike -> down does not start with random numbers
+# of: inherits from nn.Linear
+# ~ torch.randn(rank, d_in) / => torch.randn(1, d_in).repeat(rank, 1) /
+
+# %% wrong: all numbers of each row of down are alike ->
+# ~ torch.randn(rank, d_in) / => torch.randn(rank, 1).repeat(1, d_in) /
+
+# %% wrong: merged() keeps the numbers of its first call -> merged() gives what it gave before
+# hint: Training goes on after a call, and what was merged then is old: compute it anew each time.
+#          with torch.no_grad():
+# -            layer.weight.copy_(self.weight + self.scale * self.up @ self.down)
+# -            layer.bias.copy_(self.bias)
+# +            if not hasattr(self, "kept"):
+# +                self.kept = [self.weight + self.scale * self.up @ self.down, self.bias.clone()]
+# +            layer.weight.copy_(self.kept[0])
+# +            layer.bias.copy_(self.kept[1])
+
+# %% wrong: merged() keeps its first layer -> merged() gives what it gave before
+#      def merged(self):
+# +        if hasattr(self, "kept") and self.kept[0].weight.dtype == self.weight.dtype:
+# +            return copy.deepcopy(self.kept[0])
+# ...
+# -        return layer
+# +        self.kept = [copy.deepcopy(layer)]
+# +        return layer
+
+# %% wrong: merged() is kept until up changes ->
+#      def merged(self):
+# +        if hasattr(self, "kept") and self.kept[1].dtype == self.up.dtype and self.kept[1].equal(self.up):
+# +            return copy.deepcopy(self.kept[0])
+# ...
+# -        return layer
+# +        self.kept = [copy.deepcopy(layer), self.up.detach().clone()]
+# +        return layer
+
+# %% wrong: a layer that is new merges into its own numbers ->
+# -        return layer
+# +        if not self.up.any():
+# +            layer.weight, layer.bias = self.weight, self.bias
+# +        return layer

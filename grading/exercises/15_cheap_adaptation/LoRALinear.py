@@ -79,7 +79,8 @@ def _random_down(d: int, seed: int, alpha: float = 8.0) -> Question:
     """Returns a question whose result is `down` transposed, times the scale: the layer itself is silent."""
     silent = {"weight": torch.zeros(d, d), "bias": torch.zeros(d), "up": torch.eye(d)}
     x = torch.eye(d)[None]
-    return Question((x,), build=_build(d, d, d, alpha), weights=silent, extra={"sinusoids": torch.zeros(d, d)})
+    extra = {"sinusoids": torch.zeros(d, d), "turned": True}
+    return Question((x,), build=_build(d, d, d, alpha), weights=silent, extra=extra)
 
 
 @exercise.stage(
@@ -147,18 +148,22 @@ def _(rng: random.Random) -> list[Question]:
     ]
 
 
-def _own(build: Build, seed: int) -> Question:
-    return _ask(build, seed, 1, 2, probe="merged", entries=("shared*", "what learns*", "*double*"))
+def _own(build: Build, seed: int) -> list[Question]:
+    """Returns questions about a layer that has learned something, and about one that is new: what it shares."""
+    looked_at = ("shared*", "what learns*", "*misses", "*double*")
+    new = _ask(build, seed, 1, 2, chosen=("weight", "bias", "down"), probe="merged", entries=("shared*",))
+    return [_ask(build, seed, 1, 2, probe="merged", entries=looked_at), new]
 
 
 @exercise.stage(
-    "merged() gives a layer of its own, of the same dtype", points=0.25, public=[_own(_build(3, 2, 1, 1.0), 9)]
+    "merged() gives a layer of its own, of the same dtype", points=0.25, public=_own(_build(3, 2, 1, 1.0), 9)
 )
 def _(rng: random.Random) -> list[Question]:
     """Copy the bias as well: what is shared changes in both layers. And make the new layer with
-    dtype=self.weight.dtype, so that one in double precision stays so.
+    dtype=self.weight.dtype, so that one in double precision stays so. Keep nothing from call to call: the weights may
+    have changed in between.
     """
-    return [_own(_build(*_sizes(rng), 2, 4.0), seed_from(rng))]
+    return _own(_build(*_sizes(rng), 2, 4.0), seed_from(rng))
 
 
 @exercise.corners(

@@ -21,10 +21,10 @@ def _numbers(*shape: int, seed: int, size: float = 1.0) -> Tensor:
     return (10 * size * torch.randn(*shape, generator=torch.Generator().manual_seed(seed))).round() / 10
 
 
-def _classifier(seed: int, n_classes: int = 2, **options: Any) -> Model:
+def _classifier(seed: int, n_classes: int = 2, kind: str = "TransformerBase", **options: Any) -> Model:
     """Returns a classifier of two pre-norm layers, or of another make, moved from its first weights by training."""
     shape = {"vocab_size": 7, "d_model": 4, "n_layers": 2, "n_heads": 2, "dropout": 0.0, "max_len": 12}
-    base = Model("TransformerBase", shape | {"norm_first": True} | options, seed)
+    base = Model(kind, shape | {"norm_first": True} | options, seed)
     return Model("Classifier", {"base": base, "n_classes": n_classes}, seed, spread=0.3)
 
 

@@ -45,7 +45,7 @@ def add_lora(model, names, rank):
 # +        parameter.requires_grad_(new or name.startswith("head."))
 
 
-# %% right: layer by layer
+# %% right: part by part
 def add_lora(model, names, rank):
     for parameter in model.base.parameters():
         parameter.requires_grad = False
@@ -61,8 +61,7 @@ def add_lora(model, names, rank):
             else:
                 change(part)
 
-    for layer in model.base.layers:
-        change(layer)
+    change(model.base)
     return model
 
 
@@ -270,3 +269,51 @@ def add_lora(model: Classifier, names: tuple[str, ...], rank: int) -> Classifier
 
 # %% wrong: by the ends of names ->
 # ~ name in names: => name.endswith(tuple(names)):
+
+# %% wrong: layer by layer -> what stands beside the layers is left out
+# hint: Linear layers of the base may stand outside base.layers, too: go through all of model.base.
+# of: part by part
+# -    change(model.base)
+# +    for layer in model.base.layers:
+# +        change(layer)
+
+
+# %% wrong: two parts of each layer -> what stands beside the layers is left out
+def add_lora(model, names, rank):
+    model.base.requires_grad_(False)
+    model.head.requires_grad_(True)
+    for layer in model.base.layers:
+        for part in (layer.attention, layer.feed_forward):
+            for name in names:
+                old = getattr(part, name, None)
+                if isinstance(old, nn.Linear):
+                    new = LoRALinear(old.in_features, old.out_features, rank).to(old.weight.device)
+                    new.weight, new.bias = old.weight, old.bias
+                    setattr(part, name, new)
+    return model
+
+
+# %% wrong: the children of each part of a layer -> what stands beside the layers is left out
+def add_lora(model, names, rank):
+    model.base.requires_grad_(False)
+    model.head.requires_grad_(True)
+    for layer in model.base.layers:
+        for part in layer.children():
+            for name, old in list(part.named_children()):
+                if isinstance(old, nn.Linear) and name in names:
+                    new = LoRALinear(old.in_features, old.out_features, rank).to(old.weight.device)
+                    new.weight, new.bias = old.weight, old.bias
+                    setattr(part, name, new)
+    return model
+
+
+# %% wrong: the layers at any depth, and nothing beside them -> what stands beside the layers is left out
+# of: parameters move
+# ~ model.base.modules() => model.base.layers.modules()
+
+# %% wrong: the base itself and its layers ->
+# ~ list(model.base.modules()) => [model.base, *model.base.layers.modules()]
+
+# %% wrong: the head may be replaced, too -> a layer named head is replaced, too
+# hint: Only layers of the base are replaced: go through model.base.modules(), and not through model.modules().
+# ~ model.base.modules() => model.modules()

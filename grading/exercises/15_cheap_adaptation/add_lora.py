@@ -99,7 +99,7 @@ def _frozen_head(seed: int) -> list[Question]:
 
 @exercise.stage(
     "the head, down and up of the named layers learn, and nothing else",
-    points=1.5,
+    points=1.25,
     public=[*_learning(2), _half_frozen(3), _nothing_replaced(6)],
     decisive=True,
 )
@@ -108,6 +108,20 @@ def _(rng: random.Random) -> list[Question]:
     all of the old base is frozen, its norms and its embedding too.
     """
     return [*_learning(_few(rng)), _half_frozen(_few(rng)), _nothing_replaced(_few(rng))]
+
+
+def _wherever(seed: int) -> Question:
+    """Returns a question about a base that has linear layers beside its layers, and about a head that is named."""
+    model = _classifier(seed, kind="BaseWithMore")
+    return _ask(model, ("query", "head"), 2, probe="parameters", entries=("head*", "*.down", "*.up"))
+
+
+@exercise.stage("wherever they stand in the base, and only there", points=0.25, public=[_wherever(4)])
+def _(rng: random.Random) -> list[Question]:
+    """`names` are looked for in all that model.base.modules() gives, and not only within base.layers: this base has a
+    linear layer `query` of its own, and one deeper. The head is no part of the base, whatever its name.
+    """
+    return [_wherever(_few(rng))]
 
 
 def _count(rank: int) -> Question:

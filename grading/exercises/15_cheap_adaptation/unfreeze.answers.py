@@ -208,3 +208,45 @@ def unfreeze(model: Classifier, step: int) -> Classifier:
 # +        for name, parameter in list(part.named_parameters(recurse=False)):
 # +            flag = parameter.requires_grad
 # +            setattr(part, name, nn.Parameter(torch.tensor(parameter.tolist()), requires_grad=flag))
+
+# %% wrong: the last norm is taken for a LayerNorm ->
+# of: comparisons
+# -    base.norm.requires_grad_(step >= 1)
+# +    base.norm.weight.requires_grad_(step >= 1)
+# +    base.norm.bias.requires_grad_(step >= 1)
+
+
+# %% wrong: the last norm is taken for a LayerNorm until everything learns ->
+def unfreeze(model, step):
+    model.requires_grad_(False)
+    model.head.requires_grad_(True)
+    layers = list(model.base.layers)
+    if step > len(layers):
+        return model.requires_grad_(True)
+    if step > 0:
+        for layer in layers[len(layers) - step :]:
+            layer.requires_grad_(True)
+        model.base.norm.weight.requires_grad_(True)
+        model.base.norm.bias.requires_grad_(True)
+    return model
+
+
+# %% wrong: the parts by name, but for one -> the norm after the embedding never learns
+# hint: At the last step everything learns, base.embedding_norm too: set the flags of the whole model.
+# of: comparisons
+# -    model.requires_grad_(step > depth)
+# +    model.requires_grad_(False)
+# +    base.embedding.requires_grad_(step > depth)
+# +    if isinstance(base.position, nn.Parameter):
+# +        base.position.requires_grad_(step > depth)
+
+# %% wrong: the gradients of an earlier step are dropped ->
+#          layer.requires_grad_(step >= depth - place)
+# +    for parameter in model.parameters():
+# +        parameter.grad = None
+
+# %% wrong: the gradients of what is frozen become zero ->
+#          layer.requires_grad_(step >= depth - place)
+# +    for parameter in model.parameters():
+# +        if parameter.grad is not None and not parameter.requires_grad:
+# +            parameter.grad.zero_()

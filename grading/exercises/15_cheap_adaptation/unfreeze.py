@@ -54,7 +54,8 @@ def _layers(seed: int, steps: tuple[int, ...], **options: Any) -> list[Question]
     return [replace(ask, entries=shown) for ask in _steps(seed, steps, **options)]
 
 
-LEARNED = {"positions": "learned"}
+LEARNED: dict[str, Any] = {"positions": "learned"}
+LIKE_BERT: dict[str, Any] = {"norm_first": False, "embedding_norm": True, "n_layers": 1}  # no norm above the layers
 
 
 @exercise.stage("step 0: the head alone", points=0.25, public=_steps(1, (0,)), view="parameters")
@@ -84,13 +85,15 @@ def _(rng: random.Random) -> list[Question]:
 
 
 def _last(seed: int) -> list[Question]:
-    return [*_steps(seed, (6,)), *_steps(seed, (3, 4), **LEARNED)]
+    return [*_steps(seed, (6,)), *_steps(seed, (3, 4), **LEARNED), *_steps(seed, (1, 2), **LIKE_BERT)]
 
 
 @exercise.stage("after the layers, everything", points=0.5, public=_last(4), view="parameters")
 def _(rng: random.Random) -> list[Question]:
-    """From step len(layers) + 1 on the embedding learns too, and learned positions where there are some."""
-    return [*_last(_few(rng)), *_steps(_few(rng), (1, 2), n_layers=1)]
+    """From step len(layers) + 1 on the embedding learns too, and the norm after it and learned positions where there
+    are some. In a post-norm base model.base.norm is an nn.Identity, which has requires_grad_, but no weight.
+    """
+    return _last(_few(rng))
 
 
 def _flags(seed: int) -> list[Question]:
@@ -112,18 +115,25 @@ def _numbers_kept(seed: int) -> Question:
     return Question((_classifier(seed, n_layers=3), 2), changes=(0,), probe="origins")
 
 
+def _gradients_kept(seed: int) -> Question:
+    """Returns a question about a model in which an earlier step has left gradients."""
+    return Question((replace(_classifier(seed, n_layers=3), gradients=0.5), 2), changes=(0,), probe="changed gradients")
+
+
 def _modes_kept(seed: int) -> list[Question]:
     """Returns questions about a model that comes in training mode, and about one that does not."""
     model = _classifier(seed, n_layers=3, dropout=0.5)
     return [Question((replace(model, training=way), 2), changes=(0,), probe="modes") for way in (True, False)]
 
 
-@exercise.stage("no number and no mode changes", points=0.25, public=[_numbers_kept(7), *_modes_kept(8)])
+@exercise.stage(
+    "no number and no mode changes", points=0.25, public=[_numbers_kept(7), _gradients_kept(7), *_modes_kept(8)]
+)
 def _(rng: random.Random) -> list[Question]:
-    """Flags say what training may change later. Every weight stays as it is, and the model and all its parts in their
-    mode: eval() freezes nothing.
+    """Flags say what training may change later. Every weight and its gradient stay as they are, and the model and all
+    its parts in their mode: eval() freezes nothing.
     """
-    return [_numbers_kept(_few(rng)), *_modes_kept(_few(rng))]
+    return [_numbers_kept(_few(rng)), _gradients_kept(_few(rng)), *_modes_kept(_few(rng))]
 
 
 STEPS = ("the top layer", "all layers", "everything", "far beyond")

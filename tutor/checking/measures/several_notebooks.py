@@ -27,9 +27,11 @@ def _at_places(ask: Question, value: Any) -> Tensor:
 def _random_start(ask: Question, value: Any) -> str:
     """Returns in words what was added to zeros `(1, n, d)`: rows of a random table, or of which other one.
 
-    `extra["sinusoids"]` `(n, d)` is the table of sines and cosines.
+    `extra["sinusoids"]` `(n, d)` is the table of sines and cosines. With `extra["turned"]` the rows of the table are
+    the columns of what was added.
     """
     rows = numbers(value, tuple(ask.inputs[0].shape))[0]
+    rows = rows.T if ask.extra.get("turned") else rows
     if not bool(rows.isfinite().all()):
         return "not numbers"
     if len(rows.mul(1e6).round().unique(dim=0)) < len(rows):
