@@ -73,11 +73,11 @@ def _report(of: str, text: Tensor, draws: list[tuple[Tensor, Tensor]], mask: int
     share = sum(map(len, contents)) / max(1, sum(sizes))
     long = [one for one in thirds if sum(map(len, one)) > 12]
     cut = all(contents) and _cut_at_the_end(long)
-    mean = "about 25 %" if abs(share - 0.25) < 0.04 else f"about {5 * round(20 * share)} %"
+    length = "about 25 %" if abs(share - 0.25) < 0.04 else f"about {5 * round(20 * share)} %"
     by_size = {(size, len(one[-1])) for size, one in zip(sizes, parts, strict=True)}
     return {
         "content": "sometimes empty" if not all(contents) else "never empty",
-        "mean length": "less than is drawn, because some are cut at the end" if cut else mean,
+        "mean length": "less than is drawn, because some are cut at the end" if cut else length,
         "length, where as much is kept": "varies" if len(by_size) > len(set(sizes)) else "always the same",
         "length and place": "go together" if cut else _together(long, _length_and_place),
     }
