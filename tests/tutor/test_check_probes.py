@@ -24,6 +24,7 @@ from tutor.checking.answers import InProcess, Question
 from tutor.checking.judging import judge
 from tutor.checking.plain import Generator, Model
 from tutor.checking.probes import PROBES
+from tutor.checking.probes.registry import probed
 from tutor.checking.probes.several_notebooks import DRAWS
 
 
@@ -466,3 +467,8 @@ def test_a_probe_is_in_the_file_of_the_notebook_that_asks_for_it(repository: Pat
     for name, probe in PROBES.items():
         place = probe.act.__module__.rpartition(".")[2]
         assert place == "several_notebooks" or asked[name] == {place}, name
+
+
+def test_no_probe_takes_the_name_of_another() -> None:
+    with pytest.raises(ValueError, match="two probes are called 'result'"):
+        probed("result")(lambda call: None)

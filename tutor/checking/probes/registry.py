@@ -43,9 +43,15 @@ Act = TypeVar("Act", bound=Callable[..., Any])
 
 
 def probed(name: str, **kinds: bool) -> Callable[[Act], Act]:
-    """Decorates a probe with its name and what it is, see `Probe`; its docstring says what it gives."""
+    """Decorates a probe with its name and what it is, see `Probe`; its docstring says what it gives.
+
+    Raises:
+        ValueError: when another one has this name.
+    """
 
     def add(act: Act) -> Act:
+        if name in PROBES:
+            raise ValueError(f"two probes are called {name!r}; expected a name of its own.")
         PROBES[name] = Probe(act, **kinds)
         return act
 
