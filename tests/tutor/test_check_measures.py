@@ -568,6 +568,20 @@ def test_whether_long_contents_stand_elsewhere_is_reported() -> None:
     assert spans_report("content", *long_ones_first)["length and place"] == "go together"
 
 
+def test_contents_that_are_cut_at_the_end_are_reported() -> None:
+    drawn = [(start, length) for length in range(1, 10) for start in range(20)]
+    cut = spans_report("content", *(moved(20, start, min(length, 20 - start)) for start, length in drawn))
+    assert cut["mean length"] == "less than is drawn, because some are cut at the end"
+    assert cut["length and place"] == "go together"
+    shifted = spans_report("content", *(moved(20, min(start, 20 - length), length) for start, length in drawn))
+    assert shifted["mean length"] == "about 25 %"
+
+
+def test_draws_that_are_all_the_same_are_reported() -> None:
+    for of in ("kept", "content", "ends", "place"):
+        assert set(spans_report(of, *[moved(6, 2, 1)] * 3).values()) == {"the same in all draws"}
+
+
 def test_whether_the_place_goes_with_how_much_is_kept_is_reported() -> None:
     def padded(kept: int, start: int) -> list[int]:
         return [*moved(kept, start, 1), *[PAD] * (24 - kept)]
