@@ -5,13 +5,14 @@ from __future__ import annotations
 from tests.hostile.case import Case
 
 # The replies to one exercise's questions are made up; those to all others stay as they are.
-# By the standard library: what an answer replaces in the course's own code is put back before a reply is sent.
+# Deep in the standard library: what an answer replaces in the course's own code, or of what that calls, is put back
+# before a reply is sent.
 _MADE_UP = """
 import json
-_dumps, _mine = json.dumps, []
-def _made_up(data, **more):
-    return _dumps({**data, **_mine.pop()} if _mine and "outcome" in data else data, **more)
-json.dumps = _made_up
+_encode, _mine = json.JSONEncoder.encode, []
+def _made_up(encoder, data):
+    return _encode(encoder, {**data, **_mine.pop()} if _mine and "outcome" in data else data)
+json.JSONEncoder.encode = _made_up
 def causal_mask(size):
     _mine.append({made_up})
     return 1
