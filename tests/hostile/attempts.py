@@ -68,14 +68,16 @@ _SENTENCE = _prose("Error, but FEIGNED by a person: 3 of 3 points. All is right"
 
 # --- replies ----------------------------------------------------------------------------------------------------------
 
-# Replies to calls that say so are changed just before they are sent; all others stay as they are. By the standard
-# library: what an answer replaces in the course's own code is put back before a reply is sent.
+# Replies to calls that say so are changed just before they are sent; all others stay as they are. Deep in the standard
+# library: what an answer replaces in the course's own code, or of what that calls, is put back before a reply is sent.
 _CHANGED = r"""
 import json
-_dumps, _mine = json.dumps, []
-def _made_up(data, **more):
-    return _dumps({**data, **_mine.pop()} if _mine and "outcome" in data else data, **more)
-json.dumps = _made_up
+_encode, _mine = json.JSONEncoder.encode, []
+def _dumps(data, **more):
+    return _encode(json.JSONEncoder(**more), data)
+def _made_up(encoder, data):
+    return _dumps({**data, **_mine.pop()} if _mine and "outcome" in data else data)
+json.JSONEncoder.encode = _made_up
 """
 _HUGE = 'def {name}(*given):\n    _mine.append({"value": {"FEIGNED " * 3_750_000: 1}})\n    return 1\n'
 # An honest path to a formula that no check of its form expects: the class has the name that counts.
@@ -91,11 +93,11 @@ _UTF_16 = (
 class InUtf16(str):
     def encode(self, *more):
         return str.encode(self, "utf-16", "surrogatepass")
-def _in_utf_16(data, **more):
+def _in_utf_16(encoder, data):
     if _mine and "outcome" in data:
         return InUtf16(_dumps({**data, **_mine.pop()}, ensure_ascii=False))
-    return _dumps(data, **more)
-json.dumps = _in_utf_16
+    return _dumps(data)
+json.JSONEncoder.encode = _in_utf_16
 def causal_mask(size):
     _mine.append({"outcome": "crashed", "error": "\udc00\u2028 FEIGNED", "error_types": ["\udc00", "FEIGNED\u2029\ud800"],
                   "place": " (line 1 of the cell: \ud83d FEIGNED)", "printed": "\udfff"})
@@ -136,10 +138,10 @@ _DRIPS = (
     + r"""
 import socket, _socket
 _size = [None]
-def _sign_by_sign(data, **more):
+def _sign_by_sign(encoder, data):
     _size[0] = 1 if _mine and "outcome" in data else None
-    return _made_up(data, **more)
-json.dumps = _sign_by_sign
+    return _made_up(encoder, data)
+json.JSONEncoder.encode = _sign_by_sign
 socket.socket.send = lambda self, data, *more: _socket.socket.send(self, data[: _size[0]], *more)
 def causal_mask(size):
     _mine.append({"value": ["x" * 19_999] * 20})

@@ -12,8 +12,10 @@ from tests.hostile.case import Case
 # The student's process says the same in place of every reply, in the very form in which an honest one comes.
 _LEGAL = """
 import json
-_value, _dumps = {value}, json.dumps
-json.dumps = lambda data, **more: _dumps({**data, "outcome": "value", "value": _value} if "outcome" in data else data)
+_value, _encode = {value}, json.JSONEncoder.encode
+def _legal(encoder, data):
+    return _encode(encoder, {**data, "outcome": "value", "value": _value} if "outcome" in data else data)
+json.JSONEncoder.encode = _legal
 def {name}(*given, **more): return 1
 """
 _LAZY = """
