@@ -35,6 +35,14 @@ def _two_sentences(n: int, position: int, seed: int, change: int, *, longer: int
     return Question((_model(seed, **options), first, second, position))
 
 
+def _two_orders(n: int, position: int, seed: int, **options: Any) -> Question:
+    """Returns the same words in two orders, for a model without positions: its one layer adds up the same values."""
+    first = _sentence(n, seed)
+    second = first.clone()
+    second[[3, 4]] = first[[4, 3]]
+    return Question((_model(seed, positions="none", n_layers=1, **options), first, second, position))
+
+
 def _both_orders(ask: Question) -> list[Question]:
     """Returns the question and the same one with the sentences exchanged: the sign of a difference tells nothing."""
     model, first, second, position = ask.inputs
@@ -269,7 +277,15 @@ def _(rng: random.Random, n: int, position: str) -> Question:
     return _two_sentences(n, 0 if position == "first" else n - 1, seed_from(rng), n // 2, n_layers=0)
 
 
-@exercise.corners("a causal model, what stands before differs", layers=(0,))
-def _(rng: random.Random, layers: int) -> Question:
-    """Asks about a causal model without a layer, where nothing moves: the kind of model tells nothing."""
-    return _two_sentences(9, 5, seed_from(rng), 2, causal=True, n_layers=layers)
+@exercise.corners("a causal model, what stands before differs", model=("no layer", "no positions"))
+def _(rng: random.Random, model: str) -> Question:
+    """Asks about a causal model where nothing moves: without a layer, or without positions."""
+    if model == "no layer":
+        return _two_sentences(9, 5, seed_from(rng), 2, causal=True, n_layers=0)
+    return _two_orders(9, 5, seed_from(rng), causal=True)
+
+
+@exercise.corners("a model of both sides, what follows differs", order=("two words exchanged",))
+def _(rng: random.Random, order: str) -> Question:
+    """Asks about a model without positions, which cannot see in which order words stand."""
+    return _two_orders(9, 2, seed_from(rng))

@@ -222,23 +222,6 @@ def training_loop(model, optimizer, batches, passes, peak, warmup_steps):
 # ~ (tokens[:, :-1]) => (tokens)[:, :-1]
 
 
-# %% wrong: the last score is cut off -> the model reads the last token, too
-def training_loop(model, optimizer, batches, passes, peak, warmup_steps):
-    model.train()
-    losses, steps = [], passes * len(batches)
-    for step, batch in enumerate(passes * batches, 1):
-        for group in optimizer.param_groups:
-            group["lr"] = peak * min(step / warmup_steps, (steps - step + 1) / (steps - warmup_steps + 1))
-        logits = model(batch)[:, :-1]
-        loss = F.cross_entropy(logits.flatten(0, 1), batch[:, 1:].flatten())
-        optimizer.zero_grad()
-        loss.backward()
-        nn.utils.clip_grad_norm_(model.parameters(), 1.0)
-        optimizer.step()
-        losses.append(loss.item())
-    return losses
-
-
 # %% wrong: each group of the optimizer is clipped on its own ->
 def training_loop(model, optimizer, batches, passes, peak, warmup_steps):
     model.train()
