@@ -186,16 +186,23 @@ def test_whoever_calls_a_part_is_told_as_where_its_name_is_read_and_earns_nothin
     assert judge(defined.drawn_examples("ada"), InProcess(own), hidden=True).outcome == "right"
 
 
-def test_a_part_of_a_module_of_pytorch_that_is_imported_by_the_answer_is_seen(monkeypatch: pytest.MonkeyPatch) -> None:
+@pytest.mark.parametrize(
+    ("part", "call"),
+    [
+        ("causal_upper_left", "getattr(bias, 'causal_' + 'upper_left')(n, d).shape"),
+        ("CausalBias._materialize", "bias.CausalBias(bias.CausalVariant.UPPER_LEFT, n, d)._materialize()"),
+    ],
+)
+def test_a_part_of_a_module_of_pytorch_that_is_imported_by_the_answer_is_seen(
+    part: str, call: str, monkeypatch: pytest.MonkeyPatch
+) -> None:
     monkeypatch.delitem(sys.modules, "torch.nn.attention.bias", raising=False)
     monkeypatch.delattr(torch.nn.attention, "bias", raising=False)
     forwarding._known.cache_clear()
-    part = "torch.nn.attention.bias.causal_upper_left"
-    asks = Question((3, 4), forbids=(part,))
-    door = "import importlib\nname = 'causal_upper_left'\ndef f(n, d):\n"
-    imports = "  bias = importlib.import_module('torch.nn.attention.bias')\n  return getattr(bias, name)(n, d).shape"
-    reply = InProcess(made(door + imports)).ask(asks)
+    asks = Question((3, 4), forbids=(f"torch.nn.attention.bias.{part}",))
+    imports = "import importlib\ndef f(n, d):\n  bias = importlib.import_module('torch.nn.attention.bias')\n"
+    reply = InProcess(made(f"{imports}  return {call}")).ask(asks)
     forwarding._known.cache_clear()
-    assert (reply.error_type, reply.error) == (REFUSED, f"{REFUSED}: {part}")
+    assert (reply.error_type, reply.error) == (REFUSED, f"{REFUSED}: {asks.forbids[0]}")
     own = "def causal_upper_left(n, d): return n * d\ndef f(n, d): return causal_upper_left(n, d)"
     assert InProcess(made(own)).ask(asks).value == 12

@@ -35,7 +35,7 @@ class Watch:
     def __init__(self, parts: Sequence[str]) -> None:
         self.used = dict[str, None]()
         self._parts, self._over = tuple(parts), False
-        self._codes, self._in_c, self._by_keyword = _known(self._parts)
+        self._codes, self._in_c, self._by_keyword, self._from_c = _known(self._parts)
         self._names = {code.co_name for code in self._codes} | {"__call__", *self._in_c}
         self._seen = dict[int, tuple[CodeType, str]]()
         self._given = weakref.WeakSet[nn.Module]()
@@ -50,7 +50,7 @@ class Watch:
         for model in (one for one in inputs if isinstance(one, nn.Module)):
             self._given.update(model.modules())
         before, watch = sys.getprofile(), self._watch
-        with _Functions(self) if self._in_c or self._by_keyword else nullcontext():
+        with _Functions(self) if self._from_c else nullcontext():
             threading.setprofile(watch)
             sys.setprofile(watch)
             try:
@@ -129,12 +129,17 @@ class _Functions(TorchFunctionMode):
 
 
 @cache
-def _known(parts: tuple[str, ...]) -> tuple[dict[CodeType, str], dict[str, str], dict[str, list[tuple[str, str]]]]:
+def _known(
+    parts: tuple[str, ...],
+) -> tuple[dict[CodeType, str], dict[str, str], dict[str, list[tuple[str, str]]], bool]:
     """Returns what parts are known by: their code; the name of what is written in C; that and a keyword.
 
     A part such as "torch.nn.functional.scaled_dot_product_attention(enable_gqa)" is the function where that is given.
+    The last says whether one may be called from C: of a module that nobody has imported, which counts as written in C,
+    the calls are seen as those of any function in Python.
     """
     codes, in_c, by_keyword = dict[CodeType, str](), dict[str, str](), dict[str, list[tuple[str, str]]]()
+    from_c = False
     for part in parts:
         name, _, keyword = part.rstrip(")").partition("(")
         last = name.rpartition(".")[2]
@@ -146,7 +151,8 @@ def _known(parts: tuple[str, ...]) -> tuple[dict[CodeType, str], dict[str, str],
             codes |= {code: part for function in functions for code in _codes_of(function)}
         elif value is not UNKNOWN or part.startswith("torch."):
             in_c[last] = part
-    return codes, in_c, by_keyword
+            from_c |= value is not UNKNOWN
+    return codes, in_c, by_keyword, from_c or bool(by_keyword)
 
 
 def _functions_of(value: Any) -> Iterator[FunctionType]:

@@ -32,25 +32,8 @@ class Untouched:
         kinds = [value for _, held in places for value in held.values() if isinstance(value, type)]
         ours = [kind for kind in dict.fromkeys(kinds) if kind.__module__.startswith(OURS)]
         places += [(kind, _methods(kind)) for kind in (*ours, torch.Tensor, nn.Module)]
-        self._places = [
-            (
-                owner,
-                vars(owner).values(),
-                [name in held for name in vars(owner)],
-                tuple(held),
-                tuple(held.values()),
-                _ends(list(vars(owner)), held),
-                frozenset(vars(owner)),
-            )
-            for owner, held in places
-        ]
-        # What a dictionary holds keeps its order, so all are looked at in one go: a new name moves what follows,
-        # unless something behind the last held name of its owner has gone.
-        self._all_values = [all_values for _, all_values, *_ in self._places]
-        self._is_held = [flag for _, _, is_held, *_ in self._places for flag in is_held]
-        self._held_values = [value for place in self._places for value in place[4]]
-        self._behind = [(vars(owner), len(ends), ends) for owner, *_, ends, _ in self._places if len(ends) > 1]
-        self._behind += [(vars(owner), len(ends), ends) for owner, *_, ends, _ in self._places[-1:]]
+        self._owners = [(owner, held, frozenset(vars(owner))) for owner, held in places]
+        self._look_at_owners()
         values = [value for _, held in places for value in held.values()]
         functions = (value for value in values if isinstance(value, FunctionType))
         self._functions = [one for one in dict.fromkeys(functions) if one.__module__.startswith(OURS)]
@@ -81,6 +64,19 @@ class Untouched:
                 table.clear()
                 table.update(content)
 
+    def _look_at_owners(self) -> None:
+        """Notes where in its owner everything stands.
+
+        What a dictionary holds keeps its order, so all are looked at in one go: a new name moves what follows,
+        unless something behind the last held name of its owner has gone.
+        """
+        self._all_values = [vars(owner).values() for owner, _, _ in self._owners]
+        self._is_held = [name in held for owner, held, _ in self._owners for name in vars(owner)]
+        ordered = [(name, held[name]) for owner, held, _ in self._owners for name in vars(owner) if name in held]
+        self._held_values = [value for _, value in ordered]
+        ends = [(vars(owner), _ends(list(vars(owner)), held)) for owner, held, _ in self._owners]
+        self._behind = [(names, len(last), last) for names, last in ends if len(last) > 1 or names is ends[-1][0]]
+
     def _owners_are_as_they_were(self) -> bool:
         now = compress(chain.from_iterable(self._all_values), self._is_held)
         return all(map(is_, now, self._held_values)) and all(
@@ -88,16 +84,14 @@ class Untouched:
         )
 
     def _restore_owners(self) -> None:
-        for owner, all_values, is_held, names, values, ends, known in self._places:
-            now = tuple(compress(all_values, is_held))
-            if len(now) < len(values) or not all(map(is_, now, values)):
-                for name, value in zip(names, values, strict=True):
+        for owner, held, known in self._owners:
+            for name, value in held.items():
+                if vars(owner).get(name) is not value:
                     setattr(owner, name, value)
-            elif tuple(islice(reversed(vars(owner)), len(ends))) == ends:
-                continue
             for name in vars(owner).keys() - known:
                 if _hides(owner, name):
                     delattr(owner, name)
+        self._look_at_owners()  # Python, too, adds names to a class, as when one of its objects is first copied
 
 
 def _used_by(modules: list[ModuleType]) -> list[ModuleType]:

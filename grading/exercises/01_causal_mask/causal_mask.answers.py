@@ -127,10 +127,3 @@ def causal_mask(size):
     return torch.zeros(size, size).masked_fill(~causal_lower_right(size, size)._materialize(), -torch.inf)
 
 
-# %% wrong: the bias of torch's attention, by its class -> a ready-made part in place of an answer
-def causal_mask(size):
-    import importlib
-
-    bias = importlib.import_module("torch.nn.attention.bias")
-    seen = bias.CausalBias(bias.CausalVariant.UPPER_LEFT, size, size)._materialize()
-    return torch.zeros(size, size).masked_fill(seen.logical_not(), -torch.inf)
