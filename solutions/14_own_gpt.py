@@ -566,7 +566,7 @@ def cross_entropy(logits: Tensor, targets: Tensor) -> Tensor:
 #
 # **By hand**: a text of 6 bytes is cut into two tokens, to which the model gives the probabilities $1/4$ and $1/16$. These are $2 + 4 = 6$ bits for 6 bytes: 1 bit per byte. A second model cuts it into three tokens and gives each of them $1/4$. Its loss per token is lower: $\ln 4 = 1.39$ nats, against 2.08. And in bits per byte? (It is the same: 1.)
 #
-# Three things must hold while one measures: evaluation mode, no gradients, and **nothing of the text held back may have been learned from**, not even its pieces.
+# Here and in the loop below `F.cross_entropy` may do the work that you have written above. Three things must hold while one measures: evaluation mode, no gradients, and **nothing of the text held back may have been learned from**, not even its pieces.
 
 # %% exercise="bits_per_byte"
 def bits_per_byte(model: nn.Module, tokens: Tensor, n_bytes: int) -> float:

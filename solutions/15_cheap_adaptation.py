@@ -276,7 +276,7 @@ def unfreeze(model: Classifier, step: int) -> Classifier:
     One step after the lowest layer, and later: everything.
     The model may come with any flags; nothing else of it changes, no number, no gradient and no mode
     of a part.
-    You may change `model` itself, or return a copy.
+    You may change `model` itself, or return a copy (to which PyTorch does not take the gradients along).
     """
     ### BEGIN SOLUTION
     base, depth = model.base, len(model.base.layers)

@@ -564,7 +564,7 @@ print("all at once:          ", " ".join(f"{score:6.2f}" for score in whole[0, 0
 #
 # ### Exercise: Llama
 #
-# Now all parts come together. The four matrices are given; `rotary_angles(places, width, base)` and `rotate(x, angles)` of `helpers.models` are your `rotary` in two steps, with neighbours as pairs. If a part of yours is not right yet, one of torch's may stand in for it: `nn.RMSNorm(d_model, eps)`, `F.scaled_dot_product_attention(..., enable_gqa=True)` (here, but not in the exercises that ask for these parts). So that the model runs on a GPU too, make places and mask where the tokens are: `torch.arange(..., device=x.device)`, `causal_mask(size, x.device)`.
+# Now all parts come together. The four matrices are given; `rotary_angles(places, width, base)` and `rotate(x, angles)` of `helpers.models` are your `rotary` in two steps, with neighbours as pairs. If a part of yours is not right yet, one of torch's may stand in for it (`SwiGLU` has none): `nn.RMSNorm(d_model, eps)`, `F.scaled_dot_product_attention(..., enable_gqa=True)` (here, but not in the exercises that ask for these parts). So that the model runs on a GPU too, make places and mask where the tokens are: `torch.arange(..., device=x.device)`, `causal_mask(size, x.device)`.
 
 # %% setup
 class Projections(nn.Module):
@@ -798,7 +798,7 @@ NAMES = {
 }
 
 # %% [markdown]
-# (By hand: it becomes `layers.1.feed_forward.hidden.weight`. The head may not be passed over: if it is not the embedding once more, the published model is another one than ours, and nobody would notice. A layer more would stay random, with the same effect.)
+# (By hand: it becomes `layers.1.feed_forward.hidden.weight`. The head may not be passed over, not even where it is the embedding once more: where it is not, the published model is another one than ours, and nobody would notice. A layer more would stay random, with the same effect.)
 #
 # ### A mistake worth making once: all names and shapes fit
 #
@@ -1455,7 +1455,7 @@ off.groupby(["off", "which"])[["copying", "english"]].agg(["min", "max"]).round(
 # %% [markdown]
 # In our run 248 of the 270 heads have a score below 0.1, and 7 have more than 0.5: most heads do something else. The high ones stand in layers 17 to 23, none in the first half; what a head of the second layer needs, somebody below must have written down (section 6).
 #
-# And here, unlike in the small models of section 6, they cannot be spared. Without the best **one** of 270 the loss on the repeated tokens rises from 2.8 to 4.7 nats; without the best sixteen it is 12.4, worse than a guess among all 49,152 tokens (10.8). Sixteen others in their place, near by, make it 3.1 or 3.3. So it is these heads, and not any heads. On plain English the best sixteen cost nothing that shows (3.14 before and after): a text that repeats nothing has no use for them, and sixteen others cost more there. One prompt, one text, two draws: the direction is beyond doubt, the numbers are not to be carried far.
+# And here, unlike in the small models of section 6, they cannot be spared. Without the best **one** of 270 the loss on the repeated tokens rises from 2.8 to 4.7 nats; without the best sixteen it is 12.4, worse than a guess among all 49,152 tokens (10.8). Sixteen others in their place, near by, make it 3.1 or 3.3. So it is these heads, and not any heads. On plain English the best sixteen cost nothing that shows (3.14 before and after): a text in which no sequence comes back has no use for them, and sixteen others cost more there. One prompt, one text, two draws: the direction is beyond doubt, the numbers are not to be carried far.
 #
 # ### Where were they born, and how sure is it?
 #

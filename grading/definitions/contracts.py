@@ -367,12 +367,14 @@ def _methods(exercise: Exercise, calls: Sequence[Question]) -> Iterator[Question
 
 @circumstance(
     "a gradient passes through, wherever the result depends on a number",
-    NO_GRADIENT,
+    f"{NO_GRADIENT} One becomes NaN where an exponential is infinite, also in what `torch.where` leaves out.",
 )
 def _gradients(exercise: Exercise, calls: Sequence[Question]) -> Iterator[Question]:
     """Yields the call through which most gradients pass: where a softmax has one winner, none does.
 
-    One where all inputs are finite numbers, and one where an input is not, as a mask of minus infinity.
+    One where all inputs are finite numbers, and one where an input is not, as a mask of minus infinity. Of a function
+    also where exponentials are 0 or infinite, and of these where most gradients pass and where fewest do: what
+    `torch.where` leaves out of the result has gradients all the same, and 0 times infinity is not a number.
     """
     if exercise.trains or _is_class(exercise):
         most = max(sum(value is not None for value in ask.inputs) for ask in calls)
@@ -384,6 +386,20 @@ def _gradients(exercise: Exercise, calls: Sequence[Question]) -> Iterator[Questi
             tried = [(ask, exercise.reply(ask).value) for ask in asks[:TRIED]]
             richest = sorted(tried, key=lambda pair: _passing(pair[1]), reverse=True)
             yield next((ask for ask, found in richest if _is_smooth(exercise, ask, found)), richest[0][0])
+    if exercise.trains:
+        far = [replace(ask, probe="gradients") for ask in calls if any(map(_is_far, ask.inputs))]
+        tried = [(ask, exercise.reply(ask).value) for ask in far[-TRIED:]]
+        smooth = [(ask, found) for ask, found in tried if _is_smooth(exercise, ask, found)]
+        if smooth:
+            passing = [_passing(found) for _, found in smooth]
+            yield from (smooth[number][0] for number in {passing.index(max(passing)), passing.index(min(passing))})
+
+
+def _is_far(value: Any) -> bool:
+    """Says whether exponentials of a tensor's numbers, or of a model's logits, are 0 or infinite in 32 bits."""
+    if isinstance(value, Model):
+        return value.spread > 10
+    return is_differentiable(value) and bool((value.abs() > 100).any())
 
 
 def _is_smooth(exercise: Exercise, ask: Question, here: Any) -> bool:

@@ -125,5 +125,3 @@ def causal_mask(size):
     from torch.nn.attention.bias import causal_lower_right
 
     return torch.zeros(size, size).masked_fill(~causal_lower_right(size, size)._materialize(), -torch.inf)
-
-

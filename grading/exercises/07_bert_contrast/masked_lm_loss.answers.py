@@ -186,3 +186,12 @@ def masked_lm_loss(model, tokens, target, lengths):
 # %% wrong: the padding mask is made on the CPU ->
 # of: logarithms by hand, with a padding mask
 # ~ , device=tokens.device =>
+
+
+# %% wrong: where the exponentials would be infinite, another formula ->
+def masked_lm_loss(model, tokens, target, lengths):
+    logits = model(tokens, lengths)
+    summed = logits.exp().sum(dim=-1)
+    total = torch.where(summed.isinf(), logits.logsumexp(dim=-1), summed.log())
+    losses = total - logits.gather(2, target.clamp(min=0).unsqueeze(2)).squeeze(2)
+    return losses[target != IGNORE].sum() / (target != IGNORE).sum().clamp(min=1)

@@ -75,3 +75,7 @@ def preference_loss(chosen, rejected, reference_chosen, reference_rejected, beta
 # %% wrong: the classes are made on the CPU ->
 # of: a cross-entropy of two classes
 # ~ , device=rewards.device =>
+
+# %% wrong: where the exponential would be infinite, another formula ->
+# of: logsigmoid
+# ~ -F.logsigmoid(beta * difference) => torch.where((z := beta * difference) < -50, -z, torch.log1p(torch.exp(-z)))
