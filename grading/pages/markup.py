@@ -5,6 +5,7 @@ Raw HTML is shown as it was typed, links become text, formulas MathML, and a pic
 
 from __future__ import annotations
 
+import functools
 import html
 import re
 from collections.abc import Mapping
@@ -51,11 +52,17 @@ def cut(text: str) -> str:
 
 def python(source: str) -> Markup:
     """Returns Python as a block in colours."""
-    shown = Markup("")
+    shown = list[str]()
     for token, text in PythonLexer(stripnl=False).get_tokens(cut(source).rstrip("\n")):
-        kind = next((STANDARD_TYPES[part] for part in reversed(token.split()) if part in STANDARD_TYPES), "")
-        shown += Markup('<span class="{}">{}</span>').format(kind, text) if kind else escape(text)
-    return Markup('<pre class="code" tabindex="0">{}</pre>').format(shown)
+        kind = _kind(token)
+        shown.append(f'<span class="{kind}">{escape(text)}</span>' if kind else escape(text))
+    return Markup(f'<pre class="code" tabindex="0">{"".join(shown)}</pre>')
+
+
+@functools.cache
+def _kind(token: Any) -> str:
+    """Returns the class that a kind of token has in a style sheet of Pygments, or the nearest kind above it."""
+    return next((STANDARD_TYPES[part] for part in reversed(token.split()) if part in STANDARD_TYPES), "")
 
 
 def sentence(text: str) -> Markup:
