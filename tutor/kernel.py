@@ -24,6 +24,7 @@ from typing import Any
 from tutor.checking.clock import time_limit
 from tutor.checking.globals_used import functions_of, names_bound
 from tutor.checking.slips import RAISED_ABOVE, is_raised_above
+from tutor.checking.texts import name_of_error
 from tutor.notebooks import notebooks, opened
 from tutor.output import limit_output
 
@@ -76,7 +77,7 @@ class Watch:
             value = self.shell.user_ns.get(name)
             is_old = name in self.exercises and value is self._before.get(name)
             if problem is not None and (value is None or is_old):
-                self.missing[name] = Failed(type(problem).__name__, waits_for)
+                self.missing[name] = Failed(name_of_error(problem), waits_for)
             else:
                 self.missing.pop(name, None)
         self._before, self._replaced = {}, None

@@ -31,7 +31,7 @@ from tutor.checking.clock import TooSlow, time_limit
 from tutor.checking.limits import output_kept, usual_defaults
 from tutor.checking.model_probes import CHANGES
 from tutor.checking.slips import RAISED_ABOVE
-from tutor.checking.texts import is_latin_name, one_line
+from tutor.checking.texts import SYNTAX_ERRORS, is_latin_name, name_of_error, one_line
 from tutor.checking.untouched import Untouched
 
 MAX_MESSAGE = 45 << 20  # bytes: the largest value that is plain, a tensor, written as text
@@ -241,9 +241,9 @@ def run_cell(shell: Any, source: str, seconds: float) -> dict[str, Any]:
         text = " ".join(str(problem).split())[:300]
     except Exception:  # noqa: BLE001 - a student's own exception class may fail in any way
         text = "its text cannot be read"
-    if type(problem) in (SyntaxError, IndentationError, TabError):
+    if type(problem) in SYNTAX_ERRORS:
         text = f"{problem.msg} (line {problem.lineno} of the cell: {(problem.text or '').strip()[:120]})"
-    return {"ok": False, "error": f"{type(problem).__name__}: {text}", "printed": printed.getvalue()[:2000]}
+    return {"ok": False, "error": f"{name_of_error(problem)}: {text}", "printed": printed.getvalue()[:2000]}
 
 
 def _nobody_is_there() -> None:

@@ -282,7 +282,7 @@ def test_a_context_stays_as_its_owner_made_it() -> None:
         base = make_base(positions=positions, cross=True)
         first = base(some_tokens(2, 5), torch.tensor([5, 3]), context)
         assert first.isfinite().all()
-        assert context == Context(memory=memory)
+        assert vars(context) == vars(Context(memory=memory))  # a dict compares by identity first, as tensors must be
 
 
 # Heads and decoding

@@ -1,8 +1,16 @@
 """Texts that somebody else has written, as they may be shown."""
 
+import builtins
 import unicodedata
 
 LONGEST = 400  # signs of a sentence
+INCOMPLETE = getattr(builtins, "_IncompleteInputError", SyntaxError)  # what Python says since 3.13 of an open bracket
+SYNTAX_ERRORS = (SyntaxError, IndentationError, TabError, INCOMPLETE)
+
+
+def name_of_error(problem: BaseException) -> str:
+    """Returns the name of an exception's class as books have it."""
+    return "SyntaxError" if type(problem) is INCOMPLETE else type(problem).__name__
 
 
 def clean(text: str) -> str:
