@@ -1,6 +1,7 @@
 """Plain values: what goes in comes out, and nothing else gets in."""
 
 import json
+from dataclasses import KW_ONLY
 from typing import Any
 
 import pytest
@@ -10,6 +11,7 @@ import torch
 from tutor.checking import plain
 from tutor.checking.fingerprints import digest
 from tutor.checking.plain import Expression, Model, NotPlain, Optimizer, Other, decode, encode, fresh
+from tutor.checking.recipes import RECIPES
 
 VALUES = [
     None,
@@ -34,6 +36,11 @@ DTYPES = [torch.bool, torch.int64, torch.uint8, torch.float32, torch.float64, to
 @pytest.mark.parametrize("value", VALUES, ids=repr)
 def test_a_plain_value_comes_back(value: Any) -> None:
     assert decode(json.loads(json.dumps(encode(value)))) == value
+
+
+@pytest.mark.parametrize("kind", RECIPES.values())
+def test_python_3_10_can_read_the_types_of_a_recipe(kind: type) -> None:
+    assert kind.__annotations__.get("_", KW_ONLY) is KW_ONLY  # as a text it is no type there, and `check` not imported
 
 
 @pytest.mark.parametrize("dtype", DTYPES, ids=str)

@@ -4,8 +4,7 @@ Each class here is one kind of recipe. Its fields are all that `plain` encodes, 
 fields after `KW_ONLY` are written only where they differ from their default.
 """
 
-from __future__ import annotations
-
+# No `from __future__ import annotations`: Python 3.10 cannot read the type of `KW_ONLY` back from its name.
 from collections.abc import Iterator
 from dataclasses import KW_ONLY, dataclass, field
 from typing import Any
