@@ -51,7 +51,7 @@ def test_an_endless_loop_is_stopped(swallow: bool, monkeypatch: pytest.MonkeyPat
     def loop(size: int) -> Tensor:
         while True:
             try:
-                size += 1
+                size = abs(size) + 1  # a call: Python 3.10 looks for signals at no `try` to which a loop jumps back
             except Exception:
                 if not swallow:
                     raise

@@ -3,6 +3,7 @@
 
 import sys
 from dataclasses import replace
+from types import FrameType
 from typing import Any
 
 import pytest
@@ -13,6 +14,7 @@ from grading.definitions.exercise import Exercise
 from tests.tutor.test_parts_used import USING, made
 from tutor.checking import forwarding
 from tutor.checking.answers import InProcess, Question, Reply
+from tutor.checking.clock import TooSlow
 from tutor.checking.forwarding import REFUSED
 from tutor.checking.judging import judge
 from tutor.checking.recipes import Model
@@ -79,6 +81,17 @@ def test_a_part_of_the_helpers_is_seen_by_whatever_door(source: str) -> None:
 @pytest.mark.parametrize("source", OTHERS.values(), ids=OTHERS)
 def test_what_is_no_part_is_not_refused(source: str) -> None:
     assert asked(source, SINUSOIDS).outcome == "value"
+
+
+def test_time_that_is_up_in_the_middle_of_a_look_is_no_part(monkeypatch: pytest.MonkeyPatch) -> None:
+    """An exception within a profile function takes that function away, as an answer does that hides from it."""
+
+    def look(watch: forwarding.Watch, frame: FrameType, event: str, function: Any) -> None:
+        if frame.f_code.co_name == "f":
+            raise TooSlow
+
+    monkeypatch.setattr(forwarding.Watch, "_watch", look)
+    assert asked("def f(n, d): return n", SINUSOIDS).outcome == "late"
 
 
 def test_a_short_method_that_is_written_as_in_the_helpers_is_no_part() -> None:

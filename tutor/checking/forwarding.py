@@ -21,6 +21,7 @@ from torch import nn
 from torch.overrides import TorchFunctionMode
 
 from tutor.checking import building
+from tutor.checking.clock import TooSlow
 from tutor.checking.globals_used import UNKNOWN, named
 
 READY_MADE = ("helpers", "torch", "tutor")  # packages whose functions are no answer's
@@ -56,7 +57,9 @@ class Watch:
             try:
                 yield
             finally:
-                hidden = sys.getprofile() is not watch
+                # An exception that comes in the middle of a look, out of time or Ctrl-C, ends all looking, too.
+                ended = isinstance(sys.exc_info()[1], TooSlow | KeyboardInterrupt)
+                hidden = sys.getprofile() is not watch and not ended
                 self._over = True
                 sys.setprofile(before)
                 threading.setprofile(None)  # as it was: nobody else sets it
