@@ -49,8 +49,10 @@ def _parser() -> argparse.ArgumentParser:
         "build", "grading.authoring.build:command", "make the notebooks from their text sources", "01", "--check"
     )
     build.add_argument("notebook", nargs="*", help="only these, by the start of their names: 01")
-    build.add_argument("--check", action="store_true", help="change nothing; fail when a made file is stale")
-    build.add_argument("--examples", action="store_true", help="make what the checks ask, and run no notebook")
+    ways = build.add_mutually_exclusive_group()
+    ways.add_argument("--check", action="store_true", help="change nothing; fail when a made file is stale")
+    ways.add_argument("--examples", action="store_true", help="make what the checks ask, and run no notebook")
+    ways.add_argument("--keep", action="store_true", help="run no experiment: each keeps its output")
 
     new = add(
         "new",

@@ -25,7 +25,7 @@ MAKE = {  # what make must start; `make build CHECK=1` runs for real in tests/au
 }
 REPLAY = ".venv/bin/python -m pytest --nbval solutions/NN_name/NN_name.ipynb"
 PROVE = ".venv/bin/python -m grading prove EXERCISE"
-BUILD = ".venv/bin/python -m grading build NN"
+BUILD = ".venv/bin/python -m grading build NN --keep"
 EXAMPLES = ".venv/bin/python -m grading build NN --examples"
 SLIPS = ".venv/bin/python -m benchmarks.slips NN EXERCISE"
 NEW = ".venv/bin/python -m grading new NN_name EXERCISE"  # run in tests/definitions/test_new_exercise.py

@@ -343,10 +343,17 @@ def agrees(file: Path, content: str) -> bool:
     return stored == content
 
 
-def build(selected: Iterable[str] = (), *, examples_only: bool = False, log: Callable[[str], object] = print) -> None:
+def build(
+    selected: Iterable[str] = (),
+    *,
+    examples_only: bool = False,
+    keep: bool = False,
+    log: Callable[[str], object] = print,
+) -> None:
     """Makes the notebooks, their `tutor/check_examples/`, syllabus, glossary and README's table; logs what has changed.
 
     With `examples_only` no notebook is run or written: what the checks ask is made, in seconds, and all that is common.
+    With `keep` experiments are not run, and keep their outputs, of which the text may speak.
 
     Raises:
         BuildError: when a source is not as it must be, or a notebook does not run; then no file is another one.
@@ -366,7 +373,8 @@ def build(selected: Iterable[str] = (), *, examples_only: bool = False, log: Cal
                     log(f"{file.relative_to(ROOT)}: made")
             if examples_only:
                 continue
-            made[solution] = text(_solved(path.stem, nbformat.reads(made[solution], as_version=4), solution.parent))
+            solve = _solved_but_for_experiments if keep else _solved
+            made[solution] = text(solve(path.stem, nbformat.reads(made[solution], as_version=4), solution.parent))
             for file, content in made.items():
                 log(f"{file.relative_to(ROOT)}: {'made' if write(file, content) else 'unchanged'}")
 
@@ -396,6 +404,32 @@ def _solved(name: str, draft: NotebookNode, folder: Path) -> NotebookNode:
     refuse_lost_marks(name, execute(draft, folder, experiments=False), "without its experiments")
     solved = execute(draft, folder)
     refuse_lost_marks(name, solved, "from top to bottom")
+    return solved
+
+
+def _solved_but_for_experiments(name: str, draft: NotebookNode, folder: Path) -> NotebookNode:
+    """Returns the notebook with the outputs that its experiments have in the file; all other cells are run.
+
+    Raises:
+        BuildError: when an experiment is another one than in the file, or a cell does not run.
+    """
+    file = folder / f"{name}.ipynb"
+    stored = nbformat.read(file, as_version=4).cells if file.exists() else []
+    known = {cell.source: cell.outputs for cell in stored if is_experiment(cell)}
+    for cell in filter(is_experiment, draft.cells):
+        if cell.source not in known:
+            first = cell.source.partition("\n")[0]
+            raise BuildError(f"{name}: this experiment is new, {first!r}: build it without --keep.")
+    run = execute(draft, folder, experiments=False)
+    refuse_lost_marks(name, run, "without its experiments")
+    outputs = {cell.id: cell.outputs for cell in run.cells if cell.cell_type == "code"}
+    solved = copy.deepcopy(draft)
+    solved.metadata = run.metadata
+    for number, cell in enumerate((cell for cell in solved.cells if cell.cell_type == "code"), 1):
+        cell.outputs, cell.execution_count = outputs.get(cell.id, known.get(cell.source, [])), number
+        for output in cell.outputs:
+            if output.output_type == "execute_result":
+                output.execution_count = number
     return solved
 
 
@@ -469,7 +503,7 @@ def command(options: argparse.Namespace) -> int:
         BuildError: when a source is not as it must be, or a notebook does not run; then no file is another one.
     """
     if not options.check:
-        build(options.notebook, examples_only=options.examples)
+        build(options.notebook, examples_only=options.examples, keep=options.keep)
         return 0
     stale = check(options.notebook)
     for line in stale:

@@ -35,8 +35,10 @@ def NAME(x: Tensor) -> Tensor:
 
 # A tensor is drawn from a seed, so that a question is the same each time that it is made.
 def _batch(b: int, n: int, seed: int) -> Question:
-    """Returns a question on b sentences of n places: words from 1 to 9, and padding, 0."""
-    return Question((torch.randint(10, (b, n), generator=torch.Generator().manual_seed(seed)),))
+    """Returns a question on b sentences of n places: words from 1 to 9, and padding, 0, at the end of each at least."""
+    x = torch.randint(10, (b, n), generator=torch.Generator().manual_seed(seed))
+    x[:, -1] = 0  # not left to chance: a stage that looks at padding has some in each question
+    return Question((x,))
 
 
 # A stage has questions that every student's check asks, and others that are drawn for each student when grading.
@@ -119,20 +121,22 @@ def NAME(x: torch.Tensor) -> torch.Tensor:
 
 TODO = """{files}
 
-Now three changes in {source}:
-1. a row in the table at its head, and 1 more in the table's total:
+Now four changes in {source}:
+1. a row in the table at its head, where the exercise stands among the others; the total is the sum of all points:
 
 # | `{name}` | how many words | 1 |
 
 2. a cell, where students should meet the exercise (the check cell is added):
 
 {cells}
-3. the text around them.
+3. the text around them;
+4. the time in the head, if the build says that it is another one now.
 
-Then build and prove it:
+Then make what the proof asks, prove it, and build the notebook:
 
-.venv/bin/python -m grading build {number}
+.venv/bin/python -m grading build {number} --examples
 .venv/bin/python -m grading prove {name}
+.venv/bin/python -m grading build {number} --keep
 """
 
 

@@ -28,12 +28,16 @@ def command(options: argparse.Namespace) -> int:
     Raises:
         BuildError: when there is no such exercise, or its tests cannot be run here.
     """
-    name, known = options.exercise, [name for notebook in catalogue.notebooks() for name in catalogue.names(notebook)]
+    name = options.exercise
+    known = {name: notebook for notebook in catalogue.notebooks() for name in catalogue.names(notebook)}
     if name not in known:
         near = difflib.get_close_matches(name, known, 3, 0.5)
         raise BuildError(f"no exercise is called {name!r}; did you mean {' or '.join(near) or 'one of another clone'}?")
     if missing := next((path for path in PROOFS if not (ROOT / path).is_file()), ""):
         raise BuildError(f"{ROOT} has no {missing}: run this in a clone of the course.")
+    if not (ROOT / "tutor" / "check_examples" / known[name] / f"{name}.json").is_file():
+        first = f"python -m grading build {known[name][:2]} --examples"
+        raise BuildError(f"{name} has no check examples yet, which the proof asks: run `{first}` first.")
     if importlib.util.find_spec("pytest") is None:
         raise BuildError("pytest is not installed here: run `make lint` once, and this with .venv/bin/python.")
     proof = [sys.executable, "-m", "pytest", *PROOFS, "--all", "-q", "-k", name, "--students", str(options.students)]

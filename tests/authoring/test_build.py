@@ -7,6 +7,7 @@ import os
 import re
 import subprocess
 import sys
+from copy import deepcopy
 from pathlib import Path
 from typing import Any
 
@@ -18,7 +19,7 @@ from grading.authoring import build, examples, source, syllabus
 from grading.authoring.source import BuildError
 from grading.definitions import catalogue, exercise
 from grading.folder.course import ROOT
-from grading.notebooks.cells import BEGIN_HIDDEN
+from grading.notebooks.cells import BEGIN_HIDDEN, is_experiment
 from grading.notebooks.cells import BEGIN_SOLUTION as BEGIN
 from grading.notebooks.cells import END_SOLUTION as END
 from tests import tiers
@@ -293,6 +294,39 @@ def test_the_build_writes_what_differs_and_nothing_else(copy: Path, monkeypatch:
         "notebooks/01_causal_mask/01_causal_mask.ipynb: unchanged",
     ]
     assert build.check(["01"]) == []
+
+
+def test_experiments_keep_their_outputs_where_only_a_text_is_changed(
+    copy: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    def execute(draft: nbformat.NotebookNode, folder: Path, experiments: bool = True) -> nbformat.NotebookNode:
+        assert not experiments
+        run = deepcopy(draft)
+        run.cells = [one for one in run.cells if not is_experiment(one)]
+        for cell in run.cells:
+            if cell.cell_type == "code":
+                cell.outputs = [nbformat.v4.new_output("execute_result", execution_count=7)]
+        return run
+
+    monkeypatch.setattr(build, "execute", execute)
+    monkeypatch.setattr(build, "refuse_lost_marks", lambda name, notebook, how: None)
+    source, file = copy / "solutions/01_causal_mask.py", copy / "solutions/01_causal_mask/01_causal_mask.ipynb"
+    before = [cell.outputs for cell in nbformat.read(file, as_version=4).cells if is_experiment(cell)]
+    assert any(before)
+    text = source.read_text(encoding="utf-8").replace("\n# ## ", "\n# Well.\n#\n# ## ", 1)
+    source.write_text(text, encoding="utf-8")
+    build.build(["01"], keep=True, log=lambda line: None)
+    made = [cell for cell in nbformat.read(file, as_version=4).cells if cell.cell_type == "code"]
+    assert [cell.outputs for cell in made if is_experiment(cell)] == before
+    assert [cell.execution_count for cell in made] == list(range(1, len(made) + 1))
+    assert all(cell.outputs[0].execution_count == cell.execution_count for cell in made if not is_experiment(cell))
+
+    changed = text.replace("# %% experiment\n", "# %% experiment\n# anew\n", 1)
+    source.write_text(changed, encoding="utf-8")
+    with pytest.raises(
+        BuildError, match=r"01_causal_mask: this experiment is new, '# anew': build it without --keep\."
+    ):
+        build.build(["01"], keep=True, log=lambda line: None)
 
 
 def test_a_notebook_runs_beside_what_is_made_of_all_sources(copy: Path, monkeypatch: pytest.MonkeyPatch) -> None:

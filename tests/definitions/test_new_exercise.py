@@ -52,12 +52,17 @@ def test_a_new_exercise_passes_its_own_tests(repository: Path, tmp_path: Path) -
     source.write_text(text.replace('# %% exercise="batch', f'{cells}\n\n# %% exercise="batch', 1), encoding="utf-8")
 
     commands = re.findall(r"^\.venv/bin/python (.*)$", done.stdout, re.MULTILINE)
-    assert len(commands) == 2
+    assert len(commands) == 3
+    too_early = python(course, commands[1].split())
+    assert too_early.returncode != 0
+    assert too_early.stderr.splitlines()[-1].endswith("run `python -m grading build 00 --examples` first.")
+    printed = list[str]()
     for command in commands:
         ended = python(course, command.split())
         assert ended.returncode == 0, ended.stdout + ended.stderr
-    assert re.search(r"\b\d+ passed", ended.stdout)
-    assert "failed" not in ended.stdout
+        printed.append(ended.stdout)
+    assert re.search(r"\b\d+ passed", printed[1])
+    assert "failed" not in printed[1]
     hints = json.loads((course / "tutor/check_examples/hints.json").read_text(encoding="utf-8"))
     assert len(hints[NAME]) == 3
     changed = python(course, ["-m", "ruff", "check", *map(str, written)])

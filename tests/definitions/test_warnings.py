@@ -122,7 +122,8 @@ def test_a_list_quotes_its_notebook(notebook: str) -> None:
 @each_notebook
 def test_nothing_that_a_notebook_warns_of_is_missing(notebook: str) -> None:
     missing = [place for place in places(notebook) if not has_entry(place, listed(notebook))]
-    assert not missing, f"without an entry in {LIST}:\n" + "\n".join(f"- {place[:300]}" for place in missing)
+    file = f"tests/bank/{notebook}/{LIST}"
+    assert not missing, f"without an entry in {file}:\n" + "\n".join(f"- {place[:300]}" for place in missing)
 
 
 def wrong_answer(warning: Warned) -> BankAnswer:
