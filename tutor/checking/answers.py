@@ -21,7 +21,6 @@ from types import ModuleType
 from typing import Any, Protocol
 
 import torch
-from torch import nn
 
 from tutor.checking import forwarding, model_probes, plain, probes
 from tutor.checking.building import build, build_inputs
@@ -145,7 +144,6 @@ class InProcess:
         try:
             inputs = build_inputs(question.inputs)
             keywords = {name: build(value) for name, value in question.keywords.items()}
-            _keep_alive(inputs)
             before = [model_probes.state_of(value) for value in inputs]
             with ExitStack() as stack:
                 stack.enter_context(state_kept(generators=not self.alone))
@@ -206,17 +204,6 @@ class InProcess:
 
     def _count_waiting(self, timer: Timer) -> None:
         self._waited += timer.waited
-
-
-ALIVE, SMALL = 300, 50_000  # models that answers were given last, of at most so many numbers
-_alive = list[nn.Module]()
-
-
-def _keep_alive(inputs: list[Any]) -> None:
-    """Keeps small models, so that no later one gets their identity: what is found by it would be found by luck."""
-    models = [value for value in inputs if isinstance(value, nn.Module)]
-    _alive.extend(model for model in models if sum(map(torch.numel, model.parameters())) <= SMALL)
-    del _alive[:-ALIVE]
 
 
 def _not_compiled() -> AbstractContextManager[Any]:

@@ -6,6 +6,7 @@ import copy
 import inspect
 import json
 import weakref
+from collections import deque
 from collections.abc import Iterator, Sequence
 from contextlib import contextmanager, nullcontext
 from typing import Any
@@ -23,6 +24,8 @@ MODELS = 400  # that are kept to be copied; more than one exercise asks with, el
 LARGEST = 1 << 18  # numbers of a model that is kept
 CONSTANT = frozenset({type(None), bool, int, float, str})
 _models = dict[str, nn.Module]()  # by recipe
+ALIVE, SMALL = 300, 50_000  # models that were made last, of at most so many numbers
+_alive = deque[nn.Module](maxlen=ALIVE)
 handed_out: weakref.WeakSet[nn.Module] | None = None  # where it is a set, what is made for an answer is put into it
 
 
@@ -71,7 +74,16 @@ def _model(recipe: Model) -> Any:
         generator = torch.Generator().manual_seed(recipe.seed)
         model.register_forward_hook(lambda module, inputs, output: _noisy(output, recipe.noise, generator))
     _set_modes(model, recipe)
-    return {name: weight.clone() for name, weight in model.state_dict().items()} if recipe.state else model
+    if recipe.state:
+        return {name: weight.clone() for name, weight in model.state_dict().items()}
+    _keep_alive(model)
+    return model
+
+
+def _keep_alive(model: nn.Module) -> None:
+    """Keeps a small model, so that no later one gets its identity: what is found by it would be found by luck."""
+    if sum(map(torch.numel, model.parameters())) <= SMALL:
+        _alive.append(model)
 
 
 def _set_modes(model: nn.Module, recipe: Model) -> None:
