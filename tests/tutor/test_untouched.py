@@ -131,6 +131,19 @@ def test_seeded_random_numbers_and_a_mode_cannot_be_denied(untouched: Untouched)
         assert asked.ask(question).value == "evaluation mode"
 
 
+def test_a_name_that_python_adds_to_a_class_is_looked_at_once(untouched: Untouched) -> None:
+    """As `__slotnames__` at the first copy of an object: each later look would else be the slow one."""
+    Question.__added__ = []  # type: ignore[attr-defined]
+    try:
+        assert not untouched._owners_are_as_they_were()
+        untouched.restore()
+        assert untouched._owners_are_as_they_were()
+        model_probes.changes = lambda before, after: []
+        assert not untouched._owners_are_as_they_were()
+    finally:
+        del Question.__added__  # type: ignore[attr-defined]
+
+
 def test_what_an_answer_adds_stays(untouched: Untouched) -> None:
     nn.Module.count = lambda self: 3  # type: ignore[attr-defined]
     try:
