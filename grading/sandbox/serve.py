@@ -25,17 +25,18 @@ from io import StringIO
 from pathlib import Path
 from typing import Any
 
-from tutor.checking import plain
+from tutor.checking import forwarding, plain
 from tutor.checking.answers import LATE, NOT_ATTEMPTED, PLACE, UNREADABLE, InProcess, Question, Reply, find
 from tutor.checking.clock import TooSlow, time_limit
 from tutor.checking.limits import output_kept, usual_defaults
 from tutor.checking.model_probes import CHANGES
 from tutor.checking.slips import RAISED_ABOVE
 from tutor.checking.texts import SYNTAX_ERRORS, is_latin_name, name_of_error, one_line
-from tutor.checking.untouched import Untouched
+from tutor.checking.untouched import nameless
 
 MAX_MESSAGE = 45 << 20  # bytes: the largest value that is plain, a tensor, written as text
 MAX_PARTS = 200_000  # the most that a plain value can have is 20,000, of a few signs each
+NAMELESS = ("tutor.checking.untouched", "tutor.checking.forwarding")  # what is at work as a copy
 _MOMENTS = random.Random()  # when to look: at no time that the other side could know
 
 
@@ -272,7 +273,9 @@ def _put(file: str, data: str) -> dict[str, Any]:
 def serve(channel: socket.socket, shell: Any) -> None:
     """Answers requests until the other side ends."""
     _nobody_is_there()
-    here, settled, restore = Path.cwd(), False, Untouched().restore
+    here, settled = Path.cwd(), False
+    untouched, calls = map(nameless, NAMELESS)
+    restore, watch = untouched.Untouched().restore, calls.Watch
     while True:
         try:
             request = receive(channel)
@@ -288,14 +291,17 @@ def serve(channel: socket.socket, shell: Any) -> None:
             if not settled:  # as the cell of a check in the notebook: `%autoreload` looks for what has changed
                 run_cell(shell, "pass", request["seconds"])
                 restore()  # after a question it is done where it is asked
-            reply, settled = _answer(shell, request, here, restore), True
+            reply, settled = _answer(shell, request, here, restore, watch), True
         send(channel, reply | {"cpu": time.process_time() - start})
 
 
-def _answer(shell: Any, request: dict[str, Any], here: Path, restore: Callable[[], None]) -> dict[str, Any]:
+def _answer(
+    shell: Any, request: dict[str, Any], here: Path, restore: Callable[[], None], watch: type[forwarding.Watch]
+) -> dict[str, Any]:
     """Returns the reply to a question."""
     try:
-        answer = InProcess(find(shell.user_ns, request["ask"], here), clock="cpu", alone=True, restore=restore)
+        found = find(shell.user_ns, request["ask"], here)
+        answer = InProcess(found, clock="cpu", alone=True, restore=restore, watch=watch)
     except Exception:  # noqa: BLE001 - there is none, or a student's own module looks for it in any way
         name = request["ask"]
         message = f"NameError: after all cells nothing is called {name}: its cell failed, or it is deleted or renamed"

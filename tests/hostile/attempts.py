@@ -328,7 +328,18 @@ def _just_below(text: str) -> str:
     return json.dumps(notebook).replace('"DEEP"', "[" * 850 + "]" * 850)
 
 
+_ASLEEP = """import helpers.models as m
+import tutor.checking.forwarding as watch
+def causal_mask(size):
+    watch.Watch._note = lambda self, part: None
+    watch.Watch._is_of_answer = lambda self, frame: False
+    places = torch.arange(size)
+    hidden = getattr(m, "_".join(["causal", "mask"]))(places[:, None] - places)
+    return torch.zeros(size, size).masked_fill(hidden, -torch.inf)"""
+
 CASES = [
+    # Success: the part that stands ready earns the 3 points of causal_mask: 6 in all.
+    Case("watch_put_to_sleep", {"causal_mask": _ASLEEP}, least=3.0),
     # Success: the run itself stops with UnicodeEncodeError when it writes the graded notebook, now and whenever it is
     # started again; no mark of this batch is written, and those of other students are not there. Grade it alone first.
     Case("symbol_of_half_a_character", {"wasted_scores": 'def wasted_scores():\n    return sympy.Symbol("\\ud800")'}, least=3.0),

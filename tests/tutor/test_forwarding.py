@@ -19,6 +19,7 @@ from tutor.checking.forwarding import REFUSED
 from tutor.checking.judging import judge
 from tutor.checking.recipes import Model
 from tutor.checking.sentences import NO_ANSWER
+from tutor.checking.untouched import nameless
 
 SINUSOIDS = "helpers.models.sinusoids"
 DOORS = {
@@ -81,6 +82,44 @@ def test_a_part_of_the_helpers_is_seen_by_whatever_door(source: str) -> None:
 @pytest.mark.parametrize("source", OTHERS.values(), ids=OTHERS)
 def test_what_is_no_part_is_not_refused(source: str) -> None:
     assert asked(source, SINUSOIDS).outcome == "value"
+
+
+ASLEEP = {
+    "its note": "watch.Watch._note = lambda self, part: None",
+    "who calls": "watch.Watch._is_of_answer = lambda self, frame: False",
+    "whose a frame is": "watch._package = lambda frame: 'torch'",
+    "what a part is": "watch._is_part = lambda part, code: False",
+    "what is known": "watch._known = lambda parts: ({}, {}, {}, False)",
+    "the code of a method": "watch.Watch._note.__code__ = (lambda self, part: None).__code__",
+    "its own object": "sys.getprofile().__self__._names.clear()",
+    "its object by a frame": "sys._getframe(9).f_locals",
+}
+
+
+@pytest.mark.parametrize("source", ASLEEP.values(), ids=ASLEEP)
+def test_a_watch_that_no_name_leads_to_is_not_put_to_sleep(source: str) -> None:
+    """As in grading: the answer replaces what it can import, and calls the part then."""
+    found = made(
+        f"import sys, helpers.models as m, tutor.checking.forwarding as watch\n"
+        f"def f(n, d):\n  {source}\n  return getattr(m, 'sinu' + 'soids')(n, d)"
+    )
+    untouched, watch = nameless("tutor.checking.untouched").Untouched(), nameless(forwarding.__name__).Watch
+    try:
+        reply = InProcess(found, watch=watch).ask(Question((6, 4), forbids=(SINUSOIDS,)))
+    finally:
+        untouched.restore()
+    assert refused(reply), reply
+
+
+def test_a_model_that_an_answer_has_the_course_make_is_its_own() -> None:
+    shape = {"vocab_size": 5, "d_model": 4, "n_layers": 1, "n_heads": 2}
+    source = (
+        "from helpers.models import Context\n"
+        "from tutor.checking.building import build\nfrom tutor.checking.recipes import Model\n"
+        f"def f(x): return build(Model('TransformerBase', {shape})).layers[0](x, Context())"
+    )
+    for _ in range(2):  # the second time it is a copy, of which no part is made anew
+        assert refused(asked(source, "helpers.models.Layer", question=Question((torch.zeros(1, 3, 4),))))
 
 
 def test_time_that_is_up_in_the_middle_of_a_look_is_no_part(monkeypatch: pytest.MonkeyPatch) -> None:

@@ -8,17 +8,19 @@ import pytest
 import torch
 from torch import Tensor, nn
 
+from tutor import checking
 from tutor.checking import answers, model_probes, plain
 from tutor.checking.answers import InProcess, Question
 from tutor.checking.probes import PROBES, several_notebooks
-from tutor.checking.untouched import Untouched
+from tutor.checking.untouched import Untouched, nameless
 
 X = torch.arange(6.0)
 
 
 @pytest.fixture(autouse=True)
 def untouched() -> Iterator[Untouched]:
-    made = Untouched()
+    """As in grading: a copy that no name leads to."""
+    made: Untouched = nameless(Untouched.__module__).Untouched()
     yield made
     made.restore()
 
@@ -77,7 +79,31 @@ def replaces_the_reply() -> None:
     answers.Reply = lambda *parts, **named: kind(*parts, **(named | {"changed_inputs": ""}))  # type: ignore
 
 
+def denies_what_looks_for_denials() -> None:
+    denies_changes()
+    Untouched._owners_are_as_they_were = lambda self: True  # type: ignore[method-assign]
+
+
+def denies_what_puts_back() -> None:
+    denies_changes()
+    Untouched.restore.__code__ = (lambda self: None).__code__
+
+
+def denies_by_a_name_in_front_of_what_looks() -> None:
+    denies_changes()
+    checking.untouched.all = lambda found: True  # type: ignore[attr-defined]
+
+
+def denies_what_looking_is_made_of() -> None:
+    denies_changes()
+    checking.untouched.compress = lambda values, held: iter(())  # type: ignore
+
+
 DENIALS = [
+    denies_what_looks_for_denials,
+    denies_what_puts_back,
+    denies_by_a_name_in_front_of_what_looks,
+    denies_what_looking_is_made_of,
     denies_changes,
     denies_states,
     denies_by_code,

@@ -107,8 +107,9 @@ class InProcess:
         *,
         alone: bool = False,
         restore: Callable[[], None] = lambda: None,
+        watch: type[forwarding.Watch] = forwarding.Watch,
     ) -> None:
-        self.answer, self.clock, self.alone, self._restore = answer, clock, alone, restore
+        self.answer, self.clock, self.alone, self._restore, self._watch = answer, clock, alone, restore, watch
         self._cpu = time.process_time if clock == "cpu" else time.thread_time
         self._start, self._waited, self._asks_again = self._cpu(), 0.0, True
 
@@ -132,7 +133,7 @@ class InProcess:
 
     def ask_once(self, question: Question, seconds: float) -> Reply:
         """Returns the reply as `ask` does, to a question that nobody else holds: what it gives may be changed."""
-        watch = forwarding.Watch(question.forbids)
+        watch = self._watch(question.forbids)
         reply = self._reply(question, seconds, watch)
         if watch.used:
             named = ", ".join(watch.used)

@@ -5,9 +5,8 @@ from __future__ import annotations
 import copy
 import inspect
 import json
-import weakref
 from collections import deque
-from collections.abc import Iterator, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager, nullcontext
 from typing import Any
 
@@ -26,7 +25,7 @@ CONSTANT = frozenset({type(None), bool, int, float, str})
 _models = dict[str, nn.Module]()  # by recipe
 ALIVE, SMALL = 300, 50_000  # models that were made last, of at most so many numbers
 _alive = deque[nn.Module](maxlen=ALIVE)
-handed_out: weakref.WeakSet[nn.Module] | None = None  # where it is a set, what is made for an answer is put into it
+hand_out: Callable[[nn.Module], None] | None = None  # is told of each model that is made
 
 
 def build(value: Any) -> Any:
@@ -58,8 +57,8 @@ def _model(recipe: Model) -> Any:
         kind = {"Batch": batches.Batch, "Vocabulary": vocabulary.Vocabulary}[recipe.name]
         return kind(**recipe.arguments)
     model = _new(recipe)
-    if handed_out is not None:
-        handed_out.update(model.modules())
+    if hand_out is not None:
+        hand_out(model)
     if recipe.faint:
         _fade(model.head, recipe.faint)
     if torch.get_default_dtype() != torch.float32:

@@ -27,6 +27,7 @@ from tutor.checking.globals_used import UNKNOWN, named
 READY_MADE = ("helpers", "torch", "tutor")  # packages whose functions are no answer's
 PASS_ON = (*READY_MADE, "functools", "contextlib", "threading", "copy", "operator")  # through whose frames is looked
 HIDES = "setprofile"  # whoever calls it wants not to be watched
+REACHES = frozenset({"getprofile", "_getframe", "get_objects", "get_referrers"})  # nor who calls these in an answer
 REFUSED = "PartUsed"  # the class of the exception that a reply names where a part was used
 
 
@@ -47,10 +48,11 @@ class Watch:
         if not self._parts:
             yield
             return
-        self._given = building.handed_out = weakref.WeakSet()
+        self._given = weakref.WeakSet()
         for model in (one for one in inputs if isinstance(one, nn.Module)):
             self._given.update(model.modules())
-        before, watch = sys.getprofile(), self._watch
+        before, watch, hand_out = sys.getprofile(), self._watch, building.hand_out
+        building.hand_out = self._hand_out
         with _Functions(self) if self._from_c else nullcontext():
             threading.setprofile(watch)
             sys.setprofile(watch)
@@ -63,9 +65,17 @@ class Watch:
                 self._over = True
                 sys.setprofile(before)
                 threading.setprofile(None)  # as it was: nobody else sets it
-                building.handed_out = None
+                building.hand_out = hand_out
                 if hidden:
                     self._note(self._parts[0])
+
+    def _hand_out(self, model: nn.Module) -> None:
+        """Notes a model that is made for an answer, and not by it."""
+        frame: FrameType | None = sys._getframe(1)
+        while frame is not None and frame.f_globals is vars(building):
+            frame = frame.f_back
+        if frame is not None and _package(frame) == "tutor":
+            self._given.update(model.modules())
 
     def _note(self, part: str) -> None:
         self.used[part] = None
@@ -78,7 +88,7 @@ class Watch:
             name = getattr(function, "__name__", "")
             if name in self._in_c and self._is_of_answer(frame):
                 self._note(self._in_c[name])
-            elif name == HIDES and not self._over:
+            elif not self._over and (name == HIDES or (name in REACHES and not _package(frame))):
                 self._note(self._parts[0])
 
     def _part_of(self, frame: FrameType) -> str:
@@ -96,14 +106,17 @@ class Watch:
 
     def _is_of_answer(self, frame: FrameType | None) -> bool:
         """Says whether an answer makes a call: nobody that it was given, and nobody who makes what it is given."""
+        makes = False
         while frame is not None:
             package = _package(frame)
             own = frame.f_locals.get("self") if package in READY_MADE else None
             if isinstance(own, nn.Module) and own in self._given:
                 return False
-            if package == "tutor" and frame.f_globals["__name__"] != __name__:
-                return bool(frame.f_globals["__name__"] != building.__name__)
-            if package not in PASS_ON:
+            if frame.f_globals is vars(building):
+                makes = True
+            elif package == "tutor" and frame.f_globals["__name__"] != __name__:
+                return not makes
+            elif package not in PASS_ON:
                 return True
             frame = frame.f_back
         return False
@@ -195,6 +208,8 @@ def _same_constant(one: Any, other: Any) -> bool:
 
 def _package(frame: FrameType) -> str:
     """Returns the package that a frame's code belongs to, "" where it only says so: a name alone can be made up."""
+    if frame.f_globals is globals():  # also where this is a copy that no name leads to
+        return "tutor"
     name = frame.f_globals.get("__name__")
     module = sys.modules.get(name) if isinstance(name, str) else None
     if module is None or vars(module) is not frame.f_globals or frame.f_code.co_filename.startswith("<"):

@@ -1,11 +1,17 @@
-"""Keep the course's own code as it is in a process in which an answer could put other code in its place."""
+"""Keep the course's own code as it is in a process in which an answer could put other code in its place.
+
+What looks for that, and what watches the calls of an answer, works there as a copy that no name leads to.
+"""
 
 from __future__ import annotations
 
 import builtins
+import functools
+import importlib.util
 import sys
 from collections import defaultdict
 from collections.abc import Collection
+from importlib.abc import SourceLoader
 from itertools import chain, compress, islice
 from operator import attrgetter, is_
 from types import CodeType, FunctionType, ModuleType
@@ -17,6 +23,27 @@ from torch import nn
 OURS = ("tutor.checking", "grading.sandbox.serve")
 ASKS = ("tutor.checking.answers", "grading.sandbox.serve")  # with these, and what they use, an answer is asked
 OF_A_FUNCTION = ("__code__", "__defaults__", "__kwdefaults__")
+
+
+def nameless(name: str) -> ModuleType:
+    """Returns a copy of a module that is not in `sys.modules`: what is replaced in the module itself is not asked.
+
+    Raises:
+        ModuleNotFoundError: when there is no such module.
+    """
+    module = ModuleType(name)
+    exec(_code_of(name), vars(module))
+    return module
+
+
+@functools.cache
+def _code_of(name: str) -> CodeType:
+    """Returns the code of a module of ours, read once for all students' processes."""
+    spec = importlib.util.find_spec(name)
+    loader = getattr(spec, "loader", None)
+    if not isinstance(loader, SourceLoader) or (code := loader.get_code(name)) is None:
+        raise ModuleNotFoundError(f"there is no module {name!r} to make a copy of")
+    return code
 
 
 class Untouched:
