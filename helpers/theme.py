@@ -33,3 +33,12 @@ def _variables(colours: dict[str, str]) -> str:
 BOXES = f"<style>{IN_THE_DARK} .course-box{{{_variables(DARK)}}}</style>"
 # A figure is drawn on white: in the dark its lightness is turned round, and its hues stay what they are.
 FIGURES = f"<style>{IN_THE_DARK} .course-figure{{filter:invert(0.93) hue-rotate(180deg)}}</style>"
+
+
+def box(content: str, edge: str) -> str:
+    """Returns HTML in a box with an edge of this CSS colour, which a screen reader reads out when it appears."""
+    return (
+        f'{BOXES}<div role="status" class="course-box" style="border-left:6px solid {edge};'
+        f"background:{colour('back')};color:{colour('text')};"
+        f'padding:8px 12px;font-family:sans-serif;font-size:14px;line-height:1.45">{content}</div>'
+    )

@@ -47,7 +47,7 @@ import torch
 from torch import Tensor
 
 from helpers import plots
-from tutor import check, hint
+from tutor import by_hand, check, guess, hint, reveal
 from helpers.models import LanguageModel, TransformerBase
 
 # %% [markdown]
@@ -91,9 +91,20 @@ from helpers.models import LanguageModel, TransformerBase
 # | **chat** | 1 | 3 | 1 |
 # | **dort** | 0 | 1 | 2 |
 #
-# Then run the next cell: your result is on the right, and what the same scores give without a mask on the left.
+# Write your three rows in place of the dots, two digits are enough, and run the cell.
+
+# %% by_hand
+by_hand("attention_weights", [
+    [..., ..., ...],  # Le
+    [..., ..., ...],  # chat
+    [..., ..., ...],  # dort
+])
+
+# %% [markdown]
+# The next cell computes them: with the mask on the right, and what the same scores give without a mask on the left.
 
 # %% experiment
+# @title The weights of three tokens, with the mask and without
 words = ["Le", "chat", "dort"]
 scores = torch.tensor([[2.0, 1.0, 0.0], [1.0, 3.0, 1.0], [0.0, 1.0, 2.0]])
 mask = torch.tensor([[0.0, -torch.inf, -torch.inf], [0.0, 0.0, -torch.inf], [0.0, 0.0, 0.0]])
@@ -117,13 +128,20 @@ plots.show(figure, "Three matrices side by side. " + plots.describe_matrix(maske
 #
 # ### A mistake worth making once
 #
-# Could we not take the softmax first and put zeros into the future afterwards? Look at the sums of the rows:
+# Could we not take the softmax first and put zeros into the future afterwards? What is the sum of the first row then? Write a number in place of
+# the dots, or leave them and go on: a guess earns nothing and costs nothing.
 
-# %% experiment
+# %% guess
+guess("the sum of the first row", ...)
+
+# %% experiment open=true
 too_late = torch.softmax(scores, dim=-1) * (mask == 0)  # the future is removed after the softmax
 
 print("weights:\n", too_late.round(decimals=2))
 print("sums of the rows:", too_late.sum(dim=-1).round(decimals=2))
+
+# %% reveal
+reveal("the sum of the first row", too_late[0].sum())
 
 # %% [markdown]
 # The first row sums to 0.67: the future has already taken its share, and removing it afterwards leaves a hole.
@@ -155,6 +173,7 @@ def causal_mask(size: int) -> Tensor:
 # last one asks for a word after the end): what is white is what the model may use, what is grey does not exist for it.
 
 # %% experiment
+# @title The mask of a sentence of six words, and PyTorch's own
 sentence = ["Le", "chat", "dort", "sur", "le", "canapé"]
 square = causal_mask(len(sentence))
 
@@ -177,6 +196,7 @@ print("torch's generate_square_subsequent_mask is the same square:", torch.equal
 # The picture shows the whole way of one head, from bottom to top. You write the middle of it, from scores and mask to weights:
 
 # %% experiment
+# @title The way of one head: from queries, keys and mask to new vectors
 from helpers.diagrams import Diagram
 
 picture = Diagram(4.1, 3.5)
@@ -230,6 +250,7 @@ def attention_weights(scores: Tensor, mask: Tensor) -> Tensor:
 # tokens changes. Watch the first row, the last row, and how the weight of one token shrinks as rows get longer.
 
 # %% interactive
+# @title Mask and weights for one token up to twelve: move the slider
 from ipywidgets import IntSlider, interact
 
 
@@ -248,7 +269,7 @@ slider = IntSlider(value=6, min=1, max=12, description="tokens", continuous_upda
 _ = interact(show_weights, size=slider)
 
 # %% experiment
-# The same picture for those who only read: six tokens.
+# @title The same picture for those who only read: six tokens
 show_weights(6)
 
 # %% [markdown]
@@ -275,6 +296,7 @@ def wasted_scores() -> sympy.Expr:
 
 
 # %% experiment
+# @title The share of the scores that is wasted, for longer and longer texts
 from helpers.formulas import in_letters
 
 share = sympy.simplify(in_letters(wasted_scores(), L) / L**2)
@@ -342,6 +364,7 @@ def future_influence(model: LanguageModel, tokens: Tensor, vocab_size: int) -> T
 # Now put it to use: two models with the same weights. One has the mask, the other has not. Which squares do you expect to be filled?
 
 # %% experiment
+# @title Which token changes which output: a model with the mask and one without
 torch.manual_seed(0)
 honest = LanguageModel(TransformerBase(50, d_model=32, n_layers=2, n_heads=4, causal=True)).eval()
 cheating = LanguageModel(TransformerBase(50, d_model=32, n_layers=2, n_heads=4, causal=False)).eval()
@@ -372,11 +395,14 @@ plots.show(
 #
 # Let two new, smaller models train on sentences of *random* words, one with the mask and one without. There is nothing to learn in random words: the best anybody can do is
 # to guess each of 20 words with probability 1/20, a loss of $\ln 20 \approx 3.00$ (in *nats*, the unit of the natural logarithm). What do you expect from the model
-# without a mask? Decide before you run the cell. (If you have never trained a network, pass over the loop: `Adam`, `cross_entropy`, `zero_grad`, `backward` and `step`
+# without a mask? (If you have never trained a network, pass over the loop: `Adam`, `cross_entropy`, `zero_grad`, `backward` and `step`
 # change the weights so that the loss falls, and nothing else here needs them. Notebook 06 explains the loss.)
 
+# %% guess
+guess("the last loss of the model without a mask, in nats per word", ...)
 
 # %% experiment
+# @title Two models train on random words, one with the mask and one without
 import sys
 
 from tqdm import tqdm
@@ -413,6 +439,9 @@ alt = [f"{name} the loss goes from {told[0]:.1f} at step 1 to {told[-1]:.1f} at 
 plots.show(axes.figure, "; ".join(alt) + ".")
 print({name: round(values[-1], 1) for name, values in losses.items()})
 
+# %% reveal
+reveal("the last loss of the model without a mask, in nats per word", losses["without the mask"][-1])
+
 # %% [markdown]
 # With the mask, the loss stays near 3.00. Without it, it falls far below what is possible: the model has found that the answer to question $i$ stands in its input, one
 # place to the right. (Why not down to 0? The last of the 12 positions has no next word to copy: one twelfth of 3.00 is 0.25.) It has
@@ -426,6 +455,7 @@ print({name: round(values[-1], 1) for name, values in losses.items()})
 
 
 # %% experiment
+# @title The same answers from one pass as from a run for each prefix?
 @torch.no_grad()
 def one_by_one(model: LanguageModel, tokens: Tensor) -> Tensor:
     """Returns the last output of each prefix, `(n, V)`: n runs of the model."""
@@ -443,7 +473,11 @@ print("the same answers with the mask:   ", bool(difference < 1e-5))
 difference = (one_by_one(cheating, tokens) - in_one_pass(cheating, tokens)).abs().max()
 print("the same answers without the mask:", bool(difference < 1e-5))
 
+# %% guess
+guess("how many times faster one pass is, at 128 tokens", ...)
+
 # %% measured
+# @title How long both ways take, for 4 to 128 tokens
 from time import perf_counter
 
 
@@ -476,6 +510,9 @@ plots.show(axes.figure, plots.describe_curves(times, lengths, "length"))
 ratio = times["one run for each prefix"][-1] / times["one masked pass"][-1]
 print(f"at {lengths[-1]} tokens, one pass is {ratio:.0f} times faster")
 
+# %% reveal
+reveal("how many times faster one pass is, at 128 tokens", ratio)
+
 # %% [markdown]
 # That factor is the reason why Transformers are trained with a mask: every sentence of $n$ words gives $n - 1$ training
 # examples for the price of one pass. Using a trained model, which is called *inference*, has no such saving: in *generation* the model
@@ -498,7 +535,7 @@ print(f"at {lengths[-1]} tokens, one pass is {ratio:.0f} times faster")
 #
 # **The trap.** What is the softmax of a row in which *everything* is minus infinity?
 
-# %% experiment
+# %% experiment open=true
 nothing_to_see = torch.tensor([-torch.inf, -torch.inf, -torch.inf])
 print("softmax:", torch.softmax(nothing_to_see, dim=-1))
 
@@ -530,6 +567,7 @@ def padding_mask(lengths: Tensor, size: int) -> Tensor:
 # causal mask is `(n, n)`, the padding mask becomes `(b, 1, n)`, and together they are `(b, n, n)`.
 
 # %% experiment
+# @title Both masks at once, for sentences of length 6, 3 and 0
 lengths = torch.tensor([6, 3, 0])
 future = causal_mask(6) == -torch.inf  # (n, n), True where blocked
 padded = padding_mask(lengths, 6).unsqueeze(1)  # (b, 1, n)
@@ -588,6 +626,24 @@ print("any NaN:", bool(weights.isnan().any()))
 #   does, not why it is needed: no word of copying, of the loss on random words or of earlier states. Three misconceptions take the place of reasons
 #   (scores set to zero, padding, speed).
 
+# %% [markdown] questions
+# ## Three questions
+#
+# For yourself: open an answer to see whether it is right.
+#
+# 1. Why is the mask added before the softmax, and not multiplied after it?
+#    - It saves the softmax over the future. => Both ways take the softmax over all scores; the cost is the same.
+#    - Zeros after the softmax would let the model see the future. => A weight of zero hides the token, too. What is wrong is the sum of the row.
+#    + After the softmax the future has already taken its share. => The rest of the row no longer sums to 1; a score of minus infinity takes no share at all.
+# 2. A model trains without the mask, and its training loss falls far below that of every model with one. What has it learned?
+#    + To copy the next token from its own input. => The target of a position stands one place to the right, where it can look.
+#    - More of the language, since it sees both sides. => Then it would write well. It fails as soon as there is no next token to copy.
+#    - Nothing: a loss cannot fall without the mask. => It can, and it does: the answers are in the input.
+# 3. While a model writes token by token, nothing stands behind the last token. What is the mask good for there?
+#    - Nothing; it can be switched off. => Then each appended token would change the states of all earlier ones, as they never were in training.
+#    - It hides the padding. => That is another mask, with one row for each sentence.
+#    + It keeps the states of earlier tokens as they were. => So they are those of training, and their keys and values can be kept.
+
 # %% [markdown]
 # ## What to remember
 #
@@ -615,7 +671,7 @@ print("any NaN:", bool(weights.isnan().any()))
 #
 # **The short route** of six notebooks goes on with 03, attention itself. Of 02 you need one sentence: to each token's row of numbers a pattern is added that says where it stands.
 
-# %% experiment
+# %% experiment open=true
 from tutor import progress
 
 progress()

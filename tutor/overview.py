@@ -9,7 +9,7 @@ from __future__ import annotations
 import html
 import json
 import re
-from collections.abc import Iterator, Mapping
+from collections.abc import Collection, Iterator, Mapping
 from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
@@ -23,13 +23,26 @@ WIDTH = 20  # signs of a bar
 ESSAY_STUB = "*Your answer here: double-click, and replace this line.*"
 RESULT = re.compile(r"(\w+): ([^\n]*?)(?: - ([\d.]+) of [\d.]+ points(?: so far)?)?(?:\n|$)")
 NOT_CHECKED = "not checked yet"
+GUESS = "application/vnd.course.guess+json"  # how a saved notebook says whether a guess was close
 
 _results: dict[str, tuple[str, float]] = {}  # what the last check of each exercise reported, and its points
+_guesses: dict[str, bool] = {}  # what was guessed in this kernel and measured since, and whether it was close
 
 
 def note(verdict: Verdict) -> None:
     """Keeps what a check has reported."""
     _results[verdict.name] = (verdict.state, verdict.earned)
+
+
+def note_guess(what: str, is_close: bool) -> None:  # noqa: FBT001 - what there is to note
+    """Keeps how close a guess was."""
+    _guesses[what] = is_close
+
+
+def of_guesses(close: Collection[bool]) -> str:
+    """Returns in some words how many guesses were close, "" where there were none."""
+    made = f"{len(close)} guess{'es' if len(close) > 1 else ''}"
+    return f"Of {made}, {sum(close)} close: right, or a number within a factor of two." if close else ""
 
 
 @dataclass(frozen=True)
@@ -38,6 +51,7 @@ class Progress:
 
     notebook: Notebook
     results: Mapping[str, tuple[str, float]]
+    guessed: str = ""  # how its guesses went, in a sentence
 
     @property
     def earned(self) -> float:
@@ -67,12 +81,13 @@ class Progress:
         rows = list(self.rows())
         wide = [max(len(row[column]) for row in rows) for column in (0, 1)]
         lines = [f"  {name:<{wide[0]}}  {points:>{wide[1]}}  {state}" for name, points, state in rows]
+        lines += [f"  {self.guessed}"] if self.guessed else []
         return "\n".join([self.headline, f"  {bar(self.earned, self.points)}", *lines])
 
     __repr__ = __str__
 
     def _repr_html_(self) -> str:
-        from helpers.theme import BOXES, colour
+        from helpers.theme import box, colour
 
         share = 100 * self.earned / self.points
         rows = "".join(
@@ -81,13 +96,13 @@ class Progress:
             f'<td style="text-align:left;padding:1px 0">{html.escape(state)}</td></tr>'
             for name, points, state in self.rows()
         )
-        return (
-            f'{BOXES}<div role="status" class="course-box" style="border-left:6px solid {colour("open")};'
-            f"background:{colour('back')};color:{colour('text')};padding:8px 12px;font-family:sans-serif;"
-            f'font-size:14px;line-height:1.45"><div style="font-weight:700">{html.escape(self.headline)}</div>'
+        guesses = f'<div style="margin-top:4px">{html.escape(self.guessed)}</div>' if self.guessed else ""
+        return box(
+            f'<div style="font-weight:700">{html.escape(self.headline)}</div>'
             f'<div style="height:8px;max-width:320px;margin:6px 0;background:{colour("empty")}">'
             f'<div style="height:8px;width:{share:.0f}%;background:{colour("right")}"></div></div>'
-            f'<table style="border-collapse:collapse;font-size:13px;color:inherit;margin:0">{rows}</table></div>'
+            f'<table style="border-collapse:collapse;font-size:13px;color:inherit;margin:0">{rows}</table>{guesses}',
+            colour("open"),
         )
 
 
@@ -97,7 +112,7 @@ def progress() -> None:
     if notebook is None:
         print("There is nothing to tell yet: run the cells above first (menu Run, Run All Above Selected Cell).")
     else:
-        show(Progress(notebook, _results))
+        show(Progress(notebook, _results, of_guesses(_guesses.values())))
 
 
 def _variables() -> Mapping[str, Any]:
@@ -129,10 +144,11 @@ def bar(earned: float, points: float) -> str:
 
 @dataclass(frozen=True)
 class Saved:
-    """What a saved notebook holds: what its checks reported, and which of its essays are written."""
+    """What a saved notebook holds: what its checks reported, which essays are written, which guesses were close."""
 
     results: Mapping[str, tuple[str, float]]
     written: frozenset[str]
+    guesses: tuple[bool, ...] = ()
 
 
 def read(path: Path) -> tuple[Notebook, Saved] | None:
@@ -153,7 +169,9 @@ def _read(cells: list[Any]) -> tuple[Notebook, Saved] | None:
     found = {name: _result_in(cell, name, notebook.exercises[name]) for name, cell in checks.items()}
     essays = {name: "".join(named[name].get("source", "")).strip() for name in notebook.essays if name in named}
     written = frozenset(name for name, text in essays.items() if text not in ("", ESSAY_STUB))
-    return notebook, Saved({name: result for name, result in found.items() if result}, written)
+    guesses = [output.get("data", {}).get(GUESS) for cell in cells for output in cell.get("outputs", ())]
+    close = tuple(one["close"] is True for one in guesses if one)
+    return notebook, Saved({name: result for name, result in found.items() if result}, written, close)
 
 
 def _result_in(cell: Mapping[str, Any], exercise: str, points: float) -> tuple[str, float] | None:
@@ -193,7 +211,9 @@ def table(folder: Path) -> list[str]:
         ("all", bar(earned, points), f"{earned:g} of {points:g}", "points of the checks; a person marks essays")
     )
     wide = max(len(row[0]) for row in rows), max(len(row[2]) for row in rows)
-    return [f"{name:<{wide[0]}}  {drawn}  {score:>{wide[1]}}  {state}" for name, drawn, score, state in rows]
+    lines = [f"{name:<{wide[0]}}  {drawn}  {score:>{wide[1]}}  {state}" for name, drawn, score, state in rows]
+    guessed = of_guesses([close for _, _, saved in found.values() for close in saved.guesses])
+    return [*lines, guessed] if guessed else lines
 
 
 def command(folders: list[str]) -> int:

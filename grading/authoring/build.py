@@ -7,6 +7,7 @@ ids and metadata, no times.
 from __future__ import annotations
 
 import argparse
+import ast
 import contextlib
 import copy
 import json
@@ -20,16 +21,22 @@ import nbformat
 from nbformat import NotebookNode
 
 from grading.authoring import glossary, syllabus
-from grading.authoring.source import BuildError, Cell, grade_id, read, validate
+from grading.authoring.errors import BuildError
+from grading.authoring.source import EXPERIMENTS, Cell, grade_id, read, validate
 from grading.definitions import catalogue
 from grading.folder.course import ROOT, Course
-from grading.notebooks.cells import BEGIN_HIDDEN, END_HIDDEN, is_experiment
+from grading.notebooks.cells import AROUND, BEGIN_HIDDEN, END_HIDDEN, is_around, is_experiment
 from grading.notebooks.names import bound, needed, trained
 from tutor.checking.globals_used import line_numbers
 from tutor.files import write_whole
 from tutor.pyproject import read_pyproject
 
 CELL_SECONDS = 1800  # wall-clock: a last resort, for a busy machine is slow
+TAGS = {  # of a cell, by its kind; another one has its kind as a tag
+    "experiment": ["experiment"],
+    "interactive": ["experiment", "nbval-ignore-output", "widget"],
+    "measured": ["experiment", "nbval-ignore-output"],
+}
 PASSED = "  [passed] "  # before a stage in a verdict's text
 
 
@@ -68,12 +75,10 @@ def solution_notebook(path: Path, cells: Sequence[Cell], address: str = "") -> N
         elif cell.kind == "essay":
             identifier = cell.name
             metadata["nbgrader"] = _nbgrader(identifier, grade=True, solution=True, points=cell.points)
-        elif cell.kind in ("experiment", "interactive", "measured"):
-            metadata["tags"] = {
-                "experiment": ["experiment"],
-                "interactive": ["experiment", "nbval-ignore-output", "widget"],
-                "measured": ["experiment", "nbval-ignore-output"],
-            }[cell.kind]
+        elif cell.kind in EXPERIMENTS | AROUND:
+            metadata["tags"] = TAGS.get(cell.kind, ["experiment", cell.kind])
+            if cell.kind in EXPERIMENTS and not cell.is_open:
+                metadata |= {"cellView": "form", "jupyter": {"source_hidden": True}}  # for Colab and for JupyterLab
         make: Any = nbformat.v4.new_markdown_cell if cell.language == "markdown" else nbformat.v4.new_code_cell
         made = make(source, metadata=metadata)
         made.id = identifier.replace("_", "-") if not metadata.get("nbgrader") else identifier
@@ -415,9 +420,11 @@ def _solved_but_for_experiments(name: str, draft: NotebookNode, folder: Path) ->
     """
     file = folder / f"{name}.ipynb"
     stored = nbformat.read(file, as_version=4).cells if file.exists() else []
-    known = {cell.source: cell.outputs for cell in stored if is_experiment(cell)}
+    known = {_computed(cell): cell.outputs for cell in stored if is_experiment(cell)}
     for cell in filter(is_experiment, draft.cells):
-        if cell.source not in known:
+        if is_around(cell):
+            known[_computed(cell)] = []
+        elif _computed(cell) not in known:
             first = cell.source.partition("\n")[0]
             raise BuildError(f"{name}: this experiment is new, {first!r}: build it without --keep.")
     run = execute(draft, folder, experiments=False)
@@ -426,11 +433,19 @@ def _solved_but_for_experiments(name: str, draft: NotebookNode, folder: Path) ->
     solved = copy.deepcopy(draft)
     solved.metadata = run.metadata
     for number, cell in enumerate((cell for cell in solved.cells if cell.cell_type == "code"), 1):
-        cell.outputs, cell.execution_count = outputs.get(cell.id, known.get(cell.source, [])), number
+        cell.outputs, cell.execution_count = outputs.get(cell.id, known.get(_computed(cell), [])), number
         for output in cell.outputs:
             if output.output_type == "execute_result":
                 output.execution_count = number
     return solved
+
+
+def _computed(cell: NotebookNode) -> str:
+    """Returns what a cell computes, without comments: another caption makes no other output."""
+    try:
+        return ast.dump(ast.parse(cell.source))
+    except SyntaxError:  # a line that is IPython's, such as %time
+        return str(cell.source)
 
 
 def check(selected: Iterable[str] = ()) -> list[str]:

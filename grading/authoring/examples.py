@@ -59,7 +59,21 @@ def encode(exercise: Exercise) -> dict[str, Any]:
             }
             for cases in made.stages
         ],
-    } | {name: value for name, value in (("kept", made.kept), ("forbids", list(made.forbids))) if value}
+    } | {
+        name: value
+        for name, value in (("kept", made.kept), ("forbids", list(made.forbids)), ("by_hand", _by_hand(exercise)))
+        if value
+    }
+
+
+def _by_hand(exercise: Exercise) -> dict[str, Any]:
+    """Returns the example by hand: its result, and what known mistakes make of it."""
+    made = exercise.worked_by_hand()
+    if made is None or exercise.hand is None:
+        return {}
+    wanted, mistakes = made
+    encoded = {name: _short(plain.encode(value)) for name, value in mistakes.items()}
+    return {"wanted": _short(plain.encode(wanted)), "tolerance": exercise.hand.tolerance, "mistakes": encoded}
 
 
 def _in_order(value: Any, wanted: Any) -> Any:

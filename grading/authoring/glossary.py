@@ -8,7 +8,7 @@ from pathlib import Path
 from typing import NamedTuple
 
 from grading.authoring import source
-from grading.authoring.source import BuildError
+from grading.authoring.errors import BuildError
 
 HEADING = "## What others call it"
 ENTRY = re.compile(r"^- (\*\*.+)$", re.MULTILINE)

@@ -8,7 +8,7 @@ from __future__ import annotations
 import argparse
 import keyword
 
-from grading.authoring.source import BuildError
+from grading.authoring.errors import BuildError
 from grading.definitions import catalogue
 from grading.folder.course import ROOT
 from tutor.files import write_whole

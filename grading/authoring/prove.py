@@ -9,7 +9,7 @@ import os
 import subprocess
 import sys
 
-from grading.authoring.source import BuildError
+from grading.authoring.errors import BuildError
 from grading.definitions import catalogue
 from grading.folder.course import ROOT
 

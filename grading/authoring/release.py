@@ -21,7 +21,7 @@ from pathlib import Path
 from typing import Any
 
 from grading.authoring.build import course_setting, set_up
-from grading.authoring.source import BuildError
+from grading.authoring.errors import BuildError
 from grading.folder.course import ROOT, Course
 from helpers import __version__
 from tutor.pyproject import read_pyproject

@@ -10,6 +10,13 @@ two words what the cell is:
     # %% experiment               a cell that no mark depends on
     # %% interactive              an experiment with widgets, whose output is not kept
     # %% measured                 an experiment with times, whose output no test compares
+    # %% guess                    asks for a guess before an experiment; a student fills in its dots
+    # %% reveal                   behind the experiment: shows the guess beside what came out, nothing without one
+    # %% by_hand                  takes values that a student has worked out with a pencil
+    # %% [markdown] questions     questions at the end, answered at once (`grading.authoring.questions`)
+
+The three kinds of experiments are folded in the notebook: their first line, `# @title ...`, says what they show. One
+that students are to read or to change stays open, and says so: `# %% experiment open=true`.
 
 The points of exercises and essays stand in the table at the beginning, for the reader; those of an exercise must be
 what its stages add up to. Minutes and difficulty stand in an exercise's definition: they are added to the table, with
@@ -29,27 +36,25 @@ from typing import Any
 import jupytext
 from nbformat import NotebookNode
 
+from grading.authoring import questions
+from grading.authoring.errors import BuildError
 from grading.definitions import catalogue
-from grading.folder.errors import CourseError
-from grading.notebooks.cells import BEGIN_HIDDEN
+from grading.notebooks.cells import AROUND, BEGIN_HIDDEN, captioned
 from grading.notebooks.cells import BEGIN_SOLUTION as BEGIN
 from grading.notebooks.cells import END_SOLUTION as END
 
-WORDS = {"setup", "experiment", "interactive", "measured"}
-KEYS = {"exercise", "essay"}
+EXPERIMENTS = {"experiment", "interactive", "measured"}
+WORDS = {"setup", "questions"} | EXPERIMENTS | AROUND
+KEYS = {"exercise", "essay", "open"}
 HEAD = 4  # the first cells, in one of which the table of points stands
 MINUTES_PER_POINT = {"check": 5, "essay": 8}  # of an exercise whose definition says no minutes, and of essays
-
-
-class BuildError(CourseError):
-    """A source is not as it must be; the message names the file and the line."""
 
 
 @dataclass(frozen=True)
 class Cell:
     """One cell of a source, with the line of its marker."""
 
-    kind: str  # "prose", "code", "setup", "exercise", "check", "essay" or one of WORDS
+    kind: str  # "prose", "code", "exercise", "check", "essay" or one of WORDS
     name: str
     points: float | None
     source: str
@@ -57,6 +62,7 @@ class Cell:
     line: int
     minutes: float = 0  # what the answer takes, of a check cell or an essay
     difficulty: int = 0  # 1 to 3, 0 where none is given
+    is_open: bool = False  # an experiment whose code students read
 
 
 def read(path: Path) -> list[Cell]:
@@ -152,6 +158,7 @@ def _parsed(text: str) -> NotebookNode:
 def _cell(path: Path, cell: NotebookNode, line: int) -> Cell:
     place = f"{path.name}:{line}"
     metadata = {key: value for key, value in cell.metadata.items() if key != "lines_to_next_cell"}
+    is_open = metadata.get("open") is True
     word = metadata.pop("title", None)
     unknown = sorted(set(metadata) - KEYS) + ([word] if word is not None and word not in WORDS else [])
     if unknown:
@@ -164,10 +171,14 @@ def _cell(path: Path, cell: NotebookNode, line: int) -> Cell:
     name = str(metadata.get(kind, ""))
     if kind in ("exercise", "essay") and not re.fullmatch(r"[A-Za-z]\w*", name):
         raise BuildError(f"{place}: {kind}={name!r}; expected a name of letters, digits and underscores.")
-    if (kind in ("essay", "prose")) != (cell.cell_type == "markdown"):
-        raise BuildError(f"{place}: a cell of kind {kind} must {'' if kind == 'essay' else 'not '}be [markdown].")
+    if (kind in ("essay", "prose", "questions")) != (cell.cell_type == "markdown"):
+        is_text = kind in ("essay", "questions")
+        raise BuildError(f"{place}: a cell of kind {kind} must {'' if is_text else 'not '}be [markdown].")
     _refuse_loose_regions(place, kind, cell.source)
-    return Cell(kind, name, None, cell.source.strip("\n"), cell.cell_type, line)
+    if "open" in metadata and (kind not in EXPERIMENTS or not is_open):
+        raise BuildError(f"{place}: expected `open=true`, and for an experiment; all other cells are open.")
+    source = questions.rendered(place, cell.source) if kind == "questions" else cell.source
+    return Cell(kind, name, None, source.strip("\n"), cell.cell_type, line, is_open=is_open)
 
 
 def _refuse_loose_regions(place: str, kind: str, source: str) -> None:
@@ -197,6 +208,9 @@ def validate(path: Path, cells: Sequence[Cell]) -> None:
     _validate_definitions(path, checks)
     _validate_table(path, cells)
     _validate_points(path, checks)
+    _validate_captions(path, cells)
+    _validate_guesses(path, cells)
+    _validate_hands(path, cells)
 
 
 def _validate_definitions(path: Path, checks: Mapping[str, Cell]) -> None:
@@ -225,6 +239,57 @@ def _validate_points(path: Path, checks: Mapping[str, Cell]) -> None:
                 f"{path.name}: the table in the head gives {name!r} {cell.points:g} points, "
                 f"its stages add up to {points:g}."
             )
+
+
+def _validate_captions(path: Path, cells: Sequence[Cell]) -> None:
+    """Refuses a folded experiment that does not say what it shows, and an open one that has a caption."""
+    for cell in cells:
+        if cell.kind in EXPERIMENTS and (captioned(cell.source)[0] != "") == cell.is_open:
+            raise BuildError(
+                f"{path.name}:{cell.line}: expected `# @title` and what the cell shows as its first line, or "
+                "`open=true` in its marker, not both."
+            )
+
+
+def _validate_guesses(path: Path, cells: Sequence[Cell]) -> None:
+    """Refuses a guess that nothing reveals behind it, and what is revealed that nobody was asked to guess."""
+    open_ones: dict[str, int] = {}
+    for cell in cells:
+        if cell.kind not in ("guess", "reveal"):
+            continue
+        found = re.findall(rf'^{cell.kind}\(\s*"((?:[^"\\]|\\.)+)"', cell.source, re.MULTILINE)
+        if len(found) != 1:
+            raise BuildError(f'{path.name}:{cell.line}: expected one line {cell.kind}("what it is about", ...).')
+        if cell.kind == "guess" and found[0] not in open_ones:
+            open_ones[found[0]] = cell.line
+        elif cell.kind == "reveal" and found[0] in open_ones:
+            del open_ones[found[0]]
+        else:
+            already = "is asked twice" if cell.kind == "guess" else "is revealed, and was not to be guessed before"
+            raise BuildError(f"{path.name}:{cell.line}: {found[0]!r} {already}.")
+    for what, line in open_ones.items():
+        raise BuildError(f"{path.name}:{line}: {what!r} is to be guessed, and no cell behind it reveals it.")
+
+
+def _validate_hands(path: Path, cells: Sequence[Cell]) -> None:
+    """Refuses an example by hand that no exercise of the notebook has, and one of an exercise that nobody is asked."""
+    from grading.definitions.exercise import load
+
+    defined = (
+        {name for name, one in load(path.stem).items() if one.hand} if path.stem in catalogue.notebooks() else set()
+    )
+    asked: dict[str, int] = {}
+    for cell in cells:
+        if cell.kind == "by_hand":
+            found = re.findall(r'^by_hand\(\s*"(\w+)"', cell.source, re.MULTILINE)
+            if len(found) != 1 or found[0] not in defined:
+                raise BuildError(
+                    f'{path.name}:{cell.line}: expected by_hand("EXERCISE", ...) with one of: '
+                    f"{', '.join(sorted(defined)) or 'none, no exercise of this notebook has an example by hand'}."
+                )
+            asked[found[0]] = cell.line
+    if lost := sorted(defined - set(asked)):
+        raise BuildError(f"{path.name}: {lost[0]!r} has an example by hand, and no cell asks for it.")
 
 
 def _validate_table(path: Path, cells: Sequence[Cell]) -> None:

@@ -14,7 +14,7 @@ from pathlib import Path
 from typing import Any
 
 from grading.authoring import source
-from grading.authoring.source import BuildError
+from grading.authoring.errors import BuildError
 
 WIDTH, HEIGHT, GAP_X, GAP_Y, MARGIN = 236, 92, 34, 52, 16  # px
 QUESTION = 31  # signs that a box has room for

@@ -85,6 +85,21 @@ class Mistake:
     answer: Callable[..., Any]
 
 
+@dataclass(frozen=True)
+class HandExample:
+    """The example that the text works out by hand, on which `by_hand` looks at a student's values.
+
+    Args:
+        question: what is worked out.
+        part: what of the result a student works out; None for all of it.
+        tolerance: relative and absolute: how much the digits of a pencil may differ.
+    """
+
+    question: Question
+    part: Callable[[Any], Any] | None = None
+    tolerance: float = 0.01
+
+
 class Definition:
     """Collects the parts of one exercise, in the order in which the file says them.
 
@@ -102,6 +117,7 @@ class Definition:
         mistakes: those that are made here; `known_mistakes.of_exercise` has those that are answers of the bank.
         large: see `Exercise`.
         domain: see `Exercise`.
+        hand: see `Exercise`.
     """
 
     def __init__(
@@ -123,6 +139,7 @@ class Definition:
         self.mistakes: list[Mistake] = []
         self.large: list[Question] = []
         self.domain: list[Corners] = []
+        self.hand: HandExample | None = None
         self.exceptions, self.trains, self.forbids = exceptions, trains, forbids
 
     def reference(self, answer: Answer) -> Answer:
@@ -190,6 +207,16 @@ class Definition:
             return _named(question, stage)
 
         return add
+
+    def by_hand(self, question: Question, part: Callable[[Any], Any] | None = None, tolerance: float = 0.01) -> None:
+        """Takes the example that the text works out by hand; see `HandExample`.
+
+        Raises:
+            ExerciseError: when there is one already.
+        """
+        if self.hand is not None:
+            raise ExerciseError("expected one example by hand; there is one already.")
+        self.hand = HandExample(question, part, tolerance)
 
     @overload
     def mistake(self, name: str) -> Callable[[Answer], Answer]: ...

@@ -19,7 +19,8 @@ from torch import Tensor
 
 from grading.definitions import catalogue, contracts, known_mistakes, reading_time
 from grading.definitions.corners import Corners
-from grading.definitions.definition import Definition, ExerciseError, Mistake, Stage, hints_of
+from grading.definitions.definition import Definition, ExerciseError, HandExample, Mistake, Stage, hints_of
+from tutor.checking import by_hand
 from tutor.checking.answers import InProcess, Question, Reply
 from tutor.checking.judging import Case, Examples, Raised, StageCases, is_right, share, trace_of, words
 from tutor.checking.measures import INPUTS_KEPT, measured
@@ -42,6 +43,7 @@ class Exercise:
         domain: what its arguments may be, of which everybody is asked the corners.
         trains: gradients must pass through a function's result; through that of a class of `nn.Module` they always do.
         forbids: full names of what is to be written, mostly in `helpers`: an answer that uses one is none.
+        hand: the example that the text works out by hand.
         hints: what `hint(name)` shows, in Markdown, each one more than the last: a question that leads there, the idea
             with a small example, the first lines or the shape of each step; never the answer.
     """
@@ -54,6 +56,7 @@ class Exercise:
     domain: Sequence[Corners] = field(default=(), kw_only=True)
     trains: bool = field(default=False, kw_only=True)
     forbids: tuple[str, ...] = field(default=(), kw_only=True)
+    hand: HandExample | None = field(default=None, kw_only=True)
     hints: tuple[str, ...] = field(default=(), kw_only=True)
 
     @classmethod
@@ -77,6 +80,7 @@ class Exercise:
             domain=definition.domain,
             trains=definition.trains,
             forbids=definition.forbids,
+            hand=definition.hand,
             hints=hints,
         )
 
@@ -147,6 +151,30 @@ class Exercise:
                 f"{self.name}, stage '{stage.name}': the mistake '{late}' had no result after {MISTAKE_SECONDS:g} s of "
                 "a processor. Let it end sooner, or build again when the machine is less busy."
             )
+
+    def worked_by_hand(self) -> tuple[Any, dict[str, Any]] | None:
+        """Returns what is right in the example by hand, and what each known mistake makes of it; None without one.
+
+        A mistake that stops with an error, or that gives what is right, is not among them.
+
+        Raises:
+            ExerciseError: when the reference gives no value.
+        """
+        if self.hand is None:
+            return None
+        part = self.hand.part or (lambda value: value)
+        reply = self.reply(self.hand.question)
+        if reply.outcome != "value":
+            raise ExerciseError(f"{self.name}: the reference gives {reply.error or 'nothing'} in the example by hand.")
+        wanted, made = part(reply.value), dict[str, Any]()
+        for name, value in _Results(self, self.hand.question, "").items():
+            try:
+                result = None if isinstance(value, Raised) else part(value)
+            except (IndexError, KeyError, TypeError, AttributeError):  # a mistake's result need not have this part
+                continue
+            if result is not None and not by_hand.same(result, wanted, self.hand.tolerance):
+                made[name] = result
+        return wanted, made
 
     def drawn_examples(self, seed: str) -> Examples:
         """Returns the examples for grading: all that the check asks, and questions of this student's own.

@@ -13,6 +13,8 @@ from typing import Any
 BEGIN_HIDDEN, END_HIDDEN = "### BEGIN HIDDEN TESTS", "### END HIDDEN TESTS"
 LONGEST_STUB = 10_000  # characters; the longest one of the course has 2,000
 DEFINITIONS = (ast.FunctionDef, ast.AsyncFunctionDef, ast.ClassDef)
+AROUND = {"guess", "reveal", "by_hand"}  # tags of what a student does before and behind an experiment
+CAPTION = re.compile(r"# @title (\S.*)")  # what a folded cell shows; Colab and JupyterLab show it in place of the code
 BEGIN_SOLUTION, END_SOLUTION = "### BEGIN SOLUTION", "### END SOLUTION"
 
 
@@ -51,9 +53,26 @@ def kind(cell: Any) -> str:
 
 def is_experiment(cell: Any) -> bool:
     """Says whether a cell of a notebook is tagged as an experiment: no mark depends on it."""
+    return "experiment" in tags(cell) and cell.get("cell_type") == "code"
+
+
+def is_around(cell: Any) -> bool:
+    """Says whether a cell takes or tells what a student expected: it shows nothing where nobody has written into it."""
+    return any(tag in tags(cell) for tag in AROUND)
+
+
+def tags(cell: Any) -> list[Any]:
+    """Returns the tags of a cell, [] when it has none."""
     metadata = cell.get("metadata") if isinstance(cell, dict) else None
-    tags = metadata.get("tags") if isinstance(metadata, dict) else None
-    return isinstance(tags, list) and "experiment" in tags and cell.get("cell_type") == "code"
+    found = metadata.get("tags") if isinstance(metadata, dict) else None
+    return found if isinstance(found, list) else []
+
+
+def captioned(source: str) -> tuple[str, str]:
+    """Returns the caption of an experiment, "" when it has none, and the code without it."""
+    first, _, rest = source.partition("\n")
+    match = CAPTION.fullmatch(first)
+    return (match[1], rest) if match else ("", source)
 
 
 def exercise_of(check: Any) -> str:

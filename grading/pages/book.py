@@ -129,8 +129,8 @@ def page_of(solved: NotebookNode, released: NotebookNode) -> NotebookNode:
 
 
 def _is_read(cell: NotebookNode) -> bool:
-    """Says whether a cell is something to read: checks answer who works, and sliders move in a kernel only."""
-    return cells.kind(cell) != "check" and "widget" not in cell.metadata.get("tags", ())
+    """Says whether a cell is something to read: checks and guesses answer who works, sliders move in a kernel only."""
+    return cells.kind(cell) != "check" and "widget" not in cells.tags(cell) and not cells.is_around(cell)
 
 
 def _cell_of(cell: NotebookNode, handed_out: dict[str, str]) -> NotebookNode:
@@ -140,10 +140,11 @@ def _cell_of(cell: NotebookNode, handed_out: dict[str, str]) -> NotebookNode:
     if cell.cell_type == "markdown":
         text: NotebookNode = nbformat.v4.new_markdown_cell(source)
         return text
+    caption, source = cells.captioned(source) if cells.is_experiment(cell) else (FOLDED.get(kind, ""), source)
     made: NotebookNode = nbformat.v4.new_code_cell(source, outputs=[] if kind == "solution" else cell.outputs)
-    if kind in FOLDED:
+    if caption:
         made.metadata["tags"] = ["hide-input"]
-        made.metadata["mystnb"] = {"code_prompt_show": FOLDED[kind], "code_prompt_hide": FOLDED[kind]}
+        made.metadata["mystnb"] = {"code_prompt_show": caption, "code_prompt_hide": caption}
     return made
 
 

@@ -16,7 +16,7 @@ import pytest
 
 from grading.__main__ import main
 from grading.authoring import build, examples, source, syllabus
-from grading.authoring.source import BuildError
+from grading.authoring.errors import BuildError
 from grading.definitions import catalogue, exercise
 from grading.folder.course import ROOT
 from grading.notebooks.cells import BEGIN_HIDDEN, is_experiment

@@ -17,7 +17,7 @@ import pytest
 
 from deploy.environment import SHARED
 from grading.authoring import build, release, source
-from grading.authoring.source import BuildError
+from grading.authoring.errors import BuildError
 from grading.definitions import catalogue
 from grading.folder.course import ROOT
 from grading.notebooks.cells import BEGIN_SOLUTION as BEGIN

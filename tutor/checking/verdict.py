@@ -11,7 +11,7 @@ from typing import Any
 import torch
 from torch import Tensor
 
-from helpers.theme import BOXES, colour
+from helpers.theme import box, colour
 from tutor.checking.compare import difference
 from tutor.checking.probes import Question
 
@@ -154,12 +154,8 @@ class Verdict:
         )
         if tables and self.picture_call:
             tables = f'<div style="margin-top:6px">Pictures of {html.escape(self.picture_call)}:</div>{tables}'
-        return (
-            f'{BOXES}<div role="status" class="course-box" style="border-left:6px solid {edge};'
-            f"background:{colour('back')};color:{colour('text')};"
-            f'padding:8px 12px;font-family:sans-serif;font-size:14px;line-height:1.45">'
-            f'<div style="font-weight:700;color:{edge}">{html.escape(self.headline)}</div>{rows}{tables}</div>'
-        )
+        headline = f'<div style="font-weight:700;color:{edge}">{html.escape(self.headline)}</div>'
+        return box(f"{headline}{rows}{tables}", edge)
 
 
 def sign_as_html(kind: str) -> str:

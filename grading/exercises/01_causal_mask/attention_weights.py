@@ -47,6 +47,9 @@ def _by_hand() -> Question:
     return Question((torch.tensor([[2.0, 1.0, 0.0], [1.0, 3.0, 1.0], [0.0, 1.0, 2.0]]), causal_mask(3)))
 
 
+exercise.by_hand(_by_hand())
+
+
 def _any_mask(*shape: int, seed: int) -> Question:
     """Returns a question with a mask that is not causal: random places blocked, one place in each row left open.
 

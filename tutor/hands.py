@@ -1,0 +1,80 @@
+"""`by_hand(exercise, yours)`: right, or the known mistake whose result that is, before a line of code is written.
+
+The example is the one that the text works out. Its result, and what the known mistakes make of it, stand beside the
+public examples of the exercise; no mark is given for it, and grading never asks it.
+"""
+
+from __future__ import annotations
+
+import html
+import json
+import os
+from collections.abc import Mapping
+from dataclasses import dataclass
+from types import EllipsisType
+from typing import Any
+
+from tutor import overview
+from tutor.checking import plain
+from tutor.checking.by_hand import alike, at, leaves, same, shape
+from tutor.checking.verdict import sentence_as_html
+from tutor.checks import EXAMPLES
+
+
+@dataclass(frozen=True)
+class ByHand:
+    """What there is to say of values that were worked out by hand."""
+
+    exercise: str
+    is_right: bool
+    sentence: str
+
+    def __str__(self) -> str:
+        return f"{self.exercise}, by hand: {self.sentence}"
+
+    __repr__ = __str__
+
+    def _repr_html_(self) -> str:
+        from helpers.theme import box, colour
+
+        content = f"<b>{html.escape(self.exercise)}, by hand</b>: {sentence_as_html(self.sentence)}"
+        return box(content, colour("right" if self.is_right else "wrong"))
+
+
+def by_hand(exercise: str, yours: Any) -> None:
+    """Says whether the example that the text works out is right, or which known mistake gives these values.
+
+    Args:
+        exercise: the name of the exercise that the example belongs to.
+        yours: a number, a text, or lists of them, as many as the example has; dots are no values yet.
+
+    Raises:
+        LookupError: when no exercise of this name has such an example.
+    """
+    if os.environ.get("NBGRADER_EXECUTION") == "autograde":
+        return
+    file = next(EXAMPLES.glob(f"*/{exercise}.json"), None)
+    entry = json.loads(file.read_text("utf-8")) if file else {}
+    if "by_hand" not in entry:
+        raise LookupError(f"there is no example by hand for {exercise!r}; write the name as the cell had it.")
+    if any(isinstance(value, EllipsisType) for _, value in leaves(yours)):
+        return
+    overview.show(judged(exercise, yours, entry["by_hand"], entry["hints"]))
+
+
+def judged(exercise: str, yours: Any, example: Mapping[str, Any], hints: Mapping[str, str]) -> ByHand:
+    """Returns what there is to say of a student's values, for an example of the stored form."""
+    wanted, values = dict(leaves(plain.decode(example["wanted"]))), dict(leaves(yours))
+    if values.keys() != wanted.keys():
+        return ByHand(exercise, False, f"expected {shape(wanted)}, got {shape(values)}.")  # noqa: FBT003
+    tolerance = example["tolerance"]
+    wrong = [position for position, value in wanted.items() if not alike(values[position], value, tolerance)]
+    if not wrong:
+        return ByHand(exercise, True, "right.")  # noqa: FBT003
+    sentence = "that is not right yet." if wanted.keys() == {()} else f"{at(wrong[0])} is not right yet"
+    if wanted.keys() != {()}:
+        sentence += f"; {len(wrong)} of the {len(wanted)} values are not." if len(wrong) > 1 else ", all others are."
+    for name, result in example["mistakes"].items():
+        if same(plain.decode(result), yours, tolerance):
+            return ByHand(exercise, False, f"this looks like: {name}. {hints[name]}")  # noqa: FBT003
+    return ByHand(exercise, False, sentence)  # noqa: FBT003
