@@ -45,6 +45,7 @@ def {name}(*inputs):
     return 1
     ### END SOLUTION
 """
+HAND = '\n# %% by_hand\nby_hand("attention_weights", ...)\n'
 NAMES = ("causal_mask", "attention_weights", "wasted_scores", "future_influence", "padding_mask")
 
 
@@ -56,7 +57,7 @@ def written(tmp_path: Path, text: str) -> Path:
 
 def whole(**changes: str) -> str:
     """Returns a small source for notebook 01 in which every part fits."""
-    return HEAD + "".join(EXERCISE.format(name=name) for name in NAMES)
+    return HEAD + HAND + "".join(EXERCISE.format(name=name) for name in NAMES)
 
 
 def refused(tmp_path: Path, text: str) -> str:
@@ -72,7 +73,8 @@ BY_MISTAKES: dict[str, Any] = {"mistakes": {}, "traces": []}
 def without_mistakes(made: Any) -> Any:
     """Returns encoded examples without what known mistakes make of the questions."""
     stages = [stage | {"cases": [case | BY_MISTAKES for case in stage["cases"]]} for stage in made["stages"]]
-    return made | {"stages": stages}
+    hand = {"by_hand": made["by_hand"] | {"mistakes": {}}} if "by_hand" in made else {}
+    return made | {"stages": stages} | hand
 
 
 @pytest.mark.parametrize("stem", sorted(tiers.changed_notebooks()))
@@ -314,6 +316,7 @@ def test_experiments_keep_their_outputs_where_only_a_text_is_changed(
     before = [cell.outputs for cell in nbformat.read(file, as_version=4).cells if is_experiment(cell)]
     assert any(before)
     text = source.read_text(encoding="utf-8").replace("\n# ## ", "\n# Well.\n#\n# ## ", 1)
+    text = text.replace("# %% experiment\n# @title ", "# %% experiment\n# @title Anew: ", 1)
     source.write_text(text, encoding="utf-8")
     build.build(["01"], keep=True, log=lambda line: None)
     made = [cell for cell in nbformat.read(file, as_version=4).cells if cell.cell_type == "code"]
@@ -321,10 +324,10 @@ def test_experiments_keep_their_outputs_where_only_a_text_is_changed(
     assert [cell.execution_count for cell in made] == list(range(1, len(made) + 1))
     assert all(cell.outputs[0].execution_count == cell.execution_count for cell in made if not is_experiment(cell))
 
-    changed = text.replace("# %% experiment\n", "# %% experiment\n# anew\n", 1)
+    changed = text.replace("# @title Anew: ", "# @title Anew\nx = 1  # ", 1)
     source.write_text(changed, encoding="utf-8")
     with pytest.raises(
-        BuildError, match=r"01_causal_mask: this experiment is new, '# anew': build it without --keep\."
+        BuildError, match=r"01_causal_mask: this experiment is new, '# @title Anew': build it without --keep\."
     ):
         build.build(["01"], keep=True, log=lambda line: None)
 
@@ -547,3 +550,74 @@ def test_a_notebook_asks_the_modules_of_its_own_clone(tmp_path: Path, monkeypatc
 def test_an_unknown_notebook_is_refused_in_one_sentence(capsys: pytest.CaptureFixture[str]) -> None:
     assert main(["build", "77", "--check"]) == 2
     assert "no notebook is called '77'; expected one of: 00_start_here" in capsys.readouterr().err
+
+
+# --- what students do before and behind an experiment -----------------------------------------------------------------
+
+GUESSED = """
+# %% guess
+guess("the loss", ...)
+
+# %% experiment
+# @title The loss
+loss = 3.0
+
+# %% reveal
+reveal("the loss", loss)
+"""
+
+
+def test_a_guess_and_what_reveals_it_are_cells_on_which_no_mark_depends(tmp_path: Path) -> None:
+    path = written(tmp_path, whole() + GUESSED)
+    cells = source.read(path)
+    source.validate(path, cells)
+    made = build.solution_notebook(path, cells).cells[-3:]
+    assert all(is_experiment(cell) for cell in made)
+    assert [cell.metadata.tags[-1] for cell in made] == ["guess", "experiment", "reveal"]
+    assert [cell.metadata.get("jupyter") for cell in made] == [None, {"source_hidden": True}, None]
+    assert made[1].metadata.cellView == "form"
+
+
+@pytest.mark.parametrize(
+    ("old", "new", "message"),
+    [
+        ('reveal("the loss"', 'reveal("a loss"', "'a loss' is revealed, and was not to be guessed before"),
+        (
+            "# %% reveal\n",
+            "# %% experiment open=true\n",
+            "'the loss' is to be guessed, and no cell behind it reveals it",
+        ),
+        ('guess("the loss", ...)', "loss = ...", 'expected one line guess("what it is about", ...)'),
+        ("# @title The loss\n", "", "expected `# @title` and what the cell shows as its first line"),
+        ("# %% experiment\n", "# %% experiment open=true\n", "not both"),
+        ("# %% guess\n", "# %% guess open=true\n", "expected `open=true`, and for an experiment"),
+        ("# %% guess\n", '# %% guess\nguess("the loss", ...)\n\n# %% guess\n', "'the loss' is asked twice"),
+    ],
+)
+def test_guesses_and_captions_that_do_not_fit_are_refused(tmp_path: Path, old: str, new: str, message: str) -> None:
+    assert GUESSED.count(old) == 1
+    assert message in refused(tmp_path, whole() + GUESSED.replace(old, new))
+
+
+def test_an_experiment_that_is_open_needs_no_caption(tmp_path: Path) -> None:
+    path = written(tmp_path, whole() + "\n# %% experiment open=true\nloss = 3.0\n")
+    cells = source.read(path)
+    source.validate(path, cells)
+    assert "jupyter" not in build.solution_notebook(path, cells).cells[-1].metadata
+
+
+@pytest.mark.parametrize("name", ["causal_mask", "no_exercise"])
+def test_an_example_by_hand_that_no_exercise_has_is_refused(tmp_path: Path, name: str) -> None:
+    message = 'expected by_hand("EXERCISE", ...) with one of: attention_weights.'
+    assert message in refused(tmp_path, whole() + HAND.replace("attention_weights", name))
+
+
+def test_an_example_by_hand_that_no_cell_asks_for_is_refused(tmp_path: Path) -> None:
+    text = whole().replace(HAND, "")
+    assert "'attention_weights' has an example by hand, and no cell asks for it" in refused(tmp_path, text)
+
+
+def test_another_caption_makes_no_other_experiment() -> None:
+    one, other = (nbformat.v4.new_code_cell(f"{caption}x = 1") for caption in ("# @title One\n", ""))
+    assert build._computed(one) == build._computed(other) != build._computed(nbformat.v4.new_code_cell("x = 2"))
+    assert build._computed(nbformat.v4.new_code_cell("%time x")) == "%time x"

@@ -1,0 +1,146 @@
+"""`guess` and `reveal`: what a student expected beside what came out, and nothing where nobody guessed."""
+
+from __future__ import annotations
+
+import json
+import math
+from collections.abc import Iterator
+from pathlib import Path
+from typing import Any
+
+import pytest
+import torch
+
+from tutor import guess, guesses, overview, reveal
+from tutor.notebooks import notebooks
+
+
+@pytest.fixture(autouse=True)
+def no_guess_yet(monkeypatch: pytest.MonkeyPatch) -> Iterator[None]:
+    monkeypatch.setattr(guesses, "_made", {})
+    monkeypatch.setattr(overview, "_guesses", {})
+    return
+
+
+def test_who_leaves_the_dots_is_asked_nothing_and_told_nothing(capsys: pytest.CaptureFixture[str]) -> None:
+    guess("the loss", ...)
+    reveal("the loss", 3.0)
+    assert capsys.readouterr().out == ""
+    assert overview.of_guesses(overview._guesses.values()) == ""
+
+
+def test_what_nobody_was_asked_is_not_told(capsys: pytest.CaptureFixture[str]) -> None:
+    reveal("the loss", 3.0)
+    assert capsys.readouterr().out == ""
+
+
+@pytest.mark.parametrize(
+    ("yours", "measured", "sentence"),
+    [
+        (10, 41_000, "You guessed 10; it is 41,000, 4,100 times as much."),
+        (0.7, torch.tensor(0.6652), "You guessed 0.7; it is 0.665."),
+        (5000, 0.5, "You guessed 5,000; it is 0.5, 1/10,000 of that."),
+        (0, 2, "You guessed 0; it is 2."),
+        (-2, 2, "You guessed -2; it is 2."),
+        (3, math.inf, "You guessed 3; it is inf, inf times as much."),
+    ],
+)
+def test_a_number_is_told_beside_what_was_measured(
+    yours: float, measured: Any, sentence: str, capsys: pytest.CaptureFixture[str]
+) -> None:
+    guess("it", yours)
+    reveal("it", measured)
+    assert capsys.readouterr().out.splitlines()[-1] == sentence
+
+
+@pytest.mark.parametrize(
+    ("yours", "close"), [(2, True), (1, True), (4, True), (0.99, False), (4.01, False), (-2, False)]
+)
+def test_a_number_is_close_within_a_factor_of_two(yours: float, close: bool) -> None:
+    assert guesses.Told("it", float(yours), 2.0).is_close is close
+
+
+def test_zero_is_close_to_nothing_but_zero() -> None:
+    assert guesses.Told("it", 0.0, 0.0).is_close
+    assert not guesses.Told("it", 1e-9, 0.0).is_close
+
+
+def test_one_of_several_and_an_order(capsys: pytest.CaptureFixture[str]) -> None:
+    guess("which", " SCRATCH", among=["pretrained", "scratch"])
+    reveal("which", "pretrained")
+    guess("order", ["b", "a", "c"], among=["a", "b", "c"])
+    reveal("order", ("b", "a", "c"))
+    told = capsys.readouterr().out.splitlines()
+    assert told[1] == "You guessed scratch; it is pretrained."
+    assert told[3] == "You guessed b, a, c, and so it is."
+    assert overview._guesses == {"which": False, "order": True}
+
+
+@pytest.mark.parametrize(
+    ("yours", "among", "expected"),
+    [
+        ("ten", (), "a number, such as 0.5 or 40"),
+        (True, (), "a number"),
+        (math.nan, (), "a number"),
+        ("both", ("a", "b"), 'one of "a", "b"'),
+        (["a"], ("a", "b"), 'all of "a", "b", as a list'),
+        (1, ("a", "b"), 'one of "a", "b"'),
+    ],
+)
+def test_what_is_no_guess_gets_one_sentence_and_is_not_told(
+    yours: Any, among: tuple[str, ...], expected: str, capsys: pytest.CaptureFixture[str]
+) -> None:
+    guess("it", yours, among)
+    reveal("it", 1.0)
+    (line,) = capsys.readouterr().out.splitlines()
+    assert line.startswith("That is no guess yet: expected ")
+    assert expected in line
+
+
+def test_a_guess_taken_back_is_gone(capsys: pytest.CaptureFixture[str]) -> None:
+    guess("it", 3)
+    guess("it", ...)
+    reveal("it", 3)
+    assert capsys.readouterr().out.splitlines() == ["Noted: 3. The cell behind the next experiment compares."]
+
+
+def test_nothing_acts_where_marks_are_given(
+    monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
+    monkeypatch.setenv("NBGRADER_EXECUTION", "autograde")
+    guess("it", 3)
+    reveal("it", 3)
+    assert capsys.readouterr().out == ""
+
+
+def test_progress_tells_how_many_guesses_were_close(capsys: pytest.CaptureFixture[str]) -> None:
+    for number, yours in enumerate((1, 3, 100)):
+        guess(f"it {number}", yours)
+        reveal(f"it {number}", 2)
+    sentence = "Of 3 guesses, 2 close: right, or a number within a factor of two."
+    progress = overview.Progress(
+        notebooks()["01_causal_mask"], {}, overview.of_guesses(list(overview._guesses.values()))
+    )
+    assert sentence in str(progress)
+    assert sentence in progress._repr_html_()
+
+
+def test_progress_over_saved_notebooks_reads_what_they_tell(tmp_path: Path) -> None:
+    told = guesses.Told("it", 3.0, 2.0)
+    output = {"output_type": "display_data", "metadata": {}, "data": {"text/plain": str(told)}}
+    output["data"] |= told._repr_mimebundle_()  # type: ignore[operator]  # of a dictionary
+    cells = [
+        {"cell_type": "code", "metadata": {"nbgrader": {"grade_id": "causal_mask_check"}}, "source": "", "outputs": []},
+        {"cell_type": "code", "metadata": {"tags": ["experiment", "reveal"]}, "source": "", "outputs": [output]},
+    ]
+    (tmp_path / "mine.ipynb").write_text(json.dumps({"cells": cells}), encoding="utf-8")
+    assert overview.table(tmp_path)[-1] == "Of 1 guess, 1 close: right, or a number within a factor of two."
+    cells[1]["outputs"] = []
+    (tmp_path / "mine.ipynb").write_text(json.dumps({"cells": cells}), encoding="utf-8")
+    assert overview.table(tmp_path)[-1].startswith("all ")
+
+
+def test_what_a_guess_is_about_is_shown_as_text_and_runs_nothing() -> None:
+    page = guesses.Told("<script>it</script>", "<b>", "a")._repr_html_()
+    assert "<script>" not in page
+    assert "&lt;b&gt;" in page
