@@ -20,6 +20,9 @@ there exactly once is replaced; several such lines are applied in turn:
     # of: broadcasting
     # ~ i >= j => i <= j
 
+A right answer that differs in style from the solution may have a line `# other: what each of the two does better` below
+its marker: then the page of worked solutions shows it beside the solution, one for each exercise.
+
 Whole lines are taken away (`# -`) and added (`# +`). What is taken away stands exactly once in the base; where it does
 not, or where a hunk only adds, lines that stay (`#  `) mark the place. `# ...` stands between two hunks:
 
@@ -40,7 +43,7 @@ from grading.definitions import catalogue
 from grading.folder.errors import CourseError
 
 MARKER = re.compile(r"# %% (right|wrong): (.+?)(?:\s*->\s*(.*))?$")
-HINT, BASE, REPLACES, BETWEEN = "# hint:", "# of: ", "# ~ ", "\n# ...\n"
+HINT, OTHER, BASE, REPLACES, BETWEEN = "# hint:", "# other: ", "# of: ", "# ~ ", "\n# ...\n"
 
 
 class BankError(CourseError):
@@ -51,7 +54,8 @@ class BankError(CourseError):
 class BankAnswer:
     """One answer of the bank; `mistake` is the known mistake that must be recognised, or "".
 
-    With a `hint` it is itself that mistake.
+    With a `hint` it is itself that mistake. A right one with `other` (what each does better) is
+    shown beside the solution.
     """
 
     notebook: str
@@ -61,6 +65,7 @@ class BankAnswer:
     mistake: str
     source: str
     hint: str = ""
+    other: str = ""
 
     @property
     def label(self) -> str:
@@ -107,10 +112,14 @@ def read(path: Path) -> list[BankAnswer]:
         kind, title, mistake = head.group(1), head.group(2).strip(), (head.group(3) or "").strip()
         lines = text.split("\n")
         hints = list(takewhile(lambda line: line.startswith(HINT), lines))
+        others = list(takewhile(lambda line: line.startswith(OTHER), lines))
+        if others and (kind == "wrong" or len(others) > 1 or any(answer.other for answer in answers)):
+            raise BankError(f"{path.name}:{number + 1}: expected one line '# other: ' in a file, below a right answer.")
         if hints and (not mistake or mistake in {answer.mistake for answer in answers}):
-            above = f"the first answer with its name; {mistake!r} has one above" if mistake else "'-> its name'"
-            raise BankError(f"{path.name}:{number + 1}: expected the hint of a mistake below {above}.")
-        number, lines = number + 1 + len(hints), lines[len(hints) :]  # the line below the hint
+            where = f"the first answer with its name; {mistake!r} has one above" if mistake else "'-> its name'"
+            raise BankError(f"{path.name}:{number + 1}: expected the hint of a mistake below {where}.")
+        above = len(hints) + len(others)
+        number, lines = number + 1 + above, lines[above:]  # the line below the hint
         if lines[:1] and lines[0].startswith(BASE):
             base = _named(lines[0].removeprefix(BASE).strip(), answers, f"{path.name}:{number}")
             source = _changed(base, lines[1:], path, number + 1)
@@ -121,10 +130,9 @@ def read(path: Path) -> list[BankAnswer]:
             source = _changed(base, lines, path, number)
         else:
             source = "\n".join(lines)
-        exercise = path.name.partition(".")[0]
-        answers.append(
-            BankAnswer(path.parent.name, exercise, kind == "right", title, mistake, source, _paragraphs(hints))
-        )
+        exercise, other = path.name.partition(".")[0], "".join(others).removeprefix(OTHER).strip()
+        hint = _paragraphs(hints)
+        answers.append(BankAnswer(path.parent.name, exercise, kind == "right", title, mistake, source, hint, other))
     return answers
 
 

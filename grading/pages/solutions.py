@@ -20,6 +20,7 @@ from grading.notebooks import cells
 from tutor.files import write_whole
 
 if TYPE_CHECKING:
+    from grading.definitions.bank import BankAnswer
     from grading.definitions.exercise import Exercise
 
 MARKS = re.compile(rf"^[ \t]*(?:{cells.BEGIN_SOLUTION}|{cells.END_SOLUTION})[ \t]*\n?", re.MULTILINE)
@@ -79,7 +80,10 @@ def _last_end(course: Course, assignment: str) -> tuple[datetime.datetime | None
 
 @dataclass(frozen=True)
 class Part:
-    """What the page shows of one cell; `kind` is "solution", "essay", "prose", "experiment" or "code"."""
+    """What the page shows of one cell; `kind` is "solution", "essay", "prose", "experiment" or "code".
+
+    `caption` is that of an experiment; `other` is a right answer of another style, None where the bank names none.
+    """
 
     kind: str
     name: str
@@ -87,10 +91,13 @@ class Part:
     outputs: list[Any]
     points: float = 0.0
     exercise: Exercise | None = None
+    caption: str = ""
+    other: BankAnswer | None = None
 
 
 def make_page(course: Course, assignment: str) -> str:
     """Returns the page as HTML that needs nothing from outside."""
+    from grading.definitions import bank
     from grading.definitions.exercise import load  # PyTorch, only now: what is mistyped is answered at once
     from grading.pages.markup import read_output
     from grading.pages.rendering import render
@@ -101,8 +108,10 @@ def make_page(course: Course, assignment: str) -> str:
     for cell in notebook["cells"]:
         kind, name = cells.kind(cell), cells.grade_id(cell)
         source, exercise = cells.text(cell), None
-        if kind == "check" or "widget" in cell["metadata"].get("tags", ()) or source.endswith("\nprogress()"):
-            continue  # its exercise says what the check asks; a slider moves in a kernel only, as points grow
+        is_alive = "widget" in cells.tags(cell) or cells.is_around(cell) or source.endswith("\nprogress()")
+        if kind == "check" or is_alive:
+            continue  # its exercise says what the check asks; sliders, guesses and points are of a kernel at work
+        caption, source = cells.captioned(source) if cells.is_experiment(cell) else ("", source)
         points = float(cells.settings(cell).get("points") or 0)
         if kind == "solution":
             source, exercise = MARKS.sub("", source), exercises[name]
@@ -114,5 +123,6 @@ def make_page(course: Course, assignment: str) -> str:
         else:
             kind = "experiment" if cells.is_experiment(cell) else "code"
         outputs = [read_output(one) for one in cell.get("outputs", ())] if kind != "solution" else []
-        parts.append(Part(kind, name, source, outputs, points, exercise))
+        other = next((one for one in bank.of_exercise(assignment, name) if one.other), None) if exercise else None
+        parts.append(Part(kind, name, source, outputs, points, exercise, caption, other))
     return render("solutions.html", title=f"{assignment}: worked solutions", parts=parts)

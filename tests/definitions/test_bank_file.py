@@ -177,3 +177,20 @@ def test_what_cannot_be_read(tmp_path: Path, text: str, line: int, message: str)
     read_alone = line == 1 or text.startswith("# %% right: a\n")
     with pytest.raises(BankError, match=rf"^table\.answers\.py:{line}: .*{re.escape(message)}"):
         read(tmp_path, text if read_alone else BASE + text)
+
+
+RIGHT = "# %% right: more\n{}def table(n):\n    return n\n"
+
+
+def test_a_right_answer_may_be_the_one_beside_the_solution(tmp_path: Path) -> None:
+    base, shown = read(tmp_path, BASE + RIGHT.format("# other: It is shorter; the loop is plain.\n"))
+    assert shown.other == "It is shorter; the loop is plain."
+    assert shown.source == "def table(n):\n    return n"
+    assert base.other == ""
+
+
+def test_only_one_right_answer_is_the_one_beside_the_solution(tmp_path: Path) -> None:
+    line = "# other: It is shorter.\n"
+    for text in (RIGHT.format(line) + "\n\n" + RIGHT.format(line), RIGHT.format(2 * line), WRONG + line):
+        with pytest.raises(BankError, match="expected one line '# other: ' in a file, below a right answer"):
+            read(tmp_path, BASE + text)

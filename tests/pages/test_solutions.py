@@ -8,6 +8,7 @@ import nbformat
 import pytest
 
 from grading.__main__ import main
+from grading.definitions import bank
 from grading.definitions.exercise import load
 from grading.folder.course import ROOT, Course
 from grading.notebooks import cells
@@ -38,6 +39,8 @@ def test_a_page_has_each_answer_and_all_pictures_and_nothing_of_the_instructors(
         (answer,) = [cell.source for cell in solved.cells if cells.grade_id(cell) == name]
         shown = "\n".join(line for line in answer.splitlines() if line.strip() not in marks_of_answers())
         assert shown in page.text
+        other = next((one for one in bank.of_exercise(stem, name) if one.other), None)
+        assert other is None or (other.source in page.text and other.title in page.text.casefold())
         for mistake in exercise.mistakes:
             assert mistake.name.replace("`", "") in page.text
     essays = [cell.source for cell in solved.cells if cells.kind(cell) == "essay"]

@@ -13,6 +13,7 @@ def causal_mask(size):
 
 
 # %% right: broadcasting of positions
+# other: It states the rule j > i itself, so that another rule is a change of one sign; the triangle needs no comparison, and is found in every code base.
 def causal_mask(size):
     positions = torch.arange(size)
     return torch.where(positions[None, :] > positions[:, None], -torch.inf, 0.0)

@@ -11,6 +11,7 @@ def future_influence(model, tokens, vocab_size):
 
 
 # %% right: all changes in one batch
+# other: One run of the model in place of one for each token, the faster way on a GPU; the loop needs n times less memory and reads like the question.
 def future_influence(model, tokens, vocab_size):
     n = len(tokens)
     batch = tokens.repeat(n, 1)

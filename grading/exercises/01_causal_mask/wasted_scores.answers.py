@@ -8,6 +8,7 @@ def wasted_scores():
 
 
 # %% right: sum over the rows
+# other: It counts as the picture does, row by row, and lets sympy find the closed form; the product is the closed form itself.
 def wasted_scores():
     i = sympy.Symbol("i", integer=True)
     return sympy.summation(L - 1 - i, (i, 0, L - 1))
