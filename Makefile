@@ -56,8 +56,8 @@ test-browser: ## Drive JupyterLab in Chromium, as a student and as an instructor
 build: ## Make the notebooks from their sources; CHECK=1 only says what is out of date
 	@$(environment) --run grading build $(if $(CHECK),--check)
 
-release: ## Write what students get into dist/: a wheel of the helpers, and a zip with it and the notebooks
-	@$(environment) --run grading release
+release: ## Write what students get into dist/: a wheel of the helpers, and a zip with the notebooks (or those of ROUTE=six-weeks)
+	@$(environment) --run grading release $(if $(ROUTE),--route "$(ROUTE)")
 
 book: ## Write the course as a book for reading into dist/book/ (Sphinx)
 	@$(environment) --extra book --run grading book

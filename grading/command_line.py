@@ -78,8 +78,10 @@ def _parser() -> argparse.ArgumentParser:
         "grading.authoring.release:command",
         "write what students get: a wheel of the helpers, and a zip with it and the notebooks",
         "--out /tmp/dist",
+        "--route six-weeks",
     )
     release.add_argument("--out", type=Path, default=None, help="the folder (default: dist)")
+    release.add_argument("--route", default="", help="a plan of docs/syllabus.md: its notebooks alone")
 
     book = add(
         "book",

@@ -5,7 +5,7 @@
 #     part: models
 #     column: 3
 #     row: 3
-#     builds_on: ["12"]
+#     builds_on: ["06", "05"]
 #     running: 4
 #     questions:
 #       - Can I build a GPT myself?
@@ -33,7 +33,7 @@
 # - estimate beforehand what a training costs;
 # - draw from its distribution, and let it write.
 #
-# **Time**: about 4 h. **Before this**: notebooks 03 (pre-norm), 05 (counting), 06 (training, temperature) and 12 (warm-up).
+# **Time**: about 4 h. **Before this**: notebooks 03 (pre-norm), 05 (counting) and 06 (training, temperature). Of 12 one sentence is enough: in the *warm-up* the learning rate grows from nearly zero over the first steps.
 #
 # | exercise | what it asks | points |
 # |---|---|---|

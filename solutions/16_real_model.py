@@ -3,9 +3,9 @@
 #   course:
 #     teaches: "the parts of today's large models, and a real one in them"
 #     part: models
-#     column: 2
-#     row: 5
-#     builds_on: ["15", "14"]
+#     column: 3
+#     row: 4
+#     builds_on: ["14"]
 #     running: 3
 #     questions:
 #       - What is in models of today?
@@ -31,7 +31,7 @@
 # - write a whole Llama, load published weights into it, and say when nothing must be loaded;
 # - find the heads that copy, watch them appear in training, and prove what they do by switching them off.
 #
-# **Time**: about 3 h 45 min. **Before this**: notebooks 01 (who may look ahead), 02 (rotary positions), 03 (heads), 05 (counting), 14 (a GPT, its tokens) and 15 (the model that reads reviews).
+# **Time**: about 3 h 45 min. **Before this**: notebooks 01 (who may look ahead), 02 (rotary positions), 03 (heads), 05 (counting) and 14 (a GPT, its tokens). The model that reads reviews is the one of 15, made anew here.
 #
 # | exercise | what it asks | points |
 # |---|---|---|

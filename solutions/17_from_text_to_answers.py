@@ -3,8 +3,8 @@
 #   course:
 #     teaches: "from a model that goes on writing to one that answers, and what that costs"
 #     part: pretraining
-#     column: 3
-#     row: 4
+#     column: 2
+#     row: 2
 #     builds_on: ["06"]
 #     questions:
 #       - How does it learn to answer?

@@ -20,6 +20,7 @@ from collections.abc import Iterator, Sequence
 from pathlib import Path
 from typing import Any
 
+from grading.authoring import plans
 from grading.authoring.build import course_setting, set_up
 from grading.authoring.errors import BuildError
 from grading.folder.course import ROOT, Course
@@ -127,19 +128,23 @@ REQUIREMENTS = """--extra-index-url https://download.pytorch.org/whl/cpu
 
 def command(options: argparse.Namespace) -> int:
     """Runs `python -m grading release` and returns its exit status."""
-    for path in release(options.out or ROOT / "dist"):
+    for path in release(options.out or ROOT / "dist", options.route):
         print(f"{path}: {path.stat().st_size / 1e6:.1f} MB")
     return 0
 
 
-def release(folder: Path) -> list[Path]:
+def release(folder: Path, plan: str = "") -> list[Path]:
     """Writes the wheel and the students' zip into a folder and returns them; older ones of them are removed.
 
+    With a `plan`, one of `plans.PLANS`, only its notebooks are in the zip.
+
     Raises:
-        BuildError: when a notebook is missing or has another address, or pip makes no wheel.
+        BuildError: when there is no such plan, a notebook is missing or has another address, or pip makes no wheel.
     """
     course = Course(ROOT)
-    notebooks = [course.released(name) for name in course.assignments]
+    chosen = plans.notebooks(plan) if plan else [name[:2] for name in course.assignments]
+    names = [name for name in course.assignments if name[:2] in chosen]
+    notebooks = [course.released(name) for name in names]
     missing = [path for path in notebooks if not path.is_file()]
     if not notebooks or missing:
         raise BuildError(f"{missing[0] if missing else ROOT / 'notebooks'} is not there; run `make build` first.")
@@ -154,7 +159,7 @@ def release(folder: Path) -> list[Path]:
     packed = folder / f"{NAME}-students-{__version__}.zip"
     top = f"{NAME}-{__version__}"
     with zipfile.ZipFile(packed, "w", zipfile.ZIP_DEFLATED) as archive:
-        links = online(course.assignments, course_setting("repository"))
+        links = online(names, course_setting("repository"))
         readme = README.format(oldest=_oldest_python(), wheel=wheel.name, online=links)
         _add(archive, f"{top}/README.md", readme.encode())
         _add(archive, f"{top}/requirements.txt", REQUIREMENTS.format(wheel=wheel.name).encode())

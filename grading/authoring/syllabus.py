@@ -13,7 +13,7 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
-from grading.authoring import source
+from grading.authoring import plans, source
 from grading.authoring.errors import BuildError
 
 WIDTH, HEIGHT, GAP_X, GAP_Y, MARGIN = 236, 92, 34, 52, 16  # px
@@ -31,7 +31,11 @@ COLOURS = {
 # compare, so we count with less. This and the other rates are estimates: replace them by what a class reports.
 WORDS_PER_MINUTE = 130
 LINES_PER_MINUTE = 20  # of the code that is given
-SIX = ("01", "03", "04", "06", "07", "11")  # for those who have no time for all
+PLANS_SAID = (
+    "In each plan no notebook asks for one that is not in it. `make release` with the name of a plan writes a zip of "
+    "its notebooks alone. Points and essays are those of the whole notebooks; [an exercise less]"
+    "(instructor.md#other-points-or-an-exercise-less) is a change of two files."
+)
 QUARTER = 15  # minutes: heads give the time in quarters of an hour, and may be one off
 
 BEGIN_TABLE, END_TABLE = "<!-- made by `make build` from the heads of the sources -->", "<!-- made until here -->"
@@ -197,6 +201,7 @@ def made(sources: Sequence[Path], readme: str) -> dict[str, str]:
         BuildError: when the heads do not fit together, or README has no place for the table.
     """
     known = heads(sources)
+    plans.refuse_gaps(known)
     return {
         "docs/syllabus.md": syllabus(known),
         "docs/images/path.svg": picture(known),
@@ -223,7 +228,6 @@ def _short(one: Head) -> str:
 def syllabus(known: Mapping[str, Head]) -> str:
     """Returns docs/syllabus.md."""
     hours = sum(one.minutes for one in known.values()) / 60
-    shorter = sum(known[number].minutes for number in SIX if number in known) / 60
     total = sum(one.points for one in known.values())
     lines = [
         "# Syllabus",
@@ -235,7 +239,7 @@ def syllabus(known: Mapping[str, Head]) -> str:
         "",
         f"**In which order?** {reading_order(known)}",
         "",
-        f"**With six notebooks only?** {', '.join(SIX)}: about {shorter:.0f} hours.",
+        "**With less time?** [Plans for six and for twelve weeks](#plans-for-a-term) stand at the end.",
         "",
         f"**How are the times counted?** {WORDS_PER_MINUTE} words and {LINES_PER_MINUTE} lines of given code a minute, "
         "the minutes that stand before each exercise, "
@@ -262,6 +266,7 @@ def syllabus(known: Mapping[str, Head]) -> str:
             "",
             *(f"- {aim}" for aim in one.aims),
         ]
+    lines += ["", "## Plans for a term", "", PLANS_SAID, *plans.tables(known)]
     return "\n".join(lines) + "\n"
 
 
@@ -312,7 +317,9 @@ def arrow(start: Place, end: Place, *, besides: bool) -> str:
     if y0 == y1:
         points = [(x0 + WIDTH, y0 + HEIGHT // 2), (x1 - 7, y1 + HEIGHT // 2)]
     elif besides:
-        points = [(x0 + WIDTH // 2, y0 + HEIGHT), (x0 + WIDTH // 2, y1 + HEIGHT // 2), (x1 - 7, y1 + HEIGHT // 2)]
+        below, between = y0 + HEIGHT + GAP_Y // 2, x1 - GAP_X // 2  # down between the columns, behind no box
+        points = [(x0 + WIDTH // 2, y0 + HEIGHT), (x0 + WIDTH // 2, below), (between, below)]
+        points += [(between, y1 + HEIGHT // 2), (x1 - 7, y1 + HEIGHT // 2)]
     else:
         middle = y1 - GAP_Y // 2
         points = [(x0 + WIDTH // 2, y0 + HEIGHT), (x0 + WIDTH // 2, middle)]
