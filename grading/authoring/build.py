@@ -77,7 +77,7 @@ def solution_notebook(path: Path, cells: Sequence[Cell], address: str = "") -> N
             metadata["nbgrader"] = _nbgrader(identifier, grade=True, solution=True, points=cell.points)
         elif cell.kind in EXPERIMENTS | AROUND:
             metadata["tags"] = TAGS.get(cell.kind, ["experiment", cell.kind])
-            if cell.kind in EXPERIMENTS and not cell.is_open:
+            if cell.is_folded:
                 metadata |= {"cellView": "form", "jupyter": {"source_hidden": True}}  # for Colab and for JupyterLab
         make: Any = nbformat.v4.new_markdown_cell if cell.language == "markdown" else nbformat.v4.new_code_cell
         made = make(source, metadata=metadata)

@@ -64,6 +64,11 @@ class Cell:
     difficulty: int = 0  # 1 to 3, 0 where none is given
     is_open: bool = False  # an experiment whose code students read
 
+    @property
+    def is_folded(self) -> bool:
+        """Whether students see the caption of an experiment, and its code when they open it."""
+        return self.kind in EXPERIMENTS and not self.is_open
+
 
 def read(path: Path) -> list[Cell]:
     """Returns the cells of a source.

@@ -15,6 +15,8 @@ from typing import Any
 
 from grading.authoring import plans, source
 from grading.authoring.errors import BuildError
+from grading.notebooks.cells import BEGIN_SOLUTION as BEGIN
+from grading.notebooks.cells import END_SOLUTION as END
 
 WIDTH, HEIGHT, GAP_X, GAP_Y, MARGIN = 236, 92, 34, 52, 16  # px
 QUESTION = 31  # signs that a box has room for
@@ -30,7 +32,7 @@ COLOURS = {
 # language (Brysbaert 2019, https://doi.org/10.1016/j.jml.2019.104047). Our texts have formulas to follow and tables to
 # compare, so we count with less. This and the other rates are estimates: replace them by what a class reports.
 WORDS_PER_MINUTE = 130
-LINES_PER_MINUTE = 20  # of the code that is given
+LINES_PER_MINUTE = 20  # of the code that is given, and not folded
 PLANS_SAID = (
     "In each plan no notebook asks for one that is not in it. `make release` with the name of a plan writes a zip of "
     "its notebooks alone. Points and essays are those of the whole notebooks; [an exercise less]"
@@ -127,11 +129,21 @@ def pace(cells: Sequence[source.Cell], running: int = 0) -> float:
         cells: of its source; rubrics and solutions are not read by students, and count by the minutes of their answers.
         running: minutes that its cells take.
     """
-    words = sum(len(cell.source.split()) for cell in cells if cell.kind == "prose")
-    given = [cell for cell in cells if cell.language == "code" and cell.kind not in ("exercise", "check")]
-    lines = sum(bool(line.strip()) for cell in given for line in cell.source.splitlines())
+    words = sum(len(cell.source.split()) for cell in cells if cell.kind in ("prose", "questions"))
     answers = sum(cell.minutes for cell in cells)
-    return words / WORDS_PER_MINUTE + lines / LINES_PER_MINUTE + answers + running
+    return words / WORDS_PER_MINUTE + lines_given(cells) / LINES_PER_MINUTE + answers + running
+
+
+def lines_given(cells: Sequence[source.Cell]) -> int:
+    """Returns how many lines of code students are given to read: those of exercises are theirs, and some are folded."""
+    given = [cell for cell in cells if cell.language == "code" and cell.kind not in ("exercise", "check")]
+    return sum(bool(line.strip()) for cell in given if not cell.is_folded for line in cell.source.splitlines())
+
+
+def lines_written(cells: Sequence[source.Cell]) -> int:
+    """Returns how many lines the solutions of a notebook have."""
+    solved = [re.findall(rf"{BEGIN}\n(.*?){END}", cell.source, re.DOTALL) for cell in cells if cell.kind == "exercise"]
+    return sum(bool(line.strip()) for parts in solved for part in parts for line in part.splitlines())
 
 
 def in_quarters(minutes: float) -> str:
@@ -241,7 +253,7 @@ def syllabus(known: Mapping[str, Head]) -> str:
         "",
         "**With less time?** [Plans for six and for twelve weeks](#plans-for-a-term) stand at the end.",
         "",
-        f"**How are the times counted?** {WORDS_PER_MINUTE} words and {LINES_PER_MINUTE} lines of given code a minute, "
+        f"**How are the times counted?** {WORDS_PER_MINUTE} words and {LINES_PER_MINUTE} lines of open code a minute, "
         "the minutes that stand before each exercise, "
         f"{source.MINUTES_PER_POINT['essay']} for each point of an essay, and what the cells take on two cores. All of "
         "these are estimates of ours. For comparison: most adults read 175 to 300 words of plain English a minute, and "
