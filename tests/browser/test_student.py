@@ -140,7 +140,7 @@ def test_a_verdict_is_readable(page: Page, lab: Server, notebook: Path, theme: s
     open_notebook(page, lab, PATH)
     choose(page, "Settings", "Theme", theme)
     expect(page.locator("body")).to_have_attribute("data-jp-theme-name", theme)
-    experiment = place(notebook, "setup") + 3  # the first figure
+    experiment = built_figures()[0]
     for name in ("setup", "attention_weights", "attention_weights_check"):
         run(cell(page, place(notebook, name)))
     panel = outputs(cell(page, place(notebook, "attention_weights_check"))).get_by_role("status")
@@ -230,6 +230,89 @@ def test_a_newer_release_meets_what_was_saved(
     for name in ("setup", "causal_mask", "causal_mask_check"):
         run(cell(page, place(notebook, name)))
     expect(outputs(check)).to_contain_text("causal_mask: all checks passed")
+
+
+def tagged(path: Path, tag: str) -> int:
+    """Returns the place of the first cell with a tag."""
+    return next(index for index, item in enumerate(cells_of(path)) if tag in item.metadata.get("tags", []))
+
+
+@pytest.mark.parametrize("theme", ["JupyterLab Light", DARK])
+def test_an_experiment_is_folded_below_its_caption_and_opens_by_click_and_by_key(
+    page: Page, lab: Server, notebook: Path, theme: str, save_screenshot: Callable[[Page, str], None]
+) -> None:
+    open_notebook(page, lab, PATH)
+    choose(page, "Settings", "Theme", theme)
+    expect(page.locator("body")).to_have_attribute("data-jp-theme-name", theme)
+    run(cell(page, place(notebook, "setup")))
+    experiment = cell(page, built_figures()[0])
+    caption = experiment.locator(".jp-InputPlaceholder")
+    expect(caption).to_contain_text("The weights of three tokens, with the mask and without")
+    expect(experiment.locator(".jp-InputArea-editor")).to_be_hidden()
+    assert hard_to_read(caption) == []
+    run(experiment)
+    expect(pictures_of(experiment)).to_have_count(1)
+    expect(caption).to_be_visible()
+
+    caption.locator(".jp-Placeholder-content").click()
+    expect(experiment.locator(".jp-InputArea-editor")).to_be_visible()
+    expect(experiment.locator(".jp-InputArea-editor")).to_contain_text("torch.softmax(scores + mask, dim=-1)")
+
+    other = cell(page, place(notebook, "causal_mask_check") + 2)
+    expect(other.locator(".jp-InputPlaceholder")).to_be_visible()
+    cell(page, place(notebook, "causal_mask_check")).locator(".jp-InputPrompt").click()
+    page.keyboard.press("Escape")
+    page.keyboard.press("ArrowDown")
+    page.keyboard.press("ArrowDown")
+    page.keyboard.press("Enter")
+    expect(other.locator(".jp-InputArea-editor")).to_be_visible()
+
+
+def test_a_guess_is_told_beside_what_came_out_and_a_pencil_is_corrected(
+    page: Page, lab: Server, notebook: Path, witness: Witness
+) -> None:
+    open_notebook(page, lab, PATH)
+    run(cell(page, place(notebook, "setup")))
+    for tag in ("by_hand", "guess"):
+        run(cell(page, tagged(notebook, tag)))
+        expect(outputs(cell(page, tagged(notebook, tag)))).to_have_text("")
+    by_hand = cell(page, tagged(notebook, "by_hand"))
+    type_into(by_hand, 'by_hand("attention_weights", [[0.67, 0, 0], [0.11, 0.79, 0], [0.09, 0.24, 0.67]])')
+    run(by_hand)
+    panel = outputs(by_hand).get_by_role("status")
+    expect(panel).to_contain_text("this looks like: the mask comes after the softmax")
+    assert hard_to_read(panel) == []
+
+    guessed = cell(page, tagged(notebook, "guess"))
+    type_into(guessed, 'guess("the sum of the first row", 1)')
+    run(guessed)
+    expect(outputs(guessed)).to_have_text("Noted: 1. The cell behind the next experiment compares.")
+    run(cell(page, tagged(notebook, "by_hand") + 2))
+    run(cell(page, tagged(notebook, "guess") + 1))
+    reveal = cell(page, tagged(notebook, "reveal"))
+    run(reveal)
+    told = outputs(reveal).get_by_role("status")
+    expect(told).to_have_text("the sum of the first row: You guessed 1; it is 0.665.")
+    assert hard_to_read(told) == []
+    last = cell(page, len(cells_of(notebook)) - 1)
+    run(last)
+    expect(outputs(last)).to_contain_text("Of 1 guess, 1 close: right, or a number within a factor of two.")
+
+
+def test_a_question_is_answered_where_it_stands(page: Page, lab: Server, notebook: Path) -> None:
+    open_notebook(page, lab, PATH)
+    place_of_questions = next(i for i, item in enumerate(cells_of(notebook)) if "## Three questions" in item.source)
+    questions = cell(page, place_of_questions)
+    questions.scroll_into_view_if_needed()
+    said = questions.get_by_text("A weight of zero hides the token, too.")
+    expect(said).to_be_hidden()
+    summary = questions.locator("summary", has_text="Zeros after the softmax")
+    summary.click()
+    expect(said).to_be_visible()
+    assert hard_to_read(questions) == []
+    summary.focus()
+    page.keyboard.press("Enter")
+    expect(said).to_be_hidden()
 
 
 def test_a_check_cannot_be_edited(page: Page, lab: Server, notebook: Path) -> None:
