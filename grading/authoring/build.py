@@ -285,7 +285,7 @@ def common_products() -> dict[Path, str]:
     """Returns what is made of the heads of all sources, and of their last sections, as files and their content."""
     readme = (ROOT / "README.md").read_text(encoding="utf-8")
     made = {ROOT / name: content for name, content in syllabus.made(sources(), readme).items()}
-    made[ROOT / "docs" / "glossary.md"] = glossary.page(sources())
+    made[ROOT / "docs" / "glossary.md"] = glossary.page(sources(), glossary.words(ROOT / "solutions" / "words.md"))
     folder = ROOT / "tutor" / "check_examples"
     contents = {"experiments": _experiments(), "hints": _hints(), "notebooks": _notebooks()}
     return made | {folder / f"{name}.json": content for name, content in contents.items()}

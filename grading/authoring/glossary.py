@@ -1,4 +1,7 @@
-"""The glossary: what the notebooks say in their last sections, "What others call it", as one page, docs/glossary.md."""
+"""The glossary, docs/glossary.md: words of the whole course, and what the last sections of notebooks say.
+
+The former stand in `solutions/words.md`, the latter below "What others call it".
+"""
 
 from __future__ import annotations
 
@@ -12,6 +15,7 @@ from grading.authoring.errors import BuildError
 
 HEADING = "## What others call it"
 ENTRY = re.compile(r"^- (\*\*.+)$", re.MULTILINE)
+WORD = re.compile(r"^- (\*\*.+) \((\d\d)\)$", re.MULTILINE)  # of solutions/words.md
 
 
 class Entry(NamedTuple):
@@ -38,13 +42,30 @@ def entries(path: Path) -> list[Entry]:
     return [Entry(tuple(re.findall(r"\*\*(.+?)\*\*", line)), line, path.stem[:2]) for line in lines]
 
 
-def page(sources: Sequence[Path]) -> str:
+def words(path: Path) -> list[Entry]:
+    """Returns the words of the whole course, from a file such as `solutions/words.md`.
+
+    Raises:
+        BuildError: for a line of its list that is not understood.
+    """
+    text = path.read_text(encoding="utf-8")
+    if strange := [line for line in text.splitlines() if line.startswith("-") and not WORD.fullmatch(line)]:
+        raise BuildError(f"{path.name}: expected '- **word**: what it is. (NN)', got {strange[0][:60]!r}.")
+    return [Entry(tuple(re.findall(r"\*\*(.+?)\*\*", line)), line, notebook) for line, notebook in WORD.findall(text)]
+
+
+def page(sources: Sequence[Path], own: Sequence[Entry] = ()) -> str:
     """Returns docs/glossary.md: all lines by their first words, with the notebook that each comes from.
+
+    Args:
+        sources: of the notebooks.
+        own: the words of the whole course.
 
     Raises:
         BuildError: when a section is not as it must be, or two of them begin a line with the same word.
     """
-    found = sorted((entry for path in sources for entry in entries(path)), key=lambda entry: entry.words[0].lower())
+    of_notebooks = (entry for path in sources for entry in entries(path))
+    found = sorted([*own, *of_notebooks], key=lambda entry: entry.words[0].lower())
     firsts: dict[str, Entry] = {}
     for entry in found:
         other = firsts.setdefault(entry.words[0].lower(), entry)
@@ -55,8 +76,8 @@ def page(sources: Sequence[Path]) -> str:
     head = [
         "# Glossary",
         "",
-        f"{len(found)} lines from the last sections of the notebooks, each with the number of its notebook. "
-        "`make build` makes this page.",
+        f"{len(found)} words, each with the number of its notebook: those that the course uses all along, and what "
+        "others call its things. `make build` makes this page.",
         "",
     ]
     return "\n".join(head + [f"- {entry.line} ({entry.notebook})" for entry in found]) + "\n"

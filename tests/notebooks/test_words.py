@@ -12,6 +12,7 @@ from pathlib import Path
 import pytest
 
 from grading.authoring import glossary, plans, source
+from grading.authoring.errors import BuildError
 
 ROOT = Path(__file__).resolve().parents[2]
 SOURCES = sorted((ROOT / "solutions").glob("[0-9][0-9]_*.py"))
@@ -119,7 +120,7 @@ def test_a_section_that_is_not_as_it_must_be_is_refused(tmp_path: Path, sections
     path.write_text(
         "\n".join("# %% [markdown]\n" + re.sub("^", "# ", one, flags=re.M) for one in cells), encoding="utf-8"
     )
-    with pytest.raises(source.BuildError, match=message):
+    with pytest.raises(BuildError, match=message):
         glossary.page([path])
 
 
@@ -129,15 +130,27 @@ def test_a_word_that_two_notebooks_explain_is_refused_and_a_notebook_without_wor
     )
     for name, contents in {"77_mine.py": text, "78_yours.py": text, "79_bare.py": "# %% [markdown]\n# Text\n"}.items():
         (tmp_path / name).write_text(contents, encoding="utf-8")
-    with pytest.raises(source.BuildError, match="the notebooks 77 and 78 both explain 'word 0'"):
+    with pytest.raises(BuildError, match="the notebooks 77 and 78 both explain 'word 0'"):
         glossary.page([tmp_path / "77_mine.py", tmp_path / "78_yours.py"])
     assert "\n- **word 4**: it means 4. (77)\n" in glossary.page([tmp_path / "77_mine.py", tmp_path / "79_bare.py"])
 
 
+def test_a_word_of_the_course_that_is_not_explained_is_refused(tmp_path: Path) -> None:
+    path = tmp_path / "words.md"
+    path.write_text("Words.\n\n- **loss**: what training makes small. (01)\n", encoding="utf-8")
+    assert glossary.words(path) == [(("loss",), "**loss**: what training makes small.", "01")]
+    path.write_text("- **loss**: what training makes small.\n", encoding="utf-8")
+    with pytest.raises(BuildError, match=r"words\.md: expected"):
+        glossary.words(path)
+
+
 def test_the_glossary_has_every_line_in_order() -> None:
-    page = glossary.page(SOURCES)
+    own = glossary.words(ROOT / "solutions" / "words.md")
+    page = glossary.page(SOURCES, own)
     lines = re.findall(r"^- (.+) \((\d\d)\)$", page, re.MULTILINE)
-    assert sorted(lines) == sorted((e.line, e.notebook) for path in SOURCES for e in glossary.entries(path))
+    assert sorted(lines) == sorted(
+        (e.line, e.notebook) for part in (own, *map(glossary.entries, SOURCES)) for e in part
+    )
     firsts = [re.findall(r"\*\*(.+?)\*\*", line)[0].lower() for line, _ in lines]
     assert firsts == sorted(set(firsts))
     assert (ROOT / "docs" / "glossary.md").read_text(encoding="utf-8") == page
