@@ -5,7 +5,9 @@ from pathlib import Path
 
 import pytest
 
-from grading.definitions import bank
+from grading.authoring.bank import cells
+from grading.classroom.similar import tokens
+from grading.definitions import bank, catalogue
 from grading.definitions.bank import BankAnswer, BankError
 
 BASE = """\
@@ -194,3 +196,15 @@ def test_only_one_right_answer_is_the_one_beside_the_solution(tmp_path: Path) ->
     for text in (RIGHT.format(line) + "\n\n" + RIGHT.format(line), RIGHT.format(2 * line), WRONG + line):
         with pytest.raises(BankError, match="expected one line '# other: ' in a file, below a right answer"):
             read(tmp_path, BASE + text)
+
+
+@pytest.mark.parametrize("notebook", catalogue.notebooks())
+def test_every_exercise_names_one_other_right_answer_not_the_solution_itself(notebook: str) -> None:
+    solutions = {cell.name: cell.source for cell in cells(notebook) if cell.kind == "exercise"}
+    assert sorted(solutions) == sorted(catalogue.names(notebook))
+    for name, solution in solutions.items():
+        others = [answer for answer in bank.of_exercise(notebook, name) if answer.other]
+        assert [answer.right for answer in others] == [True], f"{name}: expected a line '# other: ' in its file"
+        # Without docstrings, comments and annotations, and whatever a variable is called.
+        assert tokens(others[0].source, is_code=True) != tokens(solution, is_code=True), name
+        assert "; " in others[0].other, f"{name}: expected what each of the two does better"

@@ -4,6 +4,7 @@ def batch_shape(b, n, d):
 
 
 # %% right: asks a tensor
+# other: It leaves the answer to PyTorch, as with real data; the tuple needs no tensor, and so no memory for `b * n * d` numbers.
 # ~ return (b, n, d) => return torch.zeros(b, n, d).shape
 
 # %% right: a list

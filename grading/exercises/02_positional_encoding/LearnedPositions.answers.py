@@ -15,6 +15,7 @@ class LearnedPositions(nn.Module):
 
 
 # %% right: a parameter that does not require gradients when fixed
+# other: One kind of tensor serves both cases; a buffer is no parameter, so that neither a count of parameters nor `requires_grad_(True)` on the whole model takes in the fixed table.
 class LearnedPositions(nn.Module):
     def __init__(self, max_len, d_model, fixed=None):
         super().__init__()

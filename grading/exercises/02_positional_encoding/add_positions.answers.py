@@ -24,6 +24,7 @@ def add_positions(x, encoding):
 
 
 # %% right: looked up by number
+# other: Looking rows up by number works for any places, such as those after a cached text; the slice needs no indices, and is broadcast over the batch without copies of its rows.
 def add_positions(x, encoding):
     b, n, d = x.shape
     places = torch.arange(n, device=x.device).repeat(b, 1)

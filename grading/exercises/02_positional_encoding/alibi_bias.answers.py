@@ -7,6 +7,7 @@ def alibi_bias(n_heads, size):
 
 
 # %% right: bias plus causal mask
+# other: Bias and causal mask are two terms that are added, as they are added to the scores; the solution makes all heads at once, without a loop.
 def alibi_bias(n_heads, size):
     places = torch.arange(size, dtype=torch.float)
     mask = torch.full((size, size), float("-inf")).triu(1)

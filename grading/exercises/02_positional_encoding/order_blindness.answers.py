@@ -7,6 +7,7 @@ def order_blindness(encoder, x, permutation):
 
 
 # %% right: undone on one side
+# other: It undoes the permutation, so that both outputs are in the original order; the solution needs no inverse, and with `no_grad` it keeps nothing for gradients.
 def order_blindness(encoder, x, permutation):
     back = torch.argsort(permutation)
     return (encoder(x[:, permutation])[:, back] - encoder(x)).abs().max()

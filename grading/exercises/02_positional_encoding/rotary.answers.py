@@ -10,6 +10,7 @@ def rotary(x, positions):
 
 
 # %% right: complex numbers
+# other: A rotation is one multiplication by a complex number, as in Llama's published code; the solution stays with real numbers, and shows each sine and cosine of the rotation.
 def rotary(x, positions):
     d = x.size(-1)
     angles = torch.outer(positions.float(), 10000 ** (-torch.arange(0, d, 2).float() / d))

@@ -19,6 +19,7 @@ def shift_matrix(offset, d_model):
 
 
 # %% right: read off the encoding of the offset itself
+# other: It shows that the entries of the matrix are the encoding of the offset itself; the solution makes no table for them, and treats negative offsets like all others.
 def shift_matrix(offset, d_model):
     row = sinusoidal_encoding(abs(offset) + 1, d_model)[-1]  # sin, cos, sin, cos, ...
     sines, cosines = row[0::2] * (1 if offset >= 0 else -1), row[1::2]

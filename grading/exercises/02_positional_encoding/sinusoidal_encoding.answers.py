@@ -6,6 +6,7 @@ def sinusoidal_encoding(max_len, d_model):
 
 
 # %% right: an empty table filled by steps of two, with exp and log
+# other: It writes sines and cosines straight into even and odd columns, as much published code does; the solution has the power as it stands in the definition, and changes no table in place.
 def sinusoidal_encoding(max_len, d_model):
     import math
 

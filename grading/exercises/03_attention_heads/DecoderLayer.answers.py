@@ -45,6 +45,7 @@ class DecoderLayer(nn.Module):
 
 
 # %% right: an encoder layer with a part in the middle
+# other: It inherits what an encoder layer has, and writes the choice of the norm only once; the solution stands in one place, and no change of EncoderLayer can break it.
 class DecoderLayer(EncoderLayer):
     def __init__(self, d_model, n_heads, d_feedforward, norm_first=False):
         super().__init__(d_model, n_heads, d_feedforward, norm_first)

@@ -18,6 +18,7 @@ class EncoderLayer(nn.Module):
 
 
 # %% right: the spare attention and a loop over the parts
+# other: Pre-norm and post-norm differ in one line, the same for both parts; each branch of the solution reads from top to bottom, and needs no lambda.
 class EncoderLayer(nn.Module):
     def __init__(self, d_model, n_heads, d_feedforward, norm_first=False):
         super().__init__()

@@ -28,6 +28,7 @@ class MultiHeadAttention(nn.Module):
 # +        return self.output(mixed.transpose(1, 2).flatten(2))
 
 # %% right: head by head with slices
+# other: It shows each head as attention on a slice of the width; the solution computes all heads in one product, and takes any mask that can be broadcast.
 # -        query = split_heads(self.query(x), self.n_heads)
 # -        key = split_heads(self.key(source), self.n_heads)
 # -        value = split_heads(self.value(source), self.n_heads)

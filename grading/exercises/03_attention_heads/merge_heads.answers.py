@@ -5,6 +5,7 @@ def merge_heads(x):
 
 
 # %% right: heads concatenated
+# other: It says what merging is: the heads side by side, with no sizes to name; the solution needs no list of heads, only one transpose and one reshape.
 def merge_heads(x):
     return torch.cat([x[:, j] for j in range(x.size(1))], dim=-1)
 

@@ -8,6 +8,7 @@ def scaled_dot_product_attention(query, key, value, mask=None):
 
 
 # %% right: einsum
+# other: The letters say which axes are multiplied and summed, with no transpose; the matrix product is shorter, and reads like the formula `softmax(Q K^T / sqrt(d)) V`.
 def scaled_dot_product_attention(query, key, value, mask=None):
     scores = torch.einsum("...nd,...md->...nm", query, key) * query.size(-1) ** -0.5
     weights = torch.softmax(scores + (0 if mask is None else mask), -1)

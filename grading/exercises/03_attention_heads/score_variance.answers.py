@@ -4,6 +4,7 @@ def score_variance():
 
 
 # %% right: a sum of ones
+# other: It adds up a variance of 1 for each product in the score, as the derivation does; the quotient is the result at once, the width of a head.
 def score_variance():
     i = sympy.Symbol("i", integer=True)
     return sympy.summation(sympy.Integer(1), (i, 1, D / A))

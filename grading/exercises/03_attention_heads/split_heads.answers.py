@@ -5,6 +5,7 @@ def split_heads(x, n_heads):
 
 
 # %% right: chunks stacked
+# other: It says what a head is: a chunk of the width; reshape and transpose copy no number where x is contiguous, and stacking copies all of them.
 def split_heads(x, n_heads):
     return torch.stack(x.chunk(n_heads, dim=-1), dim=1)
 

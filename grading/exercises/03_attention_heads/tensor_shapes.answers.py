@@ -15,6 +15,7 @@ def tensor_shapes(b, n, d, h):
 
 
 # %% right: real tensors, asked for their shapes
+# other: It does the computation with zeros, so that each shape follows from an operation; the dict needs no tensors, and shows all shapes at a glance.
 def tensor_shapes(b, n, d, h):
     x = torch.zeros(b, n, d)
     heads = x.view(b, n, h, d // h).transpose(1, 2)

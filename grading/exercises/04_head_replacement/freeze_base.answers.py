@@ -12,6 +12,7 @@ def freeze_base(model):
 
 
 # %% right: everything off, the head on again
+# other: It says what learns: anything else is frozen, parts that are added later too; the solution says what is frozen, and touches nothing else.
 def freeze_base(model):
     return_model = model.requires_grad_(False)
     return_model.head.requires_grad_(True)

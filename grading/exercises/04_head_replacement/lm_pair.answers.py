@@ -4,6 +4,7 @@ def lm_pair(tokens):
 
 
 # %% right: the whole sentence, cut at both ends
+# other: It cuts both lists from one sentence, which shows that they are the same words shifted by one; the solution needs no third list, and shows where `SOS` and `EOS` go.
 def lm_pair(tokens):
     whole = [SOS] + tokens + [EOS]
     return whole[:-1], whole[1:]

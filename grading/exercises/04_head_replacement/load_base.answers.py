@@ -20,6 +20,7 @@ def load_base(model, checkpoint):
 
 
 # %% right: tried on a copy of the base first
+# other: It leaves the check of names and shapes to PyTorch, on a copy that a failed load may spoil; the solution says itself which name or shape does not fit, and needs no memory for a second base.
 def load_base(model, checkpoint):
     given = {name.split(".", 1)[1]: weight for name, weight in checkpoint.items() if name.startswith("base.")}
     try:

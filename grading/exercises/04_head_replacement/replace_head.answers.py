@@ -10,6 +10,7 @@ def replace_head(model, n_classes):
 
 
 # %% right: shared first, copied afterwards
+# other: It builds the classifier and then copies all of it, so that nothing can stay shared; the solution copies only the base, since the head is new anyway.
 # ~ Classifier(copy.deepcopy(model.base), n_classes) => copy.deepcopy(Classifier(model.base, n_classes))
 
 

@@ -17,6 +17,7 @@ def count_parameters(model, trainable_only=False):
 
 
 # %% right: walks through the modules and remembers what it has seen
+# other: It shows why shared weights count once: a dict holds each of them only once; `parameters()` already does the same, so that the solution is a single sum.
 def count_parameters(model, trainable_only=False):
     seen = {}
     for module in model.modules():

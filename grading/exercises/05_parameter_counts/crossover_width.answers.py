@@ -1,4 +1,5 @@
 # %% right: by hand
+# other: Solved by hand, it needs no solver, and one sees that the width depends on `V / M` alone; the solution states the equation as the text does, and leaves the algebra to sympy.
 def crossover_width():
     return (V - 10 * M) / (6 * M)
 

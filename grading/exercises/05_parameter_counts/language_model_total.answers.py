@@ -12,6 +12,7 @@ def language_model_total():
 
 
 # %% right: the general formula, then C = V
+# other: It puts `F = D` and `C = V` into a general formula, so that the language model is a special case of it; the solution can be checked term by term, without a substitution.
 def language_model_total():
     total = V * D + M * (4 * D**2 + 2 * D * F + 9 * D + F) + C * (D + 1)
     return total.subs({F: D, C: V})

@@ -12,6 +12,7 @@ def layer_total():
 
 
 # %% right: a sum over Linears
+# other: One rule, `i * o + o`, counts all six Linears from their shapes; the solution names the parts, so that each term can be checked by itself.
 def layer_total():
     shapes = [(D, D)] * 4 + [(D, F), (F, D)]
     return sympy.Add(*[i * o + o for i, o in shapes]) + 4 * D

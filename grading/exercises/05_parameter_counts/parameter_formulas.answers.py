@@ -41,6 +41,7 @@ def parameter_formulas():
 
 
 # %% right: the shapes of a model whose sizes are all different
+# other: It reads names and shapes off a model, so that no parameter is forgotten; the solution shows which layer makes each formula, and needs no sizes chosen with care.
 def parameter_formulas():
     sizes = {11: V, 4: D, 6: F, 5: C}
     base = TransformerBase(11, 4, n_layers=1, n_heads=2, d_feedforward=6)

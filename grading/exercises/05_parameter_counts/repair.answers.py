@@ -14,6 +14,7 @@ def repair(claim):
 
 
 # %% right: the wrong term is exchanged in the claim's own total
+# other: It corrects the claim's own sum by one difference, and leaves its other terms alone; the solution adds up the right terms, so that the total does not depend on the claim.
 def repair(claim):
     right = dict(
         zip(

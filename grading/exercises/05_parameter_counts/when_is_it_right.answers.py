@@ -7,6 +7,7 @@ def when_is_it_right(claim):
 
 
 # %% right: every power of D must agree
+# other: It compares the coefficients of each power of D, which is what "for every width" means; the solution solves once for A, and only looks whether a whole number comes out.
 def when_is_it_right(claim):
     difference = sympy.Poly(sympy.expand(claim - 6 * D**2 - 10 * D), D)
     unknown = sympy.Symbol("a", positive=True)

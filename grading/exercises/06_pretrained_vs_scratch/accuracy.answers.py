@@ -36,6 +36,7 @@ def accuracy(model, loader):
 
 
 # %% right: base and head, with try and finally
+# other: It puts the mode back even if the model raises an error; the solution calls only the model, and so works for one that is not made of base and head.
 @torch.no_grad()
 def accuracy(model, loader):
     before = model.training

@@ -15,6 +15,7 @@ def generate(model, vocabulary, prompt, max_len, temperature):
 
 
 # %% right: a for loop, Categorical, tensors
+# other: `Categorical` takes logits, and `range` bounds the number of steps; the solution shows the softmax with its temperature, and the text is a plain list that grows.
 def generate(model, vocabulary, prompt, max_len, temperature):
     text = vocabulary.encode(prompt)
     read = torch.tensor([[SOS] + text])

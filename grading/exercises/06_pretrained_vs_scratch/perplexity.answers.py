@@ -25,6 +25,7 @@ def perplexity(losses, token_counts):
 
 
 # %% right: means of the texts, weighted by their tokens
+# other: It shows how means of texts must be weighted to give the mean of all tokens; the solution takes that mean at once, without a loop or weights.
 def perplexity(losses, token_counts):
     means = torch.stack([row[:count].mean() for row, count in zip(losses, token_counts.tolist())])
     weights = token_counts / token_counts.sum()

@@ -25,6 +25,7 @@ def train_step(model, batch, optimizer):
 
 
 # %% right: log-probabilities by hand
+# other: It writes out what `cross_entropy` and `clip_grad_norm_` compute; with PyTorch's functions each is one line, which leaves less room for a slip.
 def train_step(model, batch, optimizer):
     for parameter in model.parameters():
         parameter.grad = None

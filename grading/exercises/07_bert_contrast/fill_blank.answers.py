@@ -8,6 +8,7 @@ def fill_blank(model, tokens, position):
 
 
 # %% right: special tokens at minus infinity
+# other: Minus infinity hides the special tokens, as in attention, and the place found is the word's number; the slice needs no copy of the logits to write into.
 def fill_blank(model, tokens, position):
     places = torch.arange(len(tokens), device=tokens.device)
     logits = model(torch.where(places == position, MASK, tokens)[None])[0, position].detach().clone()

@@ -22,6 +22,7 @@ def mask_tokens(tokens, vocab_size, generator, share=0.15):
 
 
 # %% right: word by word
+# other: It reads like the recipe: a draw for each word, and another for what becomes of it; the solution draws for the whole batch at once, without a loop.
 def mask_tokens(tokens, vocab_size, generator, share=0.15):
     def draw():
         return float(torch.rand((), generator=generator))

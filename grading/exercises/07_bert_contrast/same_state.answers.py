@@ -19,6 +19,7 @@ def same_state(model, first, second, position):
 
 
 # %% right: both in one batch, with their lengths
+# other: It is one run in place of two; the solution needs no padding and no lengths, so that nothing but the texts can make a difference.
 def same_state(model, first, second, position):
     lengths = torch.tensor([len(first), len(second)], device=first.device)
     batch = nn.utils.rnn.pad_sequence([first, second], batch_first=True, padding_value=PAD)

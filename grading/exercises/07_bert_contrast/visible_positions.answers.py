@@ -8,6 +8,7 @@ def visible_positions(kind, i, n):
 
 
 # %% right: a rule for each place
+# other: Each kind is a rule for a place, so that a further kind is one more entry; the solution's ranges give all places at once, without a question to each.
 def visible_positions(kind, i, n):
     rules = {"causal": lambda j: j <= i, "masked": lambda j: True}
     if kind not in rules:

@@ -4,6 +4,7 @@ def average_weight():
 
 
 # %% right: divided by e to the s
+# other: It shows the limit: as s grows, `exp(-s)` vanishes and 1/2 is left; the solution is the softmax as one writes it down, term by term.
 # ~ sympy.exp(s) / (2 * sympy.exp(s) + n - 2) => 1 / (2 + (n - 2) * sympy.exp(-s))
 
 # %% right: one half minus what leaks

@@ -4,6 +4,7 @@ def copy_query(keys, j, scale):
 
 
 # %% right: the scores are chosen, the query is solved for
+# other: It solves for the query that gives the wanted scores, and so works for any independent keys; the solution uses that they are at right angles, and needs no solver.
 def copy_query(keys, j, scale):
     scores = torch.zeros(len(keys))
     scores[j] = scale

@@ -7,6 +7,7 @@ def kqv_matrices(u_a, u_b, u_c, u_d):
 
 
 # %% right: the work is done by K, and Q is the identity
+# other: It shows that scores depend only on the product of K and Q, so that either may do the work; the solution's Q says for each token what it looks for.
 # ~ Q = (torch.outer(u_d, u_a) + torch.outer(u_c, u_d)) => K = (torch.outer(u_a, u_d) + torch.outer(u_d, u_c))
 # ~ torch.eye(len(u_a)), Q, V => [K, torch.eye(len(u_a)), V]
 

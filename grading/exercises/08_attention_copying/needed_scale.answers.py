@@ -18,6 +18,7 @@ def needed_scale(n, error):
 
 
 # %% right: bisection with room on both sides
+# other: Bisection needs only the weight for a given scale, and so works where no formula can be inverted; the closed form is one step, holds for scales of any size, and shows how n enters.
 def needed_scale(n, error):
     low, high = -60.0, 60.0
     for _ in range(200):

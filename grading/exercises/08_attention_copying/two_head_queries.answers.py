@@ -8,6 +8,7 @@ def two_head_queries(means, a, b, scale):
 
 
 # %% right: each head looks towards its key and away from the other
+# other: Each head also lowers the score of the other's key, so that the two are twice as far apart at the same scale; in the solution each head depends on its own key alone.
 def two_head_queries(means, a, b, scale):
     first = scale * (means[a] - means[b])
     return torch.stack([first, -first])

@@ -38,6 +38,7 @@ class RandomSynthesizer(nn.Module):
 
 
 # %% right: a subclass of the dense one
+# other: It writes only what differs from the dense synthesizer, the scores; the solution makes no layers only to delete them, and can be read by itself.
 class RandomSynthesizer(SynthesizerAttention):
     def __init__(self, d_model, n_heads, max_len):
         super().__init__(d_model, n_heads, max_len)

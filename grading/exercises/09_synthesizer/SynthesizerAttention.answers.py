@@ -47,6 +47,7 @@ class SynthesizerAttention(nn.Module):
 
 
 # %% right: einsum and masked_fill
+# other: The letters name batch, head and place, so that no axis is moved by hand; the solution reuses the helpers, and cuts `B` before the product in place of the scores after it.
 class SynthesizerAttention(nn.Module):
     def __init__(self, d_model, n_heads, max_len):
         super().__init__()

@@ -13,6 +13,7 @@ def score_costs():
 
 
 # %% right: factorized
+# other: Factorized, `2 * D + L` against `D + L` shows at once what the dense synthesizer saves; the solution shows where each term comes from: layers, heads, matrix products.
 def score_costs():
     return {
         "key-query parameters": 2 * D * (D + 1),

@@ -26,6 +26,7 @@ def answer_or_abstain(dev, test, max_risk):
 
 
 # %% right: a table of all thresholds
+# other: One table says who is answered at which threshold, with no loop; the solution measures dev and test by the same function, with memory for one threshold at a time.
 def answer_or_abstain(dev, test, max_risk):
     thresholds = dev[0].unique()  # sorted, (k,)
     answered = dev[0] >= thresholds.unsqueeze(1)  # (k, n)

@@ -5,6 +5,7 @@ def constant_baseline(pairs, others):
 
 
 # %% right: max with count keeps the first
+# other: It is plain Python, and says that the largest count wins; `Counter` goes through the answers once, and not once more for each of them.
 def constant_baseline(pairs, others):
     answers = [answer for question, answer in pairs]
     place = max(answers, key=answers.count)

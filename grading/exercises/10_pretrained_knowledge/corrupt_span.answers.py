@@ -14,6 +14,7 @@ def corrupt_span(text, rng, block):
 
 
 # %% right: lists, and a content of any length up to a half
+# other: Lists joined by `+` show the order of the pieces in one short line; the solution writes the random draw once, as a function, and keeps the text a tensor.
 def corrupt_span(text, rng, block):
     words = text.tolist()
     longest = min(len(words), block - 1)

@@ -61,6 +61,7 @@ def exact_match(model, pairs):
 
 
 # %% right: writes on until the end, or until it is longer than the answer
+# other: It writes token by token, as the model is used; the solution needs one run for each pair, with the answer as input: a model that is exact writes the same tokens itself.
 @torch.no_grad()
 def exact_match(model, pairs):
     mode, hits = model.training, 0

@@ -17,6 +17,7 @@ def risk_coverage(confidence, right):
 
 
 # %% right: one minus the accuracy of each threshold
+# other: It tries each confidence as a threshold, which is what the curve means; the solution sorts once, and needs no table of n times n.
 def risk_coverage(confidence, right):
     thresholds = confidence.sort(descending=True).values
     in_play = confidence >= thresholds.unsqueeze(1)  # (n, n)

@@ -47,6 +47,7 @@ class Seq2Seq(nn.Module):
 
 
 # %% right: one memory, step by step
+# other: It decodes place by place, as in writing, and shows that the causal mask makes both ways the same; the solution computes all places in one run of the decoder.
 # -        return self.decode(target, self.encode(source, source_lengths))
 # +        context = self.encode(source, source_lengths)
 # +        steps = [self.decode(target[:, : n + 1], context)[:, n] for n in range(target.size(1))]

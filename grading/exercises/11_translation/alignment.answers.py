@@ -20,6 +20,7 @@ def alignment(model, source, words):
 
 
 # %% right: word by word
+# other: It looks at each word as it is written, and does not rely on the causal mask; the solution gets all rows from one run, and names the layer whose weights it takes.
 @torch.no_grad()
 def alignment(model, source, words):
     context = model.encode(torch.tensor([source]), torch.tensor([len(source)]))

@@ -24,6 +24,7 @@ def beam_decode(model, source, width, max_len):
 
 
 # %% right: all beams in one batch
+# other: One run of the decoder reads all beams, the faster way on a GPU; the solution's lists of tokens and sums are easier to follow, beam by beam.
 @torch.no_grad()
 def beam_decode(model, source, width, max_len):
     def search(k):

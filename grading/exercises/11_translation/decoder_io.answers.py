@@ -10,6 +10,7 @@ def decoder_io(target):
 
 
 # %% right: pad_sequence
+# other: PyTorch fills up the rows, so that no length is counted; the solution shows how they are filled, and makes two tensors in place of two for each sentence.
 from torch.nn.utils.rnn import pad_sequence
 
 

@@ -15,6 +15,7 @@ def greedy_decode(model, source, source_lengths, max_len):
 
 
 # %% right: with kept keys and values
+# other: Keys and values are kept, so that each step reads only the newest word; the solution needs no cache: it reads all that is written, and adds one word.
 def greedy_decode(model, source, source_lengths, max_len):
     with torch.no_grad():
         context = model.encode(source, source_lengths)

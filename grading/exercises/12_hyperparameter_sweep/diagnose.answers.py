@@ -8,6 +8,7 @@ def diagnose(train_loss, dev_loss):
 
 
 # %% right: with math.isnan and ratios
+# other: It asks for NaN explicitly, and the ratios have names; in the solution `not ... <= ...` is true for NaN as well, and nothing is divided.
 def diagnose(train_loss, dev_loss):
     import math
 

@@ -24,6 +24,7 @@ def run_sweep(settings, train_one, finished, save):
 
 
 # %% right: first the list of what is to do
+# other: It lists first what is to do, so that the number of trainings is known before the first one; the solution decides and trains in one loop, with less to keep.
 def run_sweep(settings, train_one, finished, save):
     known = {s["name"]: finished.get(s["name"], {}) for s in settings}
     todo = [s for s in settings if [known[s["name"]].get(key) for key in s] != list(s.values())]

@@ -9,6 +9,7 @@ def translator_total():
 
 
 # %% right: expanded
+# other: Expanded, it shows that `16 * M * D**2` outweighs the rest in a wide model; the solution goes part by part, so that each term can be checked.
 def translator_total():
     return S * D + 2 * V * D + V + 16 * M * D**2 + 26 * M * D
 

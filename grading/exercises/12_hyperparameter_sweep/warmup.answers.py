@@ -11,6 +11,7 @@ def warmup(step, warmup_steps, peak):
 
 
 # %% right: the formula of the paper, scaled
+# other: It has the formula of the Transformer paper, so that the two can be compared; the solution's two ratios are 1 at the peak, so that the rate there is plainly the peak.
 def warmup(step, warmup_steps, peak):
     paper = min(step**-0.5, step * warmup_steps**-1.5)
     return peak * warmup_steps**0.5 * paper

@@ -27,6 +27,7 @@ class GRUCell(nn.Module):
 # +        return n + z * (state - n)
 
 # %% right: both gates at once, and lerp
+# other: One sigmoid makes both gates, and `lerp` the mixture, which is fewer operations; the solution gives each gate a line of its own, and reads like the formulas.
 # -        x_r, x_z, x_n = self.from_input(x).chunk(3, dim=-1)
 # -        h_r, h_z, h_n = self.from_state(state).chunk(3, dim=-1)
 # -        reset, update = torch.sigmoid(x_r + h_r), torch.sigmoid(x_z + h_z)

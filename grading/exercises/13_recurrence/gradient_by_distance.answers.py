@@ -6,6 +6,7 @@ def gradient_by_distance(model, x):
 
 
 # %% right: backward on a copy of both
+# other: `backward` is the call known from training; `autograd.grad` leaves no gradients in the model, so that no copy of it is needed.
 def gradient_by_distance(model, x):
     from copy import deepcopy
 

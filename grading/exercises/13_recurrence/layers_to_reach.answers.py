@@ -17,6 +17,7 @@ def layers_to_reach(size, window):
 
 
 # %% right: with products of masks
+# other: It follows the mask itself from layer to layer, and so works for other patterns too; the closed form needs no matrices, and shows what the number depends on.
 def layers_to_reach(size, window):
     seen = (sliding_window_mask(size, window) == 0).float()
     known, layers = torch.eye(size)[-1], 0  # of whom the last token knows

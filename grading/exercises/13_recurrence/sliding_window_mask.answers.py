@@ -21,6 +21,7 @@ def sliding_window_mask(size, window):
 
 
 # %% right: two masks added up
+# other: It adds one mask for the future and one for the distant past, since masks are combined by adding them; the solution states both bounds of the window in one line.
 def sliding_window_mask(size, window):
     causal = torch.full((size, size), -torch.inf).triu(1)
     far = torch.full((size, size), -torch.inf).tril(-window)

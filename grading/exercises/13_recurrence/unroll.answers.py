@@ -20,6 +20,7 @@ def unroll(cell, x, lengths, state):
 
 
 # %% right: only the sentences that go on are read
+# other: It computes nothing for the padding, which saves work where lengths differ much; `where` keeps the batch whole, and picks no rows and puts none back.
 def unroll(cell, x, lengths, state):
     states = []
     for t in range(x.size(1)):

@@ -41,6 +41,7 @@ class GPT(nn.Module):
 
 
 # %% right: parts in a loop
+# other: A loop over norms and parts writes the residual connection only once; the solution shows the two steps of a layer as they follow, and makes the mask once for all layers.
 class Layer(nn.Module):
     def __init__(self, d_model, n_heads):
         super().__init__()

@@ -10,6 +10,7 @@ def adamw_step(weight, gradient, state, rate, betas=(0.9, 0.95), eps=1e-8, decay
 
 
 # %% right: clones that are changed in place
+# other: Operations in place need fewer temporary tensors, as in PyTorch's optimizers; the solution reads like the formulas, one line for each.
 def adamw_step(weight, gradient, state, rate, betas=(0.9, 0.95), eps=1e-8, decay=0.01):
     beta1, beta2 = betas
     if not state:

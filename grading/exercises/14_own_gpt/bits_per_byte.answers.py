@@ -23,6 +23,7 @@ def bits_per_byte(model, tokens, n_bytes):
 
 
 # %% right: logarithms by hand, text by text
+# other: It needs memory for the logits of only one text, and adds up log-probabilities one can look at; the solution runs the model once for all texts, and reuses `cross_entropy`.
 def bits_per_byte(model, tokens, n_bytes):
     mode, bits = model.training, 0.0
     with torch.inference_mode():

@@ -10,6 +10,7 @@ def bpe_encode(text, merges):
 
 
 # %% right: the lowest rank, again and again
+# other: It looks only at pairs that the word has, however many merges there are, as GPT-2's encoder does; the solution is the definition itself, merge after merge.
 def bpe_encode(text, merges):
     rank = {tuple(pair): n for n, pair in enumerate(merges)}
     result = []

@@ -13,6 +13,7 @@ def next_token_distribution(logits, temperature=1.0, top_k=None, top_p=None):
 
 
 # %% right: cut logits become minus infinity
+# other: It sets cut logits to minus infinity, and one softmax at the end makes the rest sum to 1; the solution sorts only once for both cuts, and works on the probabilities the text speaks of.
 def next_token_distribution(logits, temperature=1.0, top_k=None, top_p=None):
     scores = logits / temperature
     if top_k is not None:

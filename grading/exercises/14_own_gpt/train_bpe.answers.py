@@ -1,4 +1,5 @@
 # %% right: different words with their counts
+# other: It counts all pairs anew for each merge, which is short and hard to get wrong; the solution changes only the words that hold the pair, far less work when there are many merges.
 def train_bpe(texts, merges):
     counts = Counter(word for text in texts for word in split_words(text))
     parts = {word: list(word.encode()) for word in counts}

@@ -40,6 +40,7 @@ def training_loop(model, optimizer, batches, passes, peak, warmup_steps):
 
 
 # %% right: a scheduler of PyTorch
+# other: `LambdaLR` keeps the schedule apart from the loop, so that another one can take its place; the solution sets each rate right before its step, with steps counted as in the formula.
 def training_loop(model, optimizer, batches, passes, peak, warmup_steps):
     total = passes * len(batches)
 

@@ -43,6 +43,7 @@ class LoRALinear(nn.Module):
 
 
 # %% right: the merged weight in each call
+# other: It shows that LoRA is a linear layer with a changed weight; the solution multiplies by two thin matrices, and never makes a change as large as the weight, except to merge it.
 # -        return super().forward(x) + self.scale * (x @ self.down.T @ self.up.T)
 # +        return F.linear(x, self.weight + self.scale * self.up @ self.down, self.bias)
 # ...

@@ -18,6 +18,7 @@ def add_lora(model, names, rank):
 
 
 # %% right: by full names, in a copy
+# other: It leaves the given model as it was, and finds layers by their full names; the solution changes the model itself, and needs no memory for a second one.
 def add_lora(model, names, rank):
     changed = copy.deepcopy(model)
     changed.base.requires_grad_(False)

@@ -24,6 +24,7 @@ def unfreeze(model, step):
 
 
 # %% right: a list of groups
+# other: The order stands in one list, from the head down, and a step takes its beginning; the solution compares for each part, with no list and no loop over single parameters.
 def unfreeze(model, step):
     top_down = [[model.head]] + [[layer] for layer in reversed(model.base.layers)]
     top_down[1].append(model.base.norm)

@@ -14,6 +14,7 @@ class RMSNorm(nn.Module):
 # +        return self.weight * (x * torch.rsqrt(x.pow(2).mean(dim=-1, keepdim=True) + self.eps))
 
 # %% right: a norm and the width
+# other: It shows that a vector's length is divided out, up to `sqrt(d)`; the solution follows the name, root, mean and square, and takes no root only to square it again.
 # -        return x / torch.sqrt((x**2).mean(-1, keepdim=True) + self.eps) * self.weight
 # +        squares = torch.linalg.vector_norm(x, dim=-1, keepdim=True) ** 2 / x.size(-1)
 # +        return x / (squares + self.eps).sqrt() * self.weight

@@ -12,6 +12,7 @@ class SwiGLU(nn.Module):
 
 
 # %% right: by hand
+# other: It shows what SiLU is, a number times its own sigmoid; `F.silu` is one operation in place of two, and `//` stays with whole numbers.
 # -        width = 2 * d_feedforward // 3
 # +        width = int(2 * d_feedforward / 3)
 # ...

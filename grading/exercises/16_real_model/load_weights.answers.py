@@ -20,6 +20,7 @@ def load_weights(model, tensors, names):
 
 
 # %% right: sets of names, shapes as torch prints them, and copy_
+# other: Sets of names show at once what has no place and what gets no numbers; the solution is one loop from top to bottom, with a message of its own for each kind of mistake.
 def load_weights(model, tensors, names):
     from functools import reduce
 

@@ -45,6 +45,7 @@ def read_with_cache(model, tokens, cache):
 
 
 # %% right: one token after the other
+# other: One token at a time needs no causal mask, and is how a model writes; the solution reads all new tokens in one run, also those of a long prompt.
 def read_with_cache(model, tokens, cache):
     scores = []
     for column in tokens.T:

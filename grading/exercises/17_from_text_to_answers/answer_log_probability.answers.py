@@ -15,6 +15,7 @@ def answer_log_probability(logits, tokens, starts, lengths):
 
 
 # %% right: text by text
+# other: It computes log-probabilities only where the answer stands; the solution treats the whole batch at once, without a loop over the texts.
 def answer_log_probability(logits, tokens, starts, lengths):
     sums = []
     for row, text, first, last in zip(logits, tokens, starts, lengths):

@@ -11,6 +11,7 @@ def preference_loss(chosen, rejected, reference_chosen, reference_rejected, beta
 
 
 # %% right: a cross-entropy of two classes
+# other: It shows DPO as a classifier whose two logits are the rewards; `logsigmoid` needs no targets, and shows that only the difference of the two counts.
 def preference_loss(chosen, rejected, reference_chosen, reference_rejected, beta):
     rewards = torch.stack([chosen - reference_chosen, rejected - reference_rejected], dim=1) * beta
     return F.cross_entropy(rewards, torch.zeros(len(rewards), dtype=torch.long, device=rewards.device))

@@ -6,6 +6,7 @@ def preference_pairs(rewards):
 
 
 # %% right: prompt by prompt
+# other: It reads like the rule, prompt by prompt; the solution has no loop, and a result without rows has its three columns without a special case.
 def preference_pairs(rewards):
     rows = []
     for prompt, row in enumerate(rewards.tolist()):

@@ -4,6 +4,7 @@ def score_by_words(logits, positive, negative):
 
 
 # %% right: logarithms of probabilities
+# other: It takes the probabilities first, as the text does; the solution leaves out the softmax over the whole vocabulary, which cancels in the difference.
 def score_by_words(logits, positive, negative):
     logs = F.log_softmax(logits, dim=-1)
     return torch.logsumexp(logs[..., positive], -1) - torch.logsumexp(logs[..., negative], -1)
