@@ -223,7 +223,9 @@ def type_into(cell: Locator, text: str) -> None:
 
 
 def run(cell: Locator) -> None:
-    """Runs one cell with Control-Enter and waits until it has finished."""
+    """Runs one cell with Control-Enter and waits until it has finished; one that is folded is opened first."""
+    if (caption := cell.locator(".jp-InputPlaceholder .jp-Placeholder-content")).count():
+        caption.click()
     prompt = cell.locator(".jp-InputPrompt")
     before = prompt.text_content() or ""
     cell.locator(".cm-content").click()

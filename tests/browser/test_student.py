@@ -250,7 +250,8 @@ def test_an_experiment_is_folded_below_its_caption_and_opens_by_click_and_by_key
     expect(caption).to_contain_text("The weights of three tokens, with the mask and without")
     expect(experiment.locator(".jp-InputArea-editor")).to_be_hidden()
     assert hard_to_read(caption) == []
-    run(experiment)
+    experiment.locator(".jp-InputPlaceholder .jp-Placeholder-prompt").click()
+    page.keyboard.press("Control+Enter")
     expect(pictures_of(experiment)).to_have_count(1)
     expect(caption).to_be_visible()
 
