@@ -42,6 +42,7 @@
 # the others need.
 #
 # - The number in brackets on the left says in which order cells were run. `[*]` means: still running.
+# - Most experiments are folded: one line says what they show and stands for their code. Run them as they are; click that line to read the code.
 # - To stop a cell that runs too long: the square ■ in the toolbar, or press Esc, then `I` twice.
 # - When something is odd, start again from a clean state: menu **Kernel → Restart Kernel and Run All Cells**.
 
@@ -49,15 +50,23 @@
 import torch
 
 from helpers import device, plots
-from tutor import check, hint
+from tutor import by_hand, check, guess, hint, reveal
 
 # %% [markdown]
 # ## 2. A model, to begin with
 #
 # What this course is about, in one cell: a Transformer that has read 10,500 invented French book reviews. It has one skill: it reads the beginning of a text
 # and gives each of the 849 *tokens* (words and punctuation marks) of its vocabulary a probability of being the **next token**. You will build each of its parts.
+#
+# Let it read *l'intrigue est bancale et le style est franchement ...* (*The plot is shaky and the style is frankly ...*). To choose the next word, it looks back at the
+# words before, at some of them more than at others. At which one will it look most? Write one of the three words, in quotation marks, in place of the dots and run the
+# cell; or leave the dots and go on. A guess earns nothing and costs nothing.
+
+# %% guess
+guess("the word that the model looks at most", ..., among=["intrigue", "bancale", "style"])
 
 # %% experiment
+# @title The most probable next words, and where the last word looks
 from helpers.first_model import load_first_model
 from helpers.vocabulary import SOS
 
@@ -87,15 +96,27 @@ def show_next(sentence: str) -> None:
 
 show_next("l'intrigue est bancale et le style est franchement")
 
+# %% reveal
+words_read = [SOS, *vocabulary.encode("l'intrigue est bancale et le style est franchement")]
+looked_at = model.base.attention_maps(torch.tensor([words_read]))[0][0].mean(0)[-1]  # (n,)
+reveal("the word that the model looks at most", vocabulary.tokens[words_read[looked_at.argmax()]])
+
 # %% [markdown]
-# (*The plot is shaky and the style is frankly ...*) The adjective must be masculine, as *le style* is, and not feminine, as *l'intrigue*: on the left,
+# The adjective must be masculine, as *le style* is, and not feminine, as *l'intrigue*: on the left,
 # *fascinant* and not *fascinante*. (*Formidable* and *superbe* are the same for both.) On the right, the last word, *franchement*, looks most at *style*. This looking is **attention**, and notebooks
 # 01 to 03 build it. (Such a picture is a hint and no proof: see *Go further*.)
 #
-# Try a beginning of your own: copy the last line into a new cell (the **+** in the toolbar makes one) and change the sentence. What the model has never
-# read becomes `<oov>`, *out of vocabulary*. Or move the slider: it lets the model read one word more each time.
+# Try a beginning of your own: make a new cell (the **+** in the toolbar) and write `show_next("le style est")` in it, with your words. What the model has never
+# read becomes `<oov>`, *out of vocabulary*.
+#
+# Or move the slider below: it lets the model read one word more each time. It begins with *ce roman est un* (*this novel is a*). How probable is the word that the model
+# expects most after it? Guess a number between 0 and 1.
+
+# %% guess
+guess("the largest probability after 'ce roman est un'", ...)
 
 # %% interactive
+# @title What the model expects after each word of a review: move the slider
 from ipywidgets import IntSlider, interact
 
 review = "ce roman est un régal . l'intrigue est captivante et le style est franchement"
@@ -110,14 +131,22 @@ slider = IntSlider(value=4, min=0, max=len(review.split()), description="words",
 _ = interact(show_after, count=slider)
 
 # %% experiment
-# The same picture for those who only read: after four words.
+# @title The same picture for those who only read: after four words
 show_after(4)
 
+# %% reveal
+words_read = torch.tensor([[SOS, *vocabulary.encode("ce roman est un")]])
+reveal("the largest probability after 'ce roman est un'", model(words_read)[0, -1].softmax(-1).max().item())
+
 # %% [markdown]
+# About a quarter, and for *gâchis* (*a mess*); *régal* (*a treat*) comes second. After four words nothing has yet been said of the novel, so many words are still possible. Move the slider on by one: after
+# *régal* the model is much surer, of an exclamation mark.
+#
 # All that happens, once for each word of a text, in one picture from bottom to top. Notebooks 01 to 04 explain the names. The letters are those of all
 # notebooks: $n$ tokens in a text, $d$ numbers for each, $V$ words in the vocabulary.
 
 # %% experiment
+# @title From words to the next word, and round again
 from helpers.diagrams import Diagram
 
 picture = Diagram(4.1, 3.6)
@@ -146,6 +175,7 @@ picture.show(
 # The next cell says what you have. (In a terminal, `python -m tutor` says more.)
 
 # %% measured
+# @title The processor that this course uses on your computer
 print(device.explain_device(device.choose_device()))
 
 # %% [markdown]
@@ -155,6 +185,7 @@ print(device.explain_device(device.choose_device()))
 # becomes $n$ such rows, and $b$ sentences are stacked into a *batch*: $b$ is the *batch size*. Here is a small one:
 
 # %% experiment
+# @title Two sentences of three tokens, each token four numbers
 batch = torch.arange(24.0).reshape(2, 3, 4)  # (b, n, d)
 
 figure, axes = plots.panels(2, width=3.6)
@@ -175,6 +206,15 @@ plots.show(figure, "Two sentences of three tokens, each token a row of four numb
 # %% [markdown]
 # How many sentences, how many tokens in each, how many numbers for each token: in this order, these three numbers are the *shape* of the batch. We write it
 # `(b, n, d)`, batch first, in every notebook.
+#
+# Count them in the picture and write the shape in place of the three dots. Such a cell knows the usual mistakes and says which one it sees; like a guess, it earns nothing and
+# costs nothing.
+
+# %% by_hand
+by_hand("batch_shape", [..., ..., ...])
+
+# %% [markdown]
+# Two sentences, three tokens in each, four numbers for each token: the shape is $(2, 3, 4)$.
 #
 # ## 5. An exercise
 #
@@ -242,6 +282,7 @@ def batch_shape(b: int, n: int, d: int) -> tuple[int, int, int]:
 # Each of these costs a tenth of the points of its exercise.
 
 # %% experiment
+# @title The shape of the picture, and what your function says
 print("the picture above has the shape", tuple(batch.shape))
 print("your function says:           ", tuple(batch_shape(2, 3, 4)))
 
@@ -259,7 +300,26 @@ print("your function says:           ", tuple(batch_shape(2, 3, 4)))
 # notebook and copy your answers into it.
 #
 # Written questions, marked *essay*, are read by a person. Validate only sees whether you have written something.
+
+# %% [markdown] questions
+# ## Three questions
 #
+# For yourself: open an answer to see whether it is right. Each notebook ends with three such questions.
+#
+# 1. A batch holds 8 sentences of 20 tokens each, and 64 numbers stand for each token. What is its shape?
+#    - (20, 8, 64) => That is tokens first, as in some other programs. In this course the batch comes first.
+#    - (8, 64, 20) => The last axis is the width: the numbers of one token stand side by side.
+#    + (8, 20, 64) => Batch, tokens, width: `(b, n, d)`.
+# 2. Your function passes the check in the notebook. What does that say about your mark?
+#    - It is certain: the check is what gives the mark. => The mark comes from the check's questions and from others, drawn for you.
+#    + It is a good sign, if the function does what its description says. => An answer made for the examples alone fails on the other questions.
+#    - Nothing: the mark comes from other questions only. => The questions of the check count, too.
+# 3. What does the model of section 2 give when it has read the beginning of a text?
+#    - The next word, looked up in the reviews that it has read. => It looks nothing up. What it has read is left only in its weights.
+#    + A probability for each token of its vocabulary. => All 849 get one; the picture shows the eight largest.
+#    - A score for how good the text is. => It was trained on one question only: which token comes next?
+
+# %% [markdown]
 # ## What to remember
 #
 # - Shapes are `(b, n, d)`: batch, tokens, width.
@@ -283,7 +343,7 @@ print("your function says:           ", tuple(batch_shape(2, 3, 4)))
 # - **hidden size** (also *model dimension*, $d_\text{model}$): how many numbers stand for one token, the $d$. We call it the *width*.
 # - **tensor**: a table of numbers with any number of axes; its *shape* says how long each axis is.
 
-# %% experiment
+# %% experiment open=true
 from tutor import progress
 
 progress()
