@@ -18,8 +18,7 @@
 # %% [markdown]
 # # 00 · Start here
 #
-# This notebook is about the tools: you meet a small Transformer, run a cell, fill one, have it checked, read a hint, and hand the
-# notebook in. All the other notebooks work the same way.
+# This notebook is about the tools; all others work the same way.
 #
 # **When you are done, you can**
 # - say what a language model does;
@@ -38,11 +37,11 @@
 # %% [markdown]
 # ## 1. Run a cell
 #
-# Click into the next cell and press **Shift+Enter**: it runs, and the next one is selected. Always run the first cell of a notebook first: it brings in what
-# the others need.
+# Click into the next cell and press **Shift+Enter**: it runs, and the next one is selected. Always run the first cell of a notebook first: the others
+# need it.
 #
 # - The number in brackets on the left says in which order cells were run. `[*]` means: still running.
-# - Most experiments are folded: one line says what they show and stands for their code. Run them as they are; click that line to read the code.
+# - Most experiments are folded: one line says what they show. Run them as they are; click the line to read the code.
 # - To stop a cell that runs too long: the square ■ in the toolbar, or press Esc, then `I` twice.
 # - When something is odd, start again from a clean state: menu **Kernel → Restart Kernel and Run All Cells**.
 
@@ -55,12 +54,11 @@ from tutor import by_hand, check, guess, hint, reveal
 # %% [markdown]
 # ## 2. A model, to begin with
 #
-# What this course is about, in one cell: a Transformer that has read 10,500 invented French book reviews. It has one skill: it reads the beginning of a text
+# Here is a Transformer that has read 10,500 invented French book reviews. It has one skill: it reads the beginning of a text
 # and gives each of the 849 *tokens* (words and punctuation marks) of its vocabulary a probability of being the **next token**. You will build each of its parts.
 #
-# Let it read *l'intrigue est bancale et le style est franchement ...* (*The plot is shaky and the style is frankly ...*). To choose the next word, it looks back at the
-# words before, at some of them more than at others. At which one will it look most? Write one of the three words, in quotation marks, in place of the dots and run the
-# cell; or leave the dots and go on. A guess earns nothing and costs nothing.
+# It shall go on from *l'intrigue est bancale et le style est franchement ...* (*the plot is shaky and the style is frankly ...*), and looks back at the words for it. At which one
+# most? Write it, in quotation marks, in place of the dots, or leave them and go on: a guess earns nothing and costs nothing.
 
 # %% guess
 guess("the word that the model looks at most", ..., among=["intrigue", "bancale", "style"])
@@ -103,17 +101,11 @@ reveal("the word that the model looks at most", vocabulary.tokens[words_read[loo
 
 # %% [markdown]
 # The adjective must be masculine, as *le style* is, and not feminine, as *l'intrigue*: on the left,
-# *fascinant* and not *fascinante*. (*Formidable* and *superbe* are the same for both.) On the right, the last word, *franchement*, looks most at *style*. This looking is **attention**, and notebooks
-# 01 to 03 build it. (Such a picture is a hint and no proof: see *Go further*.)
+# *fascinant* and not *fascinante*. On the right, the last word, *franchement*, looks most at *style*. This looking is **attention**, and notebooks
+# 01 to 03 build it.
 #
 # Try a beginning of your own: make a new cell (the **+** in the toolbar) and write `show_next("le style est")` in it, with your words. What the model has never
-# read becomes `<oov>`, *out of vocabulary*.
-#
-# Or move the slider below: it lets the model read one word more each time. It begins with *ce roman est un* (*this novel is a*). How probable is the word that the model
-# expects most after it? Guess a number between 0 and 1.
-
-# %% guess
-guess("the largest probability after 'ce roman est un'", ...)
+# read becomes `<oov>`, *out of vocabulary*. Or move the slider: it lets the model read one word more each time.
 
 # %% interactive
 # @title What the model expects after each word of a review: move the slider
@@ -134,16 +126,9 @@ _ = interact(show_after, count=slider)
 # @title The same picture for those who only read: after four words
 show_after(4)
 
-# %% reveal
-words_read = torch.tensor([[SOS, *vocabulary.encode("ce roman est un")]])
-reveal("the largest probability after 'ce roman est un'", model(words_read)[0, -1].softmax(-1).max().item())
-
 # %% [markdown]
-# About a quarter, and for *gâchis* (*a mess*); *régal* (*a treat*) comes second. After four words nothing has yet been said of the novel, so many words are still possible. Move the slider on by one: after
-# *régal* the model is much surer, of an exclamation mark.
-#
-# All that happens, once for each word of a text, in one picture from bottom to top. Notebooks 01 to 04 explain the names. The letters are those of all
-# notebooks: $n$ tokens in a text, $d$ numbers for each, $V$ words in the vocabulary.
+# All that happens, once for each word of a text, from bottom to top; notebooks 01 to 04 explain the names. In all notebooks a text has $n$ tokens, each token has $d$ numbers,
+# and the vocabulary has $V$ words.
 
 # %% experiment
 # @title From words to the next word, and round again
@@ -172,7 +157,7 @@ picture.show(
 # ## 3. Your computer
 #
 # Everything in this course runs on a laptop without a graphics card; only the longest experiments (notebooks 06 and 12 at full size) gain from one.
-# The next cell says what you have. (In a terminal, `python -m tutor` says more.)
+# The next cell says what you have.
 
 # %% measured
 # @title The processor that this course uses on your computer
@@ -207,22 +192,21 @@ plots.show(figure, "Two sentences of three tokens, each token a row of four numb
 # How many sentences, how many tokens in each, how many numbers for each token: in this order, these three numbers are the *shape* of the batch. We write it
 # `(b, n, d)`, batch first, in every notebook.
 #
-# Count them in the picture and write the shape in place of the three dots. Such a cell knows the usual mistakes and says which one it sees; like a guess, it earns nothing and
-# costs nothing.
+# Count them in the picture and write the shape in place of the dots.
 
 # %% by_hand
 by_hand("batch_shape", [..., ..., ...])
 
 # %% [markdown]
-# Two sentences, three tokens in each, four numbers for each token: the shape is $(2, 3, 4)$.
+# Two sentences, three tokens, four numbers: $(2, 3, 4)$.
 #
 # ## 5. An exercise
 #
 # The next cell is an exercise. In your copy it ends with `raise NotImplementedError("Replace this line by your answer")`: replace that line, run the cell, then
-# run the check below it. Right above each exercise stand the minutes that it may take and its difficulty: ●○○ is one idea, with ●●○ several things are asked
-# at once, for ●●● you make a plan first.
+# run the check below it. Right above each exercise stand the minutes that it may take and its difficulty: ●○○ is one idea, ●●○ several at once, for ●●●
+# you make a plan first.
 #
-# Try this first, to see what the check can tell you:
+# Try this first:
 # 1. Run the check **before** you write anything: *not attempted yet*.
 # 2. Write `return (n, b, d)`, run both cells: *not yet right*, and it names the mistake.
 # 3. Write `print((b, n, d))` without `return`: it asks whether you forgot the `return`.

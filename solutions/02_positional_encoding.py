@@ -228,8 +228,8 @@ picture.show(
 # | 2 | ? | ? | ? | ? |
 # | 100 | ? | ? | ? | ? |
 #
-# Write them in place of the dots, with two digits behind the point, and run the cell. It says whether they are right, or which usual mistake gives such values; no mark
-# depends on it.
+# Write them in place of the dots, with two digits after the decimal point, and run the cell. It says whether they are right and, if it can, where they come from when they
+# are not; no mark depends on it.
 
 # %% by_hand
 by_hand("sinusoidal_encoding", [

@@ -23,8 +23,7 @@
 #
 # Everything that tokens know of each other in a Transformer passes through one operation: a token asks, all tokens are
 # compared with the question, and the answer is a weighted average. You start with three words and a pencil, and end
-# with the encoder and the decoder layer of "Attention Is All You Need" (Vaswani et al. 2017). Your attention is equal
-# to torch's own number for number, and your layers to the ready ones of this course.
+# with the encoder and the decoder layer of "Attention Is All You Need" (Vaswani et al. 2017).
 #
 # **When you are done, you can**
 # - compute attention by hand, and say why the scores are divided by a number that grows with the width, $\sqrt{d}$;
@@ -79,8 +78,7 @@ from helpers.models import Attention, Context, EncoderDecoder, Layer, sinusoids
 # 3. **Weights**: the softmax. You need $e^0 = 1$, $e^1 \approx 2.72$ and $e^2 \approx 7.39$.
 # 4. **Output**: the values, each times its weight, added up.
 #
-# Write the weights and the output in place of the dots, two digits are enough, and run the cell. It says whether they are right, or which usual mistake gives such values; no
-# mark depends on it.
+# Write the weights and the output in place of the dots; two digits are enough.
 
 # %% by_hand
 by_hand("scaled_dot_product_attention", [
@@ -89,7 +87,7 @@ by_hand("scaled_dot_product_attention", [
 ])
 
 # %% [markdown]
-# The scores are 0, 4 and 2, scaled 0, 2 and 1. The three exponentials add up to 11.11, so the weights are 0.09, 0.67 and 0.24 and the output is $(3.35,\ 9.10)$. In code:
+# The scores are 0, 4 and 2, scaled 0, 2 and 1; the weights are 0.09, 0.67 and 0.24, the output is $(3.35,\ 9.10)$. In code:
 
 # %% experiment open=true
 words = ["Le", "chat", "dort"]
@@ -111,10 +109,10 @@ print("output:       ", [round(number, 2) for number in (weights @ value).tolist
 #
 # ### First without it
 #
-# Real models are wider than 4. Let queries and keys have $d$ random numbers of mean 0 and variance 1, and look at
+# Let queries and keys have $d$ random numbers of mean 0 and variance 1, and look at
 # the scores *before* they are scaled: 20,000 dot products for each of four widths.
 #
-# How far from 0 is a typical score of width 256, that is, what is the standard deviation of the scores? Write a number in place of the dots, or leave them and go on.
+# What is the standard deviation of the scores at $d = 256$? Write a number in place of the dots, or leave them and go on.
 
 # %% guess
 guess("the standard deviation of the scores at d = 256", ...)
@@ -149,7 +147,7 @@ print("standard deviation of the scores:", spread)
 reveal("the standard deviation of the scores at d = 256", raw[256].std())
 
 # %% [markdown]
-# On the left, the standard deviation is the square root of the width; divided by it, on the right, all four are alike. At $d = 64$ a score of 8 or of $-8$ is nothing special. What does a softmax make of such numbers? The difference
+# On the left, the standard deviation is the square root of the width; divided by it, on the right, all four are alike. At $d = 64$ a score of 8 or of $-8$ is nothing special. In a softmax the difference
 # between a score of 8 and one of 0 becomes a ratio of $e^8 \approx 2981$ between their weights: one key gets everything,
 # and the choice is made by chance, before the model has learned anything.
 #

@@ -153,8 +153,7 @@ print(f"{len(corpus['unlabelled']):,} reviews without a label, {len(corpus.train
 print(text, "->", vocabulary.encode(text), f"  (<sos> is {SOS}, <eos> is {EOS}, <pad> is {PAD})")
 
 # %% [markdown]
-# By hand: which four numbers does the model read of *Je le garde*, and which four must it say? The cell says whether yours are right, or which usual mistake gives them; no mark
-# depends on it.
+# By hand: which four numbers does the model read of *Je le garde*, and which four must it say?
 
 # %% by_hand
 by_hand("lm_pair", [
@@ -163,8 +162,6 @@ by_hand("lm_pair", [
 ])
 
 # %% [markdown]
-# In words and in numbers:
-#
 # | place | 0 | 1 | 2 | 3 |
 # |---|---|---|---|---|
 # | **input**: the model has read up to | `<sos>`, 1 | je, 17 | le, 8 | garde, 704 |
@@ -434,11 +431,11 @@ def replace_head(model: LanguageModel, n_classes: int) -> Classifier:
 
 # %% [markdown]
 # Here is the damage. We train two classifiers on a few reviews: one that shares its base with the language model, one made by you. Afterwards we ask the *language model* how
-# surprised it is by reviews it has not read (*perplexity*: among how many words it hesitates, so to speak; lower is better). In our run it began at 16. Where will it be after a
-# classifier with a *shared* base has trained?
+# surprised it is by reviews it has not read (*perplexity*: among how many words it hesitates, so to speak; lower is better). How many times as large will it be after a
+# classifier with a *shared* base has trained? (1 means that it stays.)
 
 # %% guess
-guess("the perplexity after a classifier with a shared base has trained", ...)
+guess("how many times as large the perplexity is, once a shared base has trained", ...)
 
 # %% measured
 # @title The language model's perplexity before and after two classifiers
@@ -463,8 +460,8 @@ print("after a classifier with a shared base has trained: "
 
 # %% reveal
 reveal(
-    "the perplexity after a classifier with a shared base has trained",
-    evaluate(lender, Batches(unread, encode_pair), "language_model")["perplexity"],
+    "how many times as large the perplexity is, once a shared base has trained",
+    evaluate(lender, Batches(unread, encode_pair), "language_model")["perplexity"] / before,
 )
 
 # %% [markdown]
