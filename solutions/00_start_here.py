@@ -18,8 +18,7 @@
 # %% [markdown]
 # # 00 · Start here
 #
-# This notebook is about the tools: you meet a small Transformer, run a cell, fill one, have it checked, read a hint, and hand the
-# notebook in. All the other notebooks work the same way.
+# This notebook is about the tools; all others work the same way.
 #
 # **When you are done, you can**
 # - say what a language model does;
@@ -38,10 +37,11 @@
 # %% [markdown]
 # ## 1. Run a cell
 #
-# Click into the next cell and press **Shift+Enter**: it runs, and the next one is selected. Always run the first cell of a notebook first: it brings in what
-# the others need.
+# Click into the next cell and press **Shift+Enter**: it runs, and the next one is selected. Always run the first cell of a notebook first: the others
+# need it.
 #
 # - The number in brackets on the left says in which order cells were run. `[*]` means: still running.
+# - Most experiments are folded: one line says what they show. Run them as they are; click the line to read the code.
 # - To stop a cell that runs too long: the square ■ in the toolbar, or press Esc, then `I` twice.
 # - When something is odd, start again from a clean state: menu **Kernel → Restart Kernel and Run All Cells**.
 
@@ -49,15 +49,22 @@
 import torch
 
 from helpers import device, plots
-from tutor import check, hint
+from tutor import by_hand, check, guess, hint, reveal
 
 # %% [markdown]
 # ## 2. A model, to begin with
 #
-# What this course is about, in one cell: a Transformer that has read 10,500 invented French book reviews. It has one skill: it reads the beginning of a text
+# Here is a Transformer that has read 10,500 invented French book reviews. It has one skill: it reads the beginning of a text
 # and gives each of the 849 *tokens* (words and punctuation marks) of its vocabulary a probability of being the **next token**. You will build each of its parts.
+#
+# It shall go on from *l'intrigue est bancale et le style est franchement ...* (*the plot is shaky and the style is frankly ...*), and looks back at the words for it. At which one
+# most? Write it, in quotation marks, in place of the dots, or leave them and go on: a guess earns nothing and costs nothing.
+
+# %% guess
+guess("the word that the model looks at most", ..., among=["intrigue", "bancale", "style"])
 
 # %% experiment
+# @title The most probable next words, and where the last word looks
 from helpers.first_model import load_first_model
 from helpers.vocabulary import SOS
 
@@ -87,15 +94,21 @@ def show_next(sentence: str) -> None:
 
 show_next("l'intrigue est bancale et le style est franchement")
 
+# %% reveal
+words_read = [SOS, *vocabulary.encode("l'intrigue est bancale et le style est franchement")]
+looked_at = model.base.attention_maps(torch.tensor([words_read]))[0][0].mean(0)[-1]  # (n,)
+reveal("the word that the model looks at most", vocabulary.tokens[words_read[looked_at.argmax()]])
+
 # %% [markdown]
-# (*The plot is shaky and the style is frankly ...*) The adjective must be masculine, as *le style* is, and not feminine, as *l'intrigue*: on the left,
-# *fascinant* and not *fascinante*. (*Formidable* and *superbe* are the same for both.) On the right, the last word, *franchement*, looks most at *style*. This looking is **attention**, and notebooks
-# 01 to 03 build it. (Such a picture is a hint and no proof: see *Go further*.)
+# The adjective must be masculine, as *le style* is, and not feminine, as *l'intrigue*: on the left,
+# *fascinant* and not *fascinante*. On the right, the last word, *franchement*, looks most at *style*. This looking is **attention**, and notebooks
+# 01 to 03 build it.
 #
-# Try a beginning of your own: copy the last line into a new cell (the **+** in the toolbar makes one) and change the sentence. What the model has never
+# Try a beginning of your own: make a new cell (the **+** in the toolbar) and write `show_next("le style est")` in it, with your words. What the model has never
 # read becomes `<oov>`, *out of vocabulary*. Or move the slider: it lets the model read one word more each time.
 
 # %% interactive
+# @title What the model expects after each word of a review: move the slider
 from ipywidgets import IntSlider, interact
 
 review = "ce roman est un régal . l'intrigue est captivante et le style est franchement"
@@ -110,14 +123,15 @@ slider = IntSlider(value=4, min=0, max=len(review.split()), description="words",
 _ = interact(show_after, count=slider)
 
 # %% experiment
-# The same picture for those who only read: after four words.
+# @title The same picture for those who only read: after four words
 show_after(4)
 
 # %% [markdown]
-# All that happens, once for each word of a text, in one picture from bottom to top. Notebooks 01 to 04 explain the names. The letters are those of all
-# notebooks: $n$ tokens in a text, $d$ numbers for each, $V$ words in the vocabulary.
+# All that happens, once for each word of a text, from bottom to top; notebooks 01 to 04 explain the names. In all notebooks a text has $n$ tokens, each token has $d$ numbers,
+# and the vocabulary has $V$ words.
 
 # %% experiment
+# @title From words to the next word, and round again
 from helpers.diagrams import Diagram
 
 picture = Diagram(4.1, 3.6)
@@ -143,9 +157,10 @@ picture.show(
 # ## 3. Your computer
 #
 # Everything in this course runs on a laptop without a graphics card; only the longest experiments (notebooks 06 and 12 at full size) gain from one.
-# The next cell says what you have. (In a terminal, `python -m tutor` says more.)
+# The next cell says what you have.
 
 # %% measured
+# @title The processor that this course uses on your computer
 print(device.explain_device(device.choose_device()))
 
 # %% [markdown]
@@ -155,6 +170,7 @@ print(device.explain_device(device.choose_device()))
 # becomes $n$ such rows, and $b$ sentences are stacked into a *batch*: $b$ is the *batch size*. Here is a small one:
 
 # %% experiment
+# @title Two sentences of three tokens, each token four numbers
 batch = torch.arange(24.0).reshape(2, 3, 4)  # (b, n, d)
 
 figure, axes = plots.panels(2, width=3.6)
@@ -176,13 +192,21 @@ plots.show(figure, "Two sentences of three tokens, each token a row of four numb
 # How many sentences, how many tokens in each, how many numbers for each token: in this order, these three numbers are the *shape* of the batch. We write it
 # `(b, n, d)`, batch first, in every notebook.
 #
+# Count them in the picture and write the shape in place of the dots.
+
+# %% by_hand
+by_hand("batch_shape", [..., ..., ...])
+
+# %% [markdown]
+# Two sentences, three tokens, four numbers: $(2, 3, 4)$.
+#
 # ## 5. An exercise
 #
 # The next cell is an exercise. In your copy it ends with `raise NotImplementedError("Replace this line by your answer")`: replace that line, run the cell, then
-# run the check below it. Right above each exercise stand the minutes that it may take and its difficulty: ●○○ is one idea, with ●●○ several things are asked
-# at once, for ●●● you make a plan first.
+# run the check below it. Right above each exercise stand the minutes that it may take and its difficulty: ●○○ is one idea, ●●○ several at once, for ●●●
+# you make a plan first.
 #
-# Try this first, to see what the check can tell you:
+# Try this first:
 # 1. Run the check **before** you write anything: *not attempted yet*.
 # 2. Write `return (n, b, d)`, run both cells: *not yet right*, and it names the mistake.
 # 3. Write `print((b, n, d))` without `return`: it asks whether you forgot the `return`.
@@ -242,6 +266,7 @@ def batch_shape(b: int, n: int, d: int) -> tuple[int, int, int]:
 # Each of these costs a tenth of the points of its exercise.
 
 # %% experiment
+# @title The shape of the picture, and what your function says
 print("the picture above has the shape", tuple(batch.shape))
 print("your function says:           ", tuple(batch_shape(2, 3, 4)))
 
@@ -259,7 +284,26 @@ print("your function says:           ", tuple(batch_shape(2, 3, 4)))
 # notebook and copy your answers into it.
 #
 # Written questions, marked *essay*, are read by a person. Validate only sees whether you have written something.
+
+# %% [markdown] questions
+# ## Three questions
 #
+# For yourself: open an answer to see whether it is right. Each notebook ends with three such questions.
+#
+# 1. A batch holds 8 sentences of 20 tokens each, and 64 numbers stand for each token. What is its shape?
+#    - (20, 8, 64) => That is tokens first, as in some other programs. In this course the batch comes first.
+#    - (8, 64, 20) => The last axis is the width: the numbers of one token stand side by side.
+#    + (8, 20, 64) => Batch, tokens, width: `(b, n, d)`.
+# 2. Your function passes the check in the notebook. What does that say about your mark?
+#    - It is certain: the check is what gives the mark. => The mark comes from the check's questions and from others, drawn for you.
+#    + It is a good sign, if the function does what its description says. => An answer made for the examples alone fails on the other questions.
+#    - Nothing: the mark comes from other questions only. => The questions of the check count, too.
+# 3. What does the model of section 2 give when it has read the beginning of a text?
+#    - The next word, looked up in the reviews that it has read. => It looks nothing up. What it has read is left only in its weights.
+#    + A probability for each token of its vocabulary. => All 849 get one; the picture shows the eight largest.
+#    - A score for how good the text is. => It was trained on one question only: which token comes next?
+
+# %% [markdown]
 # ## What to remember
 #
 # - Shapes are `(b, n, d)`: batch, tokens, width.
@@ -283,7 +327,7 @@ print("your function says:           ", tuple(batch_shape(2, 3, 4)))
 # - **hidden size** (also *model dimension*, $d_\text{model}$): how many numbers stand for one token, the $d$. We call it the *width*.
 # - **tensor**: a table of numbers with any number of axes; its *shape* says how long each axis is.
 
-# %% experiment
+# %% experiment open=true
 from tutor import progress
 
 progress()

@@ -23,8 +23,7 @@
 #
 # Everything that tokens know of each other in a Transformer passes through one operation: a token asks, all tokens are
 # compared with the question, and the answer is a weighted average. You start with three words and a pencil, and end
-# with the encoder and the decoder layer of "Attention Is All You Need" (Vaswani et al. 2017). Your attention is equal
-# to torch's own number for number, and your layers to the ready ones of this course.
+# with the encoder and the decoder layer of "Attention Is All You Need" (Vaswani et al. 2017).
 #
 # **When you are done, you can**
 # - compute attention by hand, and say why the scores are divided by a number that grows with the width, $\sqrt{d}$;
@@ -56,7 +55,7 @@ import torch
 from torch import Tensor, nn
 
 from helpers import plots
-from tutor import check, hint
+from tutor import by_hand, check, guess, hint, reveal
 from helpers.models import Attention, Context, EncoderDecoder, Layer, sinusoids
 
 # %% [markdown]
@@ -64,7 +63,7 @@ from helpers.models import Attention, Context, EncoderDecoder, Layer, sinusoids
 #
 # In *Le chat dort*, the word *dort* wants to know who is sleeping. It asks with a **query**, a vector of $d$ numbers. Each
 # word, itself included, shows a **key** of the same width: what it can be found by. And each word holds a **value**: what
-# it gives when it is found. How well a key fits a query is told by one number, their dot product.
+# it gives when it is found. How well a key fits a query is one number, their dot product.
 #
 # Take a pencil. The query of *dort* is $(2, 0, 1, 1)$.
 #
@@ -78,8 +77,19 @@ from helpers.models import Attention, Context, EncoderDecoder, Layer, sinusoids
 # 2. **Scale**: divide each score by $\sqrt d$, here $\sqrt 4 = 2$. (Why? That is section 2.)
 # 3. **Weights**: the softmax. You need $e^0 = 1$, $e^1 \approx 2.72$ and $e^2 \approx 7.39$.
 # 4. **Output**: the values, each times its weight, added up.
+#
+# Write the weights and the output in place of the dots; two digits are enough.
 
-# %% experiment
+# %% by_hand
+by_hand("scaled_dot_product_attention", [
+    [..., ..., ...],  # the weights of Le, chat and dort
+    [..., ...],  # the output
+])
+
+# %% [markdown]
+# The scores are 0, 4 and 2, scaled 0, 2 and 1; the weights are 0.09, 0.67 and 0.24, the output is $(3.35,\ 9.10)$. In code:
+
+# %% experiment open=true
 words = ["Le", "chat", "dort"]
 query = torch.tensor([2.0, 0.0, 1.0, 1.0])  # (d,)
 key = torch.tensor([[0.0, 1.0, 0.0, 0.0], [1.0, 0.0, 1.0, 1.0], [0.0, 0.0, 1.0, 1.0]])  # (n, d)
@@ -99,10 +109,16 @@ print("output:       ", [round(number, 2) for number in (weights @ value).tolist
 #
 # ### First without it
 #
-# Real models are wider than 4. Let queries and keys have $d$ random numbers of mean 0 and variance 1, and look at
+# Let queries and keys have $d$ random numbers of mean 0 and variance 1, and look at
 # the scores *before* they are scaled: 20,000 dot products for each of four widths.
+#
+# What is the standard deviation of the scores at $d = 256$? Write a number in place of the dots, or leave them and go on.
+
+# %% guess
+guess("the standard deviation of the scores at d = 256", ...)
 
 # %% experiment
+# @title How widely scores are spread at four widths, as they are and divided by √d
 generator = torch.Generator().manual_seed(0)
 widths = [4, 16, 64, 256]
 raw = {}
@@ -127,8 +143,11 @@ plots.show(figure, "Left: the wider the vectors, the wider the histogram of scor
            "Right: divided by the root of d, the four histograms nearly lie on top of each other.")
 print("standard deviation of the scores:", spread)
 
+# %% reveal
+reveal("the standard deviation of the scores at d = 256", raw[256].std())
+
 # %% [markdown]
-# On the left, the standard deviation is the square root of the width; divided by it, on the right, all four are alike. At $d = 64$ a score of 8 or of $-8$ is nothing special. What does a softmax make of such numbers? The difference
+# On the left, the standard deviation is the square root of the width; divided by it, on the right, all four are alike. At $d = 64$ a score of 8 or of $-8$ is nothing special. In a softmax the difference
 # between a score of 8 and one of 0 becomes a ratio of $e^8 \approx 2981$ between their weights: one key gets everything,
 # and the choice is made by chance, before the model has learned anything.
 #
@@ -141,6 +160,7 @@ print("standard deviation of the scores:", spread)
 # `sympy` goes through all the tosses for us, exactly:
 
 # %% experiment
+# @title The variance of a score of coins, for three widths
 from sympy.stats import Rademacher, variance  # Rademacher: +1 or -1, one half each
 
 for width in (1, 2, 3):
@@ -177,6 +197,7 @@ def score_variance() -> sympy.Expr:
 # footnote 4).
 
 # %% experiment
+# @title Your formula: what scores are divided by
 from helpers.formulas import in_letters
 
 scale = sympy.sqrt(in_letters(score_variance(), D, A))
@@ -195,6 +216,7 @@ print("in the base model of 2017:", scale.subs(base_model))
 #   near 0, hardly any gradient reaches the query and its keys.
 
 # %% experiment
+# @title The measurement: entropy and response for eight divisors
 generator = torch.Generator().manual_seed(3)
 queries = torch.randn(500, 1, 64, generator=generator)  # 500 queries of width 64
 keys = torch.randn(500, 8, 64, generator=generator)  # each has 8 keys of its own
@@ -223,6 +245,7 @@ responses = [all_responses[divisor].median().item() for divisor in divisors]
 typical = int(entropy(all_weights[1]).argsort()[250])  # a query in the middle, to look at
 
 # %% experiment
+# @title The drawing: defines show_weights and show_curves
 def show_weights(divisor: int, axes) -> None:
     """Draws the weights of one typical query as bars."""
     axes.bar(range(8), all_weights[divisor][typical].numpy(), color=plots.COLOURS[0])
@@ -242,6 +265,7 @@ def show_curves(axes, mark: int) -> None:
 
 
 # %% interactive
+# @title Weights, entropy and response for one divisor: move the slider
 from ipywidgets import SelectionSlider, interact
 
 
@@ -257,7 +281,7 @@ def show_scale(divisor: int) -> None:
 interact(show_scale, divisor=SelectionSlider(options=divisors, value=8, description="divide by"));
 
 # %% experiment
-# The same for those who only read: no scale, the square root of 64, and 64 itself; then the curves.
+# @title The same for those who only read: divided by 1, 8 and 64; then the curves
 figure, axes = plots.panels(3, width=3.3, height=2.6)
 for place, divisor in zip(axes, (1, 8, 64)):
     show_weights(divisor, place)
@@ -296,7 +320,7 @@ for divisor, median in zip(divisors, responses):
 #
 # > **The mistake first.** $K^\top$ on paper is `key.T` in code, as long as `key` is one matrix. With a batch, it is something else:
 
-# %% experiment
+# %% experiment open=true
 import warnings
 
 batch_of_keys = torch.zeros(2, 5, 3)  # (b, m, d): two sentences, five keys each, width 3
@@ -342,6 +366,7 @@ def scaled_dot_product_attention(
 # torch has this function too, and its fast kernels never keep the weights. Yours must agree with it:
 
 # %% experiment
+# @title Is your attention equal to torch's?
 torch.manual_seed(0)
 query, key, value = torch.randn(2, 3, 5, 8), torch.randn(2, 3, 7, 8), torch.randn(2, 3, 7, 4)
 yours, weights = scaled_dot_product_attention(query, key, value)
@@ -401,8 +426,14 @@ def tensor_shapes(b: int, n: int, d: int, h: int) -> dict[str, tuple[int, ...]]:
 # %% [markdown]
 # What costs memory? Put in the numbers of a real model, width 512 and 8 heads, and let one text grow. The curves count the numbers in the tensors of
 # your dict (scores and weights once: one can overwrite the other).
+#
+# The shape of the weights has $n$ in it twice. From how many tokens on do the weights hold more numbers than all the other tensors together?
+
+# %% guess
+guess("the tokens from which on the weights hold more than the rest", ...)
 
 # %% experiment
+# @title How many numbers the tensors hold, for texts of 64 to 4,096 tokens
 lengths = [64, 128, 256, 512, 1024, 2048, 4096]
 millions = {"weights": [], "the rest of the dict": []}
 for length in lengths:
@@ -414,6 +445,13 @@ axes = plots.curves(
     x_label="tokens n", y_label="numbers to keep (millions)", log_x=True, log_y=True,
 )
 plots.show(axes.figure, plots.describe_curves(millions, lengths, "length"))
+
+# %% reveal
+pairs_of_sizes = zip(lengths, millions["weights"], millions["the rest of the dict"])
+reveal(
+    "the tokens from which on the weights hold more than the rest",
+    next(length for length, of_weights, of_rest in pairs_of_sizes if of_weights > of_rest),
+)
 
 # %% [markdown]
 # The weights grow with $n^2$, the rest with $n$: from about 500 tokens on, the weights are the larger part.
@@ -428,6 +466,7 @@ plots.show(axes.figure, plots.describe_curves(millions, lengths, "length"))
 # By hand: scores $1, 3, 2$ in blocks of one. After the first, $m = 1$ and $\ell = 1$. The second brings $m = 3$: $\ell = 1 \cdot e^{1-3} + 1 \approx 1.14$. The third adds $e^{2-3}$: $\ell \approx 1.50$, which is $e^{-2} + 1 + e^{-1}$.
 
 # %% experiment
+# @title Attention in blocks: is it equal, and what must be kept?
 def attention_in_blocks(query: Tensor, key: Tensor, value: Tensor, size: int) -> Tensor:
     """Returns the output of attention `(..., n, d_v)`; keys and values are read in blocks of `size`."""
     largest = query.new_full((*query.shape[:-1], 1), -torch.inf)  # (..., n, 1), m so far
@@ -460,9 +499,21 @@ print(f"{n:,} tokens, {h} heads: {h * n * n / 1e6:.0f} million weights at once, 
 # Here is one sentence of four tokens with six numbers each. The number 21 belongs to token 2 and stands in place 1. With two heads, head 0
 # shall get the places 0, 1, 2 of **each** token, and head 1 the places 3, 4, 5.
 #
+# By hand: which numbers stand in head 1, in its rows for token 0 and for token 1?
+
+# %% by_hand
+by_hand("split_heads", [
+    [..., ..., ...],  # head 1, token 0
+    [..., ..., ...],  # head 1, token 1
+])
+
+# %% [markdown]
+# They are 3, 4, 5 and 13, 14, 15: each token gives its second half.
+#
 # > **The mistake first.** The shape we want is `(b, h, n, d/h)`, so why not simply reshape to it?
 
 # %% experiment
+# @title A sentence cut into two heads, and what a reshape alone makes of it
 x = torch.tensor([[[10.0 * token + place for place in range(6)] for token in range(4)]])  # (1, 4, 6)
 wrong = x.reshape(1, 2, 4, 3)  # the right shape
 wanted = torch.stack([x[0, :, :3], x[0, :, 3:]])  # (2, 4, 3), cut by hand
@@ -518,6 +569,7 @@ def merge_heads(x: Tensor) -> Tensor:
 
 
 # %% experiment
+# @title Split and merged again: is it the same?
 torch.manual_seed(0)
 x = torch.randn(2, 5, 12)
 for h in (1, 2, 3, 4, 6, 12):
@@ -579,6 +631,7 @@ class MultiHeadAttention(nn.Module):
 # torch's `nn.MultiheadAttention` keeps the matrices of query, key and value in one tall matrix. Copy yours into it:
 
 # %% experiment
+# @title With the same weights, is yours equal to torch's?
 torch.manual_seed(0)
 yours = MultiHeadAttention(d_model=24, n_heads=3)
 theirs = nn.MultiheadAttention(embed_dim=24, num_heads=3, batch_first=True)
@@ -604,9 +657,9 @@ print("equal to nn.MultiheadAttention:", same)
 # ### Equal to separate small heads
 #
 # And here is what "heads" means, without any splitting: three little attentions, each with the rows of the matrices that belong to
-# it, and their outputs side by side.
+# it, and their outputs side by side. Read `one_head`: it knows nothing of the other heads.
 
-# %% experiment
+# %% experiment open=true
 def one_head(attention: nn.Module, x: Tensor, source: Tensor, rows: slice) -> Tensor:
     """Returns the output of one head alone, `(b, n, d/h)`, from its rows of the three matrices."""
     query, key, value = (
@@ -637,6 +690,7 @@ for h in (1, 2, 3, 4, 6):
 # from grammar in place of looking.)
 
 # %% experiment
+# @title The words and the task: defines draw_sentences
 others = ["le", "un", "mon", "ce", "chat", "chien", "oiseau", "renard", "facteur", "voisin"]
 others += ["noir", "blanc", "petit", "jeune", "calme", "souvent"]
 vocabulary = [*others, "regarde", "suit", "cherche", "entend"]  # the verbs come last
@@ -653,6 +707,7 @@ def draw_sentences(count: int, generator: torch.Generator) -> tuple[Tensor, Tens
 
 
 # %% experiment
+# @title The model: defines Reader
 class Reader(nn.Module):
     """Words and positions, one self-attention, and three answers for each inner word, `(b, 6, 3, V)`."""
 
@@ -672,6 +727,7 @@ class Reader(nn.Module):
 
 
 # %% experiment
+# @title The training: defines train_reader
 def train_reader(n_heads: int, seed: int, steps: int = 400) -> Reader:
     """Returns a reader of width 24 trained on fresh sentences."""
     torch.manual_seed(seed)
@@ -688,6 +744,7 @@ def train_reader(n_heads: int, seed: int, steps: int = 400) -> Reader:
 
 
 # %% experiment
+# @title The test: defines accuracies
 @torch.no_grad()
 def accuracies(reader: Reader) -> list[float]:
     """Returns the share of right answers to each of the three questions, on 500 new sentences."""
@@ -696,9 +753,13 @@ def accuracies(reader: Reader) -> list[float]:
 
 
 # %% [markdown]
-# One head or several, three runs each. What do you expect of the single head? Decide before you look.
+# One head or several, three runs each. All of them have the same number of parameters. How often will the single head be right about the word *before* (0 to 1)?
+
+# %% guess
+guess("the accuracy of one head on the word before", ...)
 
 # %% measured
+# @title Three questions, one attention: accuracy with 1 to 6 heads
 import sys
 
 from tqdm import tqdm
@@ -715,6 +776,9 @@ axes.set_ylim(0, 1.05)
 axes.set_xticks(head_counts)
 plots.show(axes.figure, plots.describe_curves(lines, head_counts, "heads", digits=2))
 
+# %% reveal
+reveal("the accuracy of one head on the word before", results[0, :, 0].mean())
+
 # %% [markdown]
 # The single head gets the verb right, and of *before* and *after* it gets one well and the other badly, or both half. This is not for lack of
 # parameters: all the models have the same number. It has one set of weights for each word, so its output is one average of the words it looks at. If it looks at the word before and at the
@@ -729,6 +793,7 @@ plots.show(axes.figure, plots.describe_curves(lines, head_counts, "heads", digit
 # heads of a large model do.
 
 # %% measured
+# @title Where each of three heads looks, in one French sentence
 @torch.no_grad()
 def head_maps(reader: Reader, tokens: Tensor) -> Tensor:
     """Returns the weights of each head, `(b, h, n, n)`."""
@@ -808,8 +873,14 @@ print(told)
 #
 # Stack 12 attentions, each with fresh weights, and normalise after each. How alike do ten random tokens become? We measure the mean cosine between
 # different tokens: 0 for unrelated vectors, 1 for equal ones. Once each attention *replaces* the tokens, once it is *added* to them, and once it is added with larger first weights.
+#
+# How alike will they be, at the end, where attention replaces them?
+
+# %% guess
+guess("the mean cosine after 12 attentions that replace the tokens", ...)
 
 # %% experiment
+# @title How alike ten tokens become on their way through 12 attentions
 def alike(x: Tensor) -> float:
     """Returns the mean cosine between different tokens of one sentence `(1, n, d)`."""
     directions = nn.functional.normalize(x[0], dim=-1)  # (n, d), all of length 1
@@ -842,6 +913,9 @@ cosines = {"replaced: attention(x)": through_depth(False), "added: x + attention
 axes = plots.curves(cosines, range(13), title="Ten tokens on their way up",
                     x_label="attentions passed", y_label="mean cosine")
 plots.show(axes.figure, plots.describe_curves(cosines, range(13), "attention", digits=2))
+
+# %% reveal
+reveal("the mean cosine after 12 attentions that replace the tokens", cosines["replaced: attention(x)"][-1])
 
 # %% [markdown]
 # After two attentions that *replace* the tokens, all tokens are the same vector: averages of averages. [Dong et al. (2021)](https://arxiv.org/abs/2103.03404) prove that this happens doubly exponentially fast. A remedy is the **residual**: add what was read to what was there, $x + \text{attention}(x)$. The token keeps a part of itself and learns something.
@@ -879,6 +953,7 @@ class SpareAttention(Attention):
 # `nn.Dropout(p)` sets each number to 0 with probability $p$ and divides the others by $1 - p$, so that their mean stays. It does so in training; after `model.eval()` it does nothing:
 
 # %% experiment
+# @title What dropout does to 100,000 ones, in training and in evaluation
 torch.manual_seed(0)
 drop, ones = nn.Dropout(0.1), torch.ones(100_000)
 for mode in ("train", "eval"):
@@ -941,6 +1016,7 @@ class EncoderLayer(nn.Module):
 # The names of your parts are those of `helpers.models.Layer`, so its weights fit into your layer, and the two must agree:
 
 # %% experiment
+# @title With the same weights, is your layer equal to that of helpers?
 x = torch.randn(2, 5, 24, generator=torch.Generator().manual_seed(1))
 for norm_first in (False, True):
     ready = Layer(24, 3, 48, dropout=0.0, pre=norm_first, cross=False)
@@ -956,6 +1032,7 @@ for norm_first in (False, True):
 # gradients are that come down from a loss at the top (of the output matrix of each feed-forward part).
 
 # %% experiment
+# @title The measurement: defines inside
 def inside(norm_first: bool) -> tuple[list[float], list[float]]:
     """Returns the size of a token's numbers above each of 12 layers, and of each layer's gradient."""
     torch.manual_seed(0)
@@ -972,6 +1049,7 @@ def inside(norm_first: bool) -> tuple[list[float], list[float]]:
 
 
 # %% experiment
+# @title Size of the tokens and of the gradients, layer by layer
 found = {"post-norm": inside(False), "pre-norm": inside(True)}
 figure, places = plots.panels(2, width=4.2)
 titles = {"size of a token's numbers": "root of the mean square",
@@ -1012,6 +1090,7 @@ class SpareEncoderLayer(Layer):
 # a change of the *last* of five tokens does to the four tokens before it, with a causal mask in both layers or in the first one only:
 
 # %% experiment
+# @title What a change of the last token does to the four before it
 torch.manual_seed(0)
 first, second = EncoderLayer(16, 2, 32), EncoderLayer(16, 2, 32)
 future = torch.full((5, 5), -torch.inf).triu(1)  # the causal mask of notebook 01
@@ -1025,10 +1104,10 @@ with torch.no_grad():
         print(f"mask in {name}: the first four tokens change by {change[:, :4].abs().max().item():.3f}")
 
 # %% [markdown]
-# So every layer gets the mask. Here is the whole stack, ready to use. Its layers lie in an `nn.ModuleList`: in a plain Python list torch would not find them, and their parameters would not train, not
+# So every layer gets the mask. Here is the whole stack, ready to use: read it, it is short. Its layers lie in an `nn.ModuleList`: in a plain Python list torch would not find them, and their parameters would not train, not
 # move to the GPU and not be saved.
 
-# %% experiment
+# %% experiment open=true
 class Encoder(nn.Module):
     """A stack of n_layers encoder layers (post-norm), each with weights of its own."""
 
@@ -1061,7 +1140,7 @@ print("out of three layers:", tuple(encoder(before, future).shape), "with",
 #
 # > **The mistake first.** Which of the two asks? Try it the wrong way round and look at the shapes: 4 French words so far, 7 English ones.
 
-# %% experiment
+# %% experiment open=true
 written, memory = torch.randn(1, 4, 24), torch.randn(1, 7, 24)
 cross_attention = SpareAttention(24, 3)
 print("the decoder asks, the memory answers:", tuple(cross_attention(written, memory).shape))
@@ -1117,6 +1196,7 @@ class DecoderLayer(nn.Module):
 
 
 # %% experiment
+# @title With the same weights, is your decoder layer equal to that of helpers?
 x, memory = torch.randn(2, 2, 5, 24, generator=torch.Generator().manual_seed(2))
 future = torch.full((5, 5), -torch.inf).triu(1)
 for norm_first in (False, True):
@@ -1135,6 +1215,7 @@ for norm_first in (False, True):
 # written in both ways, and a counter sits on the encoder.
 
 # %% experiment
+# @title How often the encoder runs for 20 words, and whether they are the same
 torch.manual_seed(0)
 translator = EncoderDecoder(50, 50, d_model=64, n_layers=2, n_heads=4).eval()
 runs = []
@@ -1162,6 +1243,7 @@ for once in (False, True):
 print("the same words:", torch.equal(texts[False], texts[True]))
 
 # %% measured
+# @title The time for 20 words, memory kept or made anew
 from time import perf_counter
 
 for once in (False, True):
@@ -1179,6 +1261,7 @@ for once in (False, True):
 # You have built all of it. Here is the Transformer of 2017 as one picture, with your layers in the two frames, $M$ of each. The lines around the coloured parts are the residuals; in *add, norm* they meet what the part has made, $\operatorname{norm}(x + \text{part}(x))$. It is an *encoder-decoder*. Without the left column and the cross-attention, the right one is a language model (notebook 04), which is called *decoder-only*; the left one alone, with an output layer on it, is BERT (notebook 07), *encoder-only*. (Such an output layer is also called a *head*; it has nothing to do with the heads of attention. Here it gives each token $V$ scores, one for each word.)
 
 # %% experiment
+# @title The drawing: defines draw_column
 from helpers.diagrams import Diagram
 
 KINDS = {"self-attention": "attention", "causal self-attention": "attention",
@@ -1196,6 +1279,7 @@ def draw_column(picture: Diagram, x: float, texts: list[str]) -> list[str]:
     return names
 
 # %% experiment
+# @title The Transformer of 2017, from bottom to top
 picture = Diagram(4.2, 6.0)
 encoder = draw_column(picture, 0.95, ["source (b, m)", "embed + position", "self-attention",
                                       "add, norm", "feed-forward", "add, norm", "memory (b, m, d)"])
@@ -1225,6 +1309,7 @@ picture.show(
 # Take the time: how long does a sentence take, forwards and backwards?
 
 # %% measured
+# @title Time for one sentence, attention and a GRU
 torch.manual_seed(0)
 attending = Layer(64, 4, 64, dropout=0.0, pre=True, cross=False)
 recurrent = nn.GRU(64, 64, batch_first=True)
@@ -1250,7 +1335,26 @@ plots.show(axes.figure, plots.describe_curves(times, lengths, "length", digits=2
 # %% [markdown]
 # In our run the GRU's line lies above that of attention at each of these lengths: its steps wait for each other, and on a GPU with thousands of cores most of them would stand idle. This is one of the arguments of Vaswani et al. (2017, section 4) for leaving recurrence out. What was given up for it, in
 # generation and in long texts, is the subject of notebook 13.
+
+# %% [markdown] questions
+# ## Three questions
 #
+# For yourself: open an answer to see whether it is right.
+#
+# 1. Why are scores divided by $\sqrt{d/h}$, the root of the width of a head?
+#    - So that large gradients do not explode. => The danger is the opposite: a saturated softmax lets hardly any gradient through.
+#    + So that their spread does not depend on the width. => A score is a sum of $d/h$ products; its standard deviation grows with the root of their number.
+#    - So that the weights of a row sum to 1. => The softmax sees to that, with any scale.
+# 2. A model of width 512 goes from 1 head to 8. What happens to its parameters?
+#    - There are eight times as many: each head has matrices of its own. => Each head has its own *rows* of the same four matrices, which stay $512 \times 512$.
+#    - There are fewer, since a head is narrower. => A head is narrower, and there are more of them: 8 times 64 is 512 again.
+#    + Their number stays the same. => Four layers from $d$ to $d$, whatever $h$ is. What changes is how their outputs are cut.
+# 3. What can several heads do that a single one cannot?
+#    + Look at several places and keep apart what they find. => Each head makes an average of its own; a single head mixes all it looks at.
+#    - Put weight on more than one word. => A single head can: its softmax may spread over all words.
+#    - Run faster, since they work in parallel. => There is no less work: the products are as many, and there are more softmaxes.
+
+# %% [markdown]
 # ## What to remember
 #
 # - Attention is a soft dictionary: scores are dot products of a query with all keys, the softmax makes weights of them, the
@@ -1280,7 +1384,7 @@ plots.show(axes.figure, plots.describe_curves(times, lengths, "length", digits=2
 #
 # **The short route** of six notebooks goes on with 04.
 
-# %% experiment
+# %% experiment open=true
 from tutor import progress
 
 progress()

@@ -53,7 +53,7 @@ import torch
 from torch import Tensor, nn
 
 from helpers import plots
-from tutor import check, hint
+from tutor import by_hand, check, guess, hint, reveal
 from helpers.batches import Batches, Example, for_classifier
 from helpers.corpora import Split, load
 from helpers.models import Classifier, LanguageModel, TransformerBase
@@ -77,6 +77,7 @@ from helpers.vocabulary import EOS, PAD, SOS, Vocabulary
 # The scores that a head gives are called *logits*.
 
 # %% experiment
+# @title A language model and a classifier made of it
 from helpers.diagrams import Diagram
 
 def draw_model(picture: Diagram, x: float, name: str, above: list[tuple[str, str]]) -> None:
@@ -103,9 +104,17 @@ picture.show(
 # %% [markdown]
 # ### By hand: how large is a head?
 #
-# A `Linear` from $D$ to $C$ has $D \cdot C$ weights and $C$ biases. In the full-size model of this course, $V = 50\,001$ words and $D = 200$. Compute both heads before you run the cell: the one for words, and the one for two classes.
+# A `Linear` from $D$ to $C$ has $D \cdot C$ weights and $C$ biases. In the full-size model of this course, $V = 50\,001$ words and $D = 200$. How many parameters has each head, the one for words, and the one for two classes? Write a number in place of the
+# dots, or leave them and go on.
+
+# %% guess
+guess("the parameters of the head for 50,001 words", ...)
+
+# %% guess
+guess("the parameters of the head for 2 classes", ...)
 
 # %% experiment
+# @title How large the two heads are
 def count(module: nn.Module, trainable_only: bool = False) -> int:
     """Returns how many numbers the parameters of a module hold."""
     return sum(p.numel() for p in module.parameters() if p.requires_grad or not trainable_only)
@@ -114,25 +123,27 @@ def count(module: nn.Module, trainable_only: bool = False) -> int:
 print(f"head for 50,001 words: {count(nn.Linear(200, 50_001)):>10,} parameters")
 print(f"head for 2 classes:    {count(nn.Linear(200, 2)):>10,} parameters")
 
+# %% reveal
+reveal("the parameters of the head for 50,001 words", count(nn.Linear(200, 50_001)))
+
+# %% reveal
+reveal("the parameters of the head for 2 classes", count(nn.Linear(200, 2)))
+
 # %% [markdown]
 # Ten million parameters go, 402 come. You meet the 402 again in section 6.
 #
 # ## 2. What the old head was trained on
 #
-# What *does* a language model learn from? From pairs of an input and a target, made of the text alone. The sentence *Je le garde* becomes
+# What *does* a language model learn from? From pairs of an input and a target, made of the text alone: under each token that it reads stands the one that it must say next.
 #
-# | place | 0 | 1 | 2 | 3 |
-# |---|---|---|---|---|
-# | **input**: the model has read up to | `<sos>` | je | le | garde |
-# | **target**: and must say | je | le | garde | `<eos>` |
-#
-# `<sos>` (start of sequence) is there so that the first word can be asked for, `<eos>` (end of sequence) so that the
+# Two tokens are added to the words. `<sos>` (start of sequence) is there so that the first word can be asked for, `<eos>` (end of sequence) so that the
 # model can say that the text is over: without it as a target, a model never learns to stop.
 #
 # Here are the reviews of the course, invented ones with the words of real ones. What cuts a text into tokens and numbers them is a *tokenizer*;
 # ours takes whole words, most take *subwords*, pieces of words (notebook 14).
 
 # %% experiment
+# @title The reviews, and a sentence as token numbers
 corpus = load("reviews_fr")
 vocabulary = Vocabulary.learn(corpus["unlabelled"]["text"], min_count=3)
 V, D = len(vocabulary), 48  # words, width of our small model
@@ -142,12 +153,27 @@ print(f"{len(corpus['unlabelled']):,} reviews without a label, {len(corpus.train
 print(text, "->", vocabulary.encode(text), f"  (<sos> is {SOS}, <eos> is {EOS}, <pad> is {PAD})")
 
 # %% [markdown]
+# By hand: which four numbers does the model read of *Je le garde*, and which four must it say?
+
+# %% by_hand
+by_hand("lm_pair", [
+    [..., ..., ..., ...],  # the input
+    [..., ..., ..., ...],  # the target
+])
+
+# %% [markdown]
+# | place | 0 | 1 | 2 | 3 |
+# |---|---|---|---|---|
+# | **input**: the model has read up to | `<sos>`, 1 | je, 17 | le, 8 | garde, 704 |
+# | **target**: and must say | je, 17 | le, 8 | garde, 704 | `<eos>`, 2 |
+#
 # ### A mistake worth making once
 #
 # What if nobody shifts? Input and target are then the same list, and the loss looks wonderful. Read what such a model writes. (`Batches(..., 2048)` packs reviews into
 # batches of at most 2,048 tokens, padding included.)
 
 # %% measured
+# @title A language model whose target is its input: the loss
 sample = Split("reviews_fr/sample", "train", corpus["unlabelled"].rows.sample(600, random_state=0))
 
 
@@ -170,6 +196,7 @@ history = train(copying_model, Batches(sample, same_twice, 2048), "language_mode
 print("loss:", history["loss"].round(1).tolist())
 
 # %% measured
+# @title What the model without a shift writes
 @torch.no_grad()
 def continued(model: LanguageModel, text: str, words: int = 10) -> str:
     """Returns the text with the most probable next words."""
@@ -214,6 +241,7 @@ def lm_pair(tokens: list[int]) -> tuple[list[int], list[int]]:
 # once, which takes a few seconds.
 
 # %% measured
+# @title The language model learns, and writes
 def encode_pair(row: dict) -> Example:
     """Returns a review as the input and target of a language model."""
     return Example(*lm_pair(vocabulary.encode(row["text"])))
@@ -242,6 +270,7 @@ print("the model with the shift writes:", continued(language_model, "ce roman es
 # "The last row" is then `hidden[:, -1]`, is it not? Look at a real batch first.
 
 # %% experiment
+# @title Eight reviews in one batch: words and padding
 batches = Batches(corpus.train, for_classifier(vocabulary), token_budget=10**9, batch_size=8, grouped=False)
 batch = next(iter(batches))
 is_padding = batch.tokens == PAD  # (8, n)
@@ -260,6 +289,7 @@ print("lengths:", batch.lengths.tolist())
 # The framed column is what `hidden[:, -1]` takes. It is a word for the longest review and padding for the others. Over the whole corpus, in batches of eight:
 
 # %% experiment
+# @title How often the last row is padding, in batches of eight
 for name in ("train", "valid", "test"):
     in_eights = Batches(corpus[name], for_classifier(vocabulary),
                         token_budget=10**9, batch_size=8, grouped=False)
@@ -294,7 +324,7 @@ def last_token(hidden: Tensor, lengths: Tensor) -> Tensor:
 # %% [markdown]
 # Two other rules to compare with: the mistake, and a rule that is often used, the mean over the real tokens.
 
-# %% experiment
+# %% experiment open=true
 def last_row(hidden: Tensor, lengths: Tensor) -> Tensor:
     """Returns the last row of the batch, `(b, d)`."""
     return hidden[:, -1]
@@ -311,6 +341,7 @@ def mean_of_tokens(hidden: Tensor, lengths: Tensor) -> Tensor:
 # how much of each hidden state the rule takes. The middle row is your function. Watch the upper one while the review gets shorter.
 
 # %% interactive
+# @title What each of three rules takes of a review: move the slider
 from ipywidgets import IntSlider, interact
 
 
@@ -333,7 +364,7 @@ interact(show_rules,
          length=IntSlider(value=6, min=1, max=11, description="length", continuous_update=False));
 
 # %% experiment
-# The same picture for those who only read: a review of six tokens.
+# @title The same picture for those who only read: a review of six tokens
 show_rules(6)
 
 # %% [markdown]
@@ -341,6 +372,7 @@ show_rules(6)
 # the padding stands on the right, where no word looks, and is never scored), and *how many* paddings stand before it depends on the other reviews in the batch. So the same review gets another hidden state when it shares its batch with others.
 
 # %% experiment
+# @title Is a review's row the same alone and in a batch?
 review = batch.tokens[:1, : batch.lengths[0]]  # (1, n), the first review of the batch, alone
 language_model.eval()
 with torch.no_grad():
@@ -358,7 +390,7 @@ print("last row, the same alone and in the batch:       ",
 #
 # Now the operation itself. The shortest way to write it is one line, and it is wrong twice. We make the mistake on a copy, to keep the original.
 
-# %% experiment
+# %% experiment open=true
 victim = copy.deepcopy(language_model)
 victim.head = nn.Linear(D, 2)  # the tempting line
 print("output for a batch of 8:", tuple(victim(batch.tokens).shape))
@@ -399,9 +431,14 @@ def replace_head(model: LanguageModel, n_classes: int) -> Classifier:
 
 # %% [markdown]
 # Here is the damage. We train two classifiers on a few reviews: one that shares its base with the language model, one made by you. Afterwards we ask the *language model* how
-# surprised it is by reviews it has not read (*perplexity*: among how many words it hesitates, so to speak; lower is better).
+# surprised it is by reviews it has not read (*perplexity*: among how many words it hesitates, so to speak; lower is better). How many times as large will it be after a
+# classifier with a *shared* base has trained? (1 means that it stays.)
+
+# %% guess
+guess("how many times as large the perplexity is, once a shared base has trained", ...)
 
 # %% measured
+# @title The language model's perplexity before and after two classifiers
 few_labels = Batches(corpus.train, for_classifier(vocabulary), token_budget=1024)
 unread = Split("reviews_fr/unread", "valid",
                corpus["unlabelled"].rows.drop(read_once.rows.index).sample(200, random_state=1))
@@ -421,6 +458,12 @@ print("after a classifier with its own base has trained: "
 print("after a classifier with a shared base has trained: "
       f"{perplexity_after_training(lender, Classifier(lender.base, 2)):.0f}")
 
+# %% reveal
+reveal(
+    "how many times as large the perplexity is, once a shared base has trained",
+    evaluate(lender, Batches(unread, encode_pair), "language_model")["perplexity"] / before,
+)
+
 # %% [markdown]
 # With a shared base the language model is spoiled, and no line of your program mentions it.
 #
@@ -433,6 +476,7 @@ print("after a classifier with a shared base has trained: "
 # a *state dict*. These are some of its entries.
 
 # %% experiment
+# @title Some entries of a checkpoint: names and shapes
 checkpoint = language_model.state_dict()
 for name in [*list(checkpoint)[:3], *list(checkpoint)[-2:]]:
     print(f"{name:36} {tuple(checkpoint[name].shape)}")
@@ -441,7 +485,7 @@ for name in [*list(checkpoint)[:3], *list(checkpoint)[-2:]]:
 # The names are paths: the model's `base`, in it the `embedding`, in it the `weight`. A classifier has the same base under the same names, and a head of another shape. So
 # `classifier.load_state_dict(checkpoint)` complains about the head. Many people then find the argument `strict=False` ("do not insist"), load the base alone, and the error goes away:
 
-# %% experiment
+# %% experiment open=true
 torch.manual_seed(1)
 classifier = Classifier(TransformerBase(V, d_model=D, n_layers=2, n_heads=2), n_classes=2)
 before = copy.deepcopy(classifier.base.state_dict())
@@ -504,6 +548,7 @@ def load_base(model: Classifier, checkpoint: dict[str, Tensor]) -> Classifier:
 # *you* know what to do after reading each sentence?
 
 # %% experiment
+# @title Was the base loaded, and what does your function say of three others?
 loaded = load_base(classifier, checkpoint).eval()
 with torch.no_grad():
     same = torch.allclose(loaded.base(batch.tokens, batch.lengths),
@@ -529,7 +574,7 @@ for name, state in misfits.items():
 # has read, and it cannot adapt either. In torch a parameter learns if its flag `requires_grad` is True. Parameters have the flag; a module has none, and Python
 # does not mind:
 
-# %% experiment
+# %% experiment open=true
 attempt = replace_head(language_model, 2)
 attempt.base.requires_grad = False  # makes a new attribute that nobody ever reads
 
@@ -559,6 +604,7 @@ def freeze_base(model: Classifier) -> Classifier:
 # Back to the numbers of section 1. This is the classifier of the full-size run: $V = 50\,001$, $D = 200$, four layers, two heads.
 
 # %% experiment
+# @title How many parameters learn in the full-size classifier
 large = Classifier(TransformerBase(50_001, d_model=200, n_layers=4, n_heads=2), n_classes=2)
 print(f"everything learns: {count(large, trainable_only=True):>10,} parameters")
 print(f"the base is frozen: {count(freeze_base(large), trainable_only=True):>9,} parameters")
@@ -570,6 +616,7 @@ print(f"the base is frozen: {count(freeze_base(large), trainable_only=True):>9,}
 # for every part how far its numbers have moved (the length of the difference between after and before).
 
 # %% measured
+# @title How far each part moves in one pass, free and frozen
 def movement(model: Classifier) -> dict[str, float]:
     """Trains for one pass and returns how far the parameters of each part have moved."""
     before = copy.deepcopy(model.state_dict())
@@ -602,13 +649,22 @@ plots.show(figure, "Bars, one for each part of the model. Left, everything learn
 #
 # ## 7. Which row is best? An experiment
 #
-# To make one state of many is called *pooling*. Three rules to choose from: the last row of the batch, the last real token, the mean of the real tokens. Before you run the cell: write down the order you expect, and how large you
-# think the differences will be.
+# To make one state of many is called *pooling*. Three rules to choose from: the last row of the batch, the last real token, the mean of the real tokens.
 #
 # So that only the rule differs, all else is the same for the three: the base, 200 labelled reviews to learn from and 100 others to be tested on, batches of eight, the start of the head.
 # Everything learns. Since 100 reviews are few and chance is large, we repeat all of it with five seeds, each with its own cut into 200 and 100. (It takes up to a minute.)
+#
+# In which order do you expect the three rules after five passes? Write the three names in square brackets, the best first. And how far will the best be ahead of the worst? (0.1
+# means ten of a hundred reviews.)
+
+# %% guess
+guess("the rules, the best first", ..., among=["last row", "last real token", "mean of the real tokens"])
+
+# %% guess
+guess("how far the accuracy of the best rule is above that of the worst", ...)
 
 # %% measured
+# @title The training, with three rules and five seeds
 import sys
 
 from tqdm import tqdm
@@ -643,6 +699,7 @@ runs = {name: [learning_curve(RULES[name], seed) for seed in seeds]
         for name in tqdm(RULES, unit="rule", file=sys.stdout)}
 
 # %% measured
+# @title Accuracy on reviews the model has not seen, for three rules
 curves = {name: [curve for _, _, curve in found] for name, found in runs.items()}  # (seeds, epochs) each
 epochs = range(1, 6)
 axes = plots.curves(curves, epochs, title="Reviews the model has not seen: mean and range of five seeds",
@@ -662,8 +719,16 @@ for better, worse in (("last real token", "last row"), ("last row", "mean of the
     ahead = (torch.tensor(curves[better]) > torch.tensor(curves[worse])).sum(dim=0).tolist()
     print(f"{better} ahead of {worse}, in how many of five seeds, by pass: {ahead}")
 
+# %% reveal
+means = {name: sum(values) / len(values) for name, values in last.items()}  # after the last pass
+reveal("the rules, the best first", sorted(means, key=means.get, reverse=True))
+
+# %% reveal
+reveal("how far the accuracy of the best rule is above that of the worst",
+       max(means.values()) - min(means.values()))
+
 # %% [markdown]
-# Compare with what you wrote down. The bands overlap, so no single number, and not every order, can be trusted: look for what all five seeds do alike. Within a seed only the rule differs, and the last two lines compare seed by seed.
+# The bands overlap, so no single number, and not every order, can be trusted: look for what all five seeds do alike. Within a seed only the rule differs, and the last two lines compare seed by seed.
 #
 # - **The last real token learns fastest**: compare the second and the third pass. Its row has read everything, and it is of the kind that the base was pretrained on.
 # - **The last row needs more passes.** It stands on a `<pad>` that the base has never learned from, and training has first to teach the base what that is. In the end it gets there, because the padding, too, can attend to the
@@ -674,6 +739,7 @@ for better, worse in (("last real token", "last row"), ("last row", "mean of the
 # There is one more difference, and no accuracy shows it. Ask each trained model twice for the class of the same 100 reviews: once in batches of eight, and once each review alone.
 
 # %% measured
+# @title How many answers change with the other reviews in the batch
 @torch.no_grad()
 def classes(model: Classifier, rule, split: Split, together: int) -> Tensor:
     """Returns the class of each review when `together` reviews share a batch, `(reviews,)`."""
@@ -731,6 +797,24 @@ for name, found in runs.items():
 #   shape and without a word on what the base has learned. The head *is* trained, for words; freezing does not make the model smaller; a frozen base
 #   does not keep the head from learning. Three misconceptions, and no line is met.
 
+# %% [markdown] questions
+# ## Three questions
+#
+# For yourself: open an answer to see whether it is right.
+#
+# 1. Why does a classifier need another head than the language model that it is made of?
+#    - The weights of the old head have not been trained. => They have, for words: each of its rows scores one word of the vocabulary.
+#    - The old head reads the next word, which the classifier no longer sees. => No head sees the next word: it reads hidden states, here as there.
+#    + The old head answers another question, at every position. => It scores $V$ words for each token; what is wanted are $C$ scores for the whole text.
+# 2. Which row of `hidden`, of shape `(b, n, d)`, should a classifier read in a causal model?
+#    - The last row of the batch, `hidden[:, -1]`, since the last token has read everything. => For most texts of a padded batch that row is padding.
+#    + The row `lengths - 1` of each text. => That is the last real token, the only one that has read all of the text and nothing else.
+#    - The first row, where `<sos>` stands for the text. => With a causal mask `<sos>` has seen nothing but itself.
+# 3. The base is frozen, so 402 parameters learn. What has become of the model?
+#    + It is as large as before; fewer parameters change. => The base still computes all hidden states, and only the head adapts to the labels.
+#    - It is much smaller, with 402 parameters in place of eleven million. => All of them are still there, and all are used.
+#    - It can no longer learn anything new. => The head learns, from the states that the base gives it.
+
 # %% [markdown]
 # ## What to remember
 #
@@ -758,7 +842,7 @@ for name, found in runs.items():
 #
 # **The short route** of six notebooks goes on with 06.
 
-# %% experiment
+# %% experiment open=true
 from tutor import progress
 
 progress()

@@ -15,6 +15,9 @@ def batch_shape(b: int, n: int, d: int) -> tuple[int, int, int]:
     return (b, n, d)
 
 
+exercise.by_hand(Question((2, 3, 4)))  # the picture that the text counts
+
+
 def _draw(rng: random.Random) -> list[Question]:
     """Draws sizes that grow, that fall, and with a 1 in each place: no rule on sizes may do in place of the order."""
     low, middle, high = sorted(rng.sample(range(2, 60), 3))

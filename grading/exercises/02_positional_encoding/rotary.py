@@ -52,6 +52,15 @@ def _rotated_at_speeds(power: float) -> Callable[[Tensor, Tensor], Tensor]:
     return answer
 
 
+def _by_hand() -> Question:
+    """Returns the question that the text works by hand: (1, 0) everywhere, a quarter turn for each position."""
+    x = torch.tensor([1.0, 0.0]).expand(3, 1, 1, 4, 2).clone()
+    return Question((x, torch.pi / 2 * torch.arange(1, 5)))
+
+
+exercise.by_hand(_by_hand(), part=lambda turned: turned[1:, 0, 0])
+
+
 def _qkv(b: int, h: int, n: int, d: int, seed: int) -> Tensor:
     return _numbers(3, b, h, n, d, seed=seed)
 

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 import random
 
 import torch
@@ -27,6 +28,9 @@ def _turns(angles: Tensor, signs: tuple[float, float] = (1.0, -1.0)) -> Tensor:
     blocks = [torch.stack(block).view(2, 2) for block in zip(angles.cos(), upper, lower, angles.cos(), strict=True)]
     matrix: Tensor = torch.block_diag(*blocks)
     return matrix.float()
+
+
+exercise.by_hand(Question((math.pi / 2, 2)))  # no whole number of places, but a turn that a pencil can draw
 
 
 def _shift(offset: int, d_model: int) -> Question:

@@ -14,6 +14,7 @@ from ._common import sinusoidal_encoding
 
 exercise = Definition(minutes=15, difficulty=2, forbids=("helpers.models.sinusoids", "helpers.models.rotary_angles"))
 exercise.reference(sinusoidal_encoding)
+exercise.by_hand(Question((101, 4)), part=lambda table: table[[2, 100]])
 
 
 def _draw_tables(*widths: int) -> Draw:

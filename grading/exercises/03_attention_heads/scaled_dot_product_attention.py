@@ -32,6 +32,22 @@ exercise = Definition(
 exercise.reference(scaled_dot_product_attention)
 
 
+def _by_hand() -> Question:
+    """Returns the question that the text works by hand: one query on three keys."""
+    query = torch.tensor([[2.0, 0.0, 1.0, 1.0]])
+    key = torch.tensor([[0.0, 1.0, 0.0, 0.0], [1.0, 0.0, 1.0, 1.0], [0.0, 0.0, 1.0, 1.0]])
+    return Question((query, key, torch.tensor([[10.0, 0.0], [0.0, 10.0], [10.0, 10.0]]), None))
+
+
+def _weights_and_output(pair: tuple[Tensor, Tensor]) -> list[Tensor]:
+    output, weights = pair
+    return [weights[0], output[0]]
+
+
+# With weights of two digits, the output is off by 2 in a hundred.
+exercise.by_hand(_by_hand(), part=_weights_and_output, tolerance=0.02)
+
+
 def _attention_inputs(
     leading: tuple[int, ...], n: int, m: int, d: int, d_value: int, seed: int, mask: Tensor | None = None
 ) -> Question:

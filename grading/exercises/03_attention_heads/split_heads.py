@@ -5,6 +5,9 @@ from __future__ import annotations
 import random
 from dataclasses import replace
 
+import torch
+from torch import Tensor
+
 from grading.definitions.definition import Definition
 from grading.exercises.draws import Draw
 from tutor.checking.answers import Question
@@ -19,6 +22,14 @@ exercise = Definition(
     forbids=("helpers.models.Attention._heads", "helpers.llama.GroupedAttention._heads"),
 )
 exercise.reference(split_heads)
+
+
+def _by_hand() -> Tensor:
+    """Returns the sentence of the picture: 10 times the token, plus the position of the number."""
+    return (10 * torch.arange(4.0)[:, None] + torch.arange(6.0)).unsqueeze(0)
+
+
+exercise.by_hand(Question((_by_hand(), 2)), part=lambda heads: heads[0, 1, :2])
 
 
 def _split(b: int, n: int, h: int, width: int, rng: random.Random | None = None) -> Question:

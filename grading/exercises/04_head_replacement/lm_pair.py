@@ -17,6 +17,9 @@ def lm_pair(tokens: list[int]) -> tuple[list[int], list[int]]:
     return [SOS, *tokens], [*tokens, EOS]
 
 
+exercise.by_hand(Question(([17, 8, 704],)))  # "Je le garde", as the text numbers it
+
+
 def _draw_sentences(low: int, high: int, count: int) -> Draw:
     def draw(rng: random.Random) -> list[Question]:
         return [Question((rng.sample(range(4, 1000), rng.randint(low, high)),)) for _ in range(count)]
