@@ -120,7 +120,7 @@ print(f"{weights} weights + {biases} biases = {weights + biases} parameters")
 #
 # ### Three answers to one question
 #
-# Now a whole model, a small one: a language model for 10 words with $D = 4$ and one layer. Its head is told to *share* the
+# Now a whole model, a small one: a language model for 10 words with $D = 4$ and one layer. Its head is made to *share* the
 # matrix of the embedding, a common way to save ([Press and Wolf, 2017](https://arxiv.org/abs/1608.05859)): both are 10 x 4, and
 # the model uses one matrix for both. How many parameters does it have? Here are three programs as people write them.
 
@@ -686,7 +686,9 @@ for name, one in claims.items():
 #
 # The formula gives 968,000. The number is the **base**: the layers and the 10,000,200 of the embedding. A few lines before, the report itself gives it for the base, as its program counts. It happens when the formula is derived on paper and the number is read off a program.
 #
-# And the formula? There is an $A$ in it: the heads multiply the weights, the mistake from the beginning of this section, this time in a real report. Ask your function about one layer of it, `when_is_it_right(D * ((D + 1) * (2 + 2 * A) + 4))`: it is right for two heads only, which the report has. With four heads it would say 1,611,200 in place of 968,000. A count has three parts: what is counted, the formula, the number. Check that
+# And the formula? There is an $A$ in it: the heads multiply the weights, the mistake from the beginning of this section, this time in a real report. Ask your function about one layer of it, `when_is_it_right(D * ((D + 1) * (2 + 2 * A) + 4))`: it is right for two heads only, which the report has. With four heads it would say 1,611,200 in place of 968,000.
+#
+# A count has three parts: what is counted, the formula, the number. Check that
 # all three speak of the same thing, and the formula at more than one setting.
 #
 # Another report has a right total from wrong parts. It gives a layer $4(n^2 + n)$ for the attention, $2(n^2 + n)$ for the feed-forward part and $2n$ for the normalisation, where $n$ is the width; four layers of these parts make $24n^2 + 32n$. It writes $24n^2 + 40n$, which is what a program counts. **By hand**: what is missing in a part? (A second norm, $2n$ in each layer: the report names two norms and counts one.) Even when you know the total from elsewhere, add up the parts.
@@ -807,7 +809,7 @@ interact(
 #
 # $$ \text{total} = \text{attention and norms} + D E + E\,(2DF + F + D) \qquad \text{active} = \text{attention and norms} + D E + k\,(2DF + F + D) $$
 #
-# So there are two counts once more, and each has its question: the *total* says what memory it takes, the *active* parameters what a token costs. [Mixtral](https://arxiv.org/abs/2401.04088) (eight experts in each layer, two of them chosen) has 47 billion in all, of which a token uses 13 billion. Here are both counts for our layer with $D = 512$ and $F = 2{,}048$:
+# So there are two counts once more, and each has its question: the *total* says what memory it takes, the *active* parameters what a token costs. [Mixtral](https://arxiv.org/abs/2401.04088) (eight experts in each layer, two of them chosen) has 47 billion in all, and a token uses 13 billion of them. Here are both counts for our layer with $D = 512$ and $F = 2{,}048$:
 
 # %% experiment
 # @title Total and active parameters of a layer with experts
@@ -904,7 +906,9 @@ plots.show(figure, "Memory in training: " + "; ".join(told) + ".")
 # ### And the activations
 #
 # A student report on the experiment of notebook 06 says that it had to limit the length of its texts, to 64 tokens in batches of 16, since its small graphics card (an NVIDIA T500) would have run out of memory. By our count, weights, gradients and moments are not the problem. What grows with the *batch* are the activations, kept until the backward pass has used
-# them. PyTorch can be asked for each tensor that it keeps. On paper, as here, it costs nothing. Weights, gradients and moments of
+# them.
+#
+# PyTorch can be asked for each tensor that it keeps. On paper, as here, it costs nothing. Weights, gradients and moments of
 # our language model take 336 MB: how much do the activations of one such batch add?
 
 # %% guess
