@@ -401,6 +401,7 @@ plots.show(axes.figure, plots.describe_curves(curve, steps, "step", digits=2)
 # From hundreds of words to three or four: invented reviews are regular, and a good part of each sentence can be foreseen. (On real reviews, expect several tens.) The perplexity in training is a mean over steps in which the model was still worse; the one on validation is that of the model as it is.
 #
 # > **A real log to read.** One student report pretrains at full size ($V = 50\,001$, 3,125 steps an epoch) and logs the perplexity in training every 500 steps: 1,479, 650, 489, 426, 377 and 340 in the first epoch, 247, 236, 228, 222, 216 and 212 in the second. Between 377 and 340 it falls by a tenth, between 340 and 247, at the border of the epochs, by more than a quarter. What is different from there on?
+# >
 # > (The texts are the same ones again. How much of that fall is language, and how much memory of these texts, no number of this log tells; a perplexity on validation texts would. One cause more may lie in the program, such as a learning rate that changes with the epoch.)
 #
 # ## 4. Generation: let it write
@@ -489,7 +490,9 @@ page = {"temperature": [str(T) for T in temperatures],
 as_page(pd.DataFrame(page))
 
 # %% [markdown]
-# Before reading: a lottery over all the words. After reading: sentences that agree in gender and number, an article before a noun, a full stop, and, if you look closely, reviews that mostly stay *on one side*: what begins with praise goes on with praise. At a temperature of 5 it is a lottery again. A few texts are no measurement. The invented reviews come with
+# Before reading: a lottery over all the words. After reading: sentences that agree in gender and number, an article before a noun, a full stop, and, if you look closely, reviews that mostly stay *on one side*: what begins with praise goes on with praise. At a temperature of 5 it is a lottery again.
+#
+# A few texts are no measurement. The invented reviews come with
 # a list of their judging words, so it can be counted: of two judging words that follow each other in a text, how often are both praise or both blame? By chance it would be about half.
 
 # %% measured
@@ -760,7 +763,9 @@ pd.DataFrame.from_dict(rows, orient="index", columns=columns).style.format("{:.1
 # %% [markdown]
 # Read it with the bands in mind:
 #
-# - **Scratch is near chance on the validation reviews** and a little better in the test, like naive Bayes: in the test some judging words come back that had a label, in validation none do (section 1). For a word without a label its random numbers decide, and the validation reviews judge with few different words, so chance is large: a seed may well end below one half. It is not too small to learn: on its own 300 reviews it is nearly perfect. (A student report says of such a curve that it starts from *zero*. A guess between two classes of equal size is right about half the time, so a curve that begins at the bottom of a figure seldom begins at zero: read the numbers of the axis first. That of this figure begins at 0.3.)
+# - **Scratch is near chance on the validation reviews** and a little better in the test, like naive Bayes: in the test some judging words come back that had a label, in validation none do (section 1). For a word without a label its random numbers decide, and the validation reviews judge with few different words, so chance is large: a seed may well end below one half. It is not too small to learn: on its own 300 reviews it is nearly perfect.
+#
+#   (A student report says of such a curve that it starts from *zero*. A guess between two classes of equal size is right about half the time, so a curve that begins at the bottom of a figure seldom begins at zero: read the numbers of the axis first. That of this figure begins at 0.3.)
 # - **Pretrained is far above, from the first epoch**, and its band does not touch the others' at the beginning. Its gap between training and validation (99.3 and 93.2 % in our run) is small beside that of scratch (99.4 and 44.7 % in our run), and it is there: this model, too, ends by knowing its training reviews by heart. Learning by heart is not the opposite of understanding.
 # - **Frozen starts lower and comes close.** Its head alone (130 parameters in the small model) has to find the direction in which the base keeps praise and blame apart; it is there already. It cannot learn by heart as well as the other two (96.2 % in training in our run, 90.7 % in validation). It is faster, since no gradient has to go down into the base; but do not trust a single number of the last column, seconds are noisy (*scratch* and *pretrained* do the same work).
 #
@@ -800,7 +805,9 @@ table["flattery"] = table["chosen by test"] - table["chosen by validation"]
 table.style.format("{:.1%}")
 
 # %% [markdown]
-# > **Go further, in practice: duplicates between training and test**, also called *contamination*. Reviews on the web are copied, quoted, posted twice. A copy in the test asks a network for something that it has learned by heart. The model from scratch gets 56 % of the 1,000 test reviews right after its last epoch, and all of those it has learned from. What will it score if 200 of these slip into the test? The models below are the ones we have;
+# > **Go further, in practice: duplicates between training and test**, also called *contamination*. Reviews on the web are copied, quoted, posted twice. A copy in the test asks a network for something that it has learned by heart.
+# >
+# > The model from scratch gets 56 % of the 1,000 test reviews right after its last epoch, and all of those it has learned from. What will it score if 200 of these slip into the test? The models below are the ones we have;
 # > not one weight is different. `load` counts copies and says so; `load(..., drop_copies=True)` leaves them out. (The real reviews do have some.)
 
 # %% guess
@@ -828,7 +835,9 @@ reveal("test accuracy from scratch with 200 copies in the test, in %", 100 * row
 # By hand: 560 and 200 of 1,200 are 63 %. The model that has only learned by heart gains most: copies flatter exactly the wrong one.
 #
 # > **Go further, in practice: one lucky score.** Suppose that a model is right in 57 of 100 cases, and is tested on 200 reviews. By chance alone its score is often 3 points off: it depends on *which* 200 reviews they are. Move the slider (mouse or arrow keys): each dot is the score of the same model on another 200 reviews; the orange one would be in
-# > the paper. Seeds are another kind of chance: those of section 6 share one test set, and what their bands show is how far training differs. Both kinds reward trying often and reporting the best.
+# > the paper.
+# >
+# > Seeds are another kind of chance: those of section 6 share one test set, and what their bands show is how far training differs. Both kinds reward trying often and reporting the best.
 
 # %% interactive
 # @title Scores of one model on many draws of 200 reviews: move the slider
@@ -861,7 +870,9 @@ show_scores(40)
 # %% [markdown]
 # ## 7. How many labels does reading save?
 #
-# Labels cost work: somebody has to read and decide. So a practical question is not "how much better with 300 labels?", but "**how many labels do I need?**" We train with 4, 20, 80 and 300 labels, three seeds each, and let every run see about the same number of reviews (fewer labels, more epochs), so that little but the labels differs (the number of steps does). The runs with all 300 labels are those of section 6, after their third epoch. *Frozen* takes part, too: is it risky to train everything with very few labels, and safer to train the head alone?
+# Labels cost work: somebody has to read and decide. So a practical question is not "how much better with 300 labels?", but "**how many labels do I need?**"
+#
+# We train with 4, 20, 80 and 300 labels, three seeds each, and let every run see about the same number of reviews (fewer labels, more epochs), so that little but the labels differs (the number of steps does). The runs with all 300 labels are those of section 6, after their third epoch. *Frozen* takes part, too: is it risky to train everything with very few labels, and safer to train the head alone?
 
 # %% measured
 # @title Training with 4, 20, 80 and 300 labels
@@ -996,7 +1007,9 @@ reveal("reviews read until the accuracy is above 0.7", f"{enough[0]:,}" if enoug
 
 # %% [markdown]
 # Reading pays late. In our run a base that has read 3,360 reviews is worth no more than none: 0.51 of the answers are right, and 0.52 without reading. After 6,720 reviews it is 0.86, after half of the reading 0.90, and after all of it the same. So half of the reading does not help half as much, it helps as much as all of it; and the first sixth does not help at all. Somewhere between the first two copies
-# it begins to. A language model first learns which words are frequent and which follow each other; which words keep company through a whole review, and so belong to the same side, it learns later. (That is our reading of five points, no proof.) It also answers the report: it is not the *amount* of data by itself
+# it begins to.
+#
+# A language model first learns which words are frequent and which follow each other; which words keep company through a whole review, and so belong to the same side, it learns later. (That is our reading of five points, no proof.) It also answers the report: it is not the *amount* of data by itself
 # that helps, but what the reading has taught by then.
 #
 # ## 8. Where are the mistakes?
@@ -1087,7 +1100,9 @@ for name, chosen in (("with a « mais »", turning), ("without", ~turning)):
 # (These are the invented reviews, unless you have changed the line.) What the mistakes share you can see in the table and count in the last cell: reviews that **turn** at a *mais*. The model weighs up all the praise and blame it meets; that the last word counts, three hundred labels have not taught it.
 # Notebook 07 looks at such reviews with models of two kinds.
 #
-# On real reviews the mistakes are of more kinds. A student report that reads those of its models finds words whose side is not in the word: *repose enfin en paix* (may he at last rest in peace), which is not blame but respect, and *drogue* (a drug), which praises a book that one cannot put down. A count of words does not help there. It also finds two
+# On real reviews the mistakes are of more kinds. A student report that reads those of its models finds words whose side is not in the word: *repose enfin en paix* (may he at last rest in peace), which is not blame but respect, and *drogue* (a drug), which praises a book that one cannot put down. A count of words does not help there.
+#
+# The report also finds two
 # strong words, *torchon* (a dishcloth, slang for something badly written) and *offense* (an insult), and says that with them a model should *not* fail: there a count of words would do. With `load("cls_books")` the cell above shows yours.
 #
 # The accuracy (95 %) hid what goes wrong, the lengths did not show it, five reviews were enough.
@@ -1099,6 +1114,7 @@ for name, chosen in (("with a « mais »", turning), ("without", ~turning)):
 # **Change one line**: in section 1 `load("reviews_fr")` becomes `load("cls_books")`, and the same cells download and read real book reviews, with a vocabulary of 50,001 subwords. Do that with a graphics card. (On a CPU, `from helpers.device import set_threads` and `set_threads()` give a large model all the cores it may use; small ones train fastest on one thread, which the course sets.)
 #
 # Then the cells above run the experiment of full size ($V = 50\,001$, $D = 200$, 4 layers, 2 heads, 1,600 labels). One student report on this very experiment gives *validation* accuracies: after two epochs 76 % pretrained and 65 % from scratch, and at best 80 and 78 %. It does not say which file it validated on, nor over how many seeds, and "at best" is the highest value seen: you now know what that means.
+#
 # And this is a run of ours, of 35 minutes on one core, two seeds for each way, measured on the test part (the numbers, and the command that makes them, are in `docs/results.md`). It is not quite the cells above: they read the 2,000 reviews of training and validation, and its language model read 31,000 texts, these reviews and the captions of 29,000 pictures:
 
 # %% experiment
@@ -1118,14 +1134,22 @@ alt = ("Test accuracy after each of five epochs. Pretrained rises from 65 to 75 
 plots.show(axes.figure, alt)
 
 # %% [markdown]
-# Pretraining is ahead of scratch here, too, from the first epoch on. But the gap is small and closes: with 1,600 labels there is much to learn from, and most of what this language model had read were not reviews. Two seeds cannot tell 75 % from 74 %. And *frozen*, second and close to the first in section 6, is now last (63 %), ten points behind scratch: in this base a head alone finds little that tells praise from blame, in training, too. And **naive
+# Pretraining is ahead of scratch here, too, from the first epoch on. But the gap is small and closes: with 1,600 labels there is much to learn from, and most of what this language model had read were not reviews. Two seeds cannot tell 75 % from 74 %. And *frozen*, second and close to the first in section 6, is now last (63 %), ten points behind scratch: in this base a head alone finds little that tells praise from blame, in training, too.
+#
+# And **naive
 # Bayes wins**: counting words, in a fraction of a second. A strong and cheap baseline belongs in every such figure, all the more when you would rather not see it there.
 
 # %% [markdown]
 # ### What real pretraining buys
 #
 # Our language model has read 31,000 texts. What would a base be worth that has read more than a billion pairs of sentences? MiniLM is one: a BERT of six layers (notebook 07), 22 million parameters; the mean of its states over the tokens stands for a whole English sentence. The next figure puts it beside the ways of this notebook, by number of labels, on real English film reviews (SST-2), and on the right the French reviews of the last figure, which MiniLM cannot read. In the legend *real* means MiniLM.
-# *Fine-tuned* begins with the head of *frozen*; *LoRA* trains two narrow matrices beside each query and value only (notebook 15). *Asked* is a language model, SmolLM2, that got **no label to train on**: it reads the review and behind it "In one word, the film was", and its logits of *wonderful* and *awful* are compared (notebook 17). Labels it needed all the same: those of the validation reviews chose this question among four, and the middle of the validation scores was taken for zero, which assumes that both classes are equally frequent. Its weights are those of a file in which the matrices are rounded to 4 bits (*Q4_1*). (All learning rates and numbers of passes were fixed beforehand. The numbers are kept in `data/measured_here`; `docs/results.md` has the command that makes them.) Where do you expect naive Bayes? Without the real base there are three ways: which of them is the
+# *Fine-tuned* begins with the head of *frozen*; *LoRA* trains two narrow matrices beside each query and value only (notebook 15).
+#
+# *Asked* is a language model, SmolLM2, that got **no label to train on**: it reads the review and behind it "In one word, the film was", and its logits of *wonderful* and *awful* are compared (notebook 17). Labels it needed all the same: those of the validation reviews chose this question among four, and the middle of the validation scores was taken for zero, which assumes that both classes are equally frequent. Its weights are those of a file in which the matrices are rounded to 4 bits (*Q4_1*).
+#
+# (All learning rates and numbers of passes were fixed beforehand. The numbers are kept in `data/measured_here`; `docs/results.md` has the command that makes them.)
+#
+# Where do you expect naive Bayes? Without the real base there are three ways: which of them is the
 # best with all 6,920 English labels?
 
 # %% guess
@@ -1177,10 +1201,16 @@ best_of_ours = ours.groupby("way")["accuracy"].mean().idxmax()
 reveal("the best without the real base, with 6,920 English labels", best_of_ours)
 
 # %% [markdown]
-# Two things are true at once. **Naive Bayes wins** against every network of ours, at every number of labels and in both languages, and with 6,920 labels it is level with the frozen MiniLM (81.5 and 80.9 %). And **real pretraining wins where labels are few**: with 100 of them the frozen MiniLM has 69 % where naive Bayes has 60 %, and fine-tuned on 300 it has 79 %, nearly what naive Bayes needs all 6,920 for. *Frozen*, the last in the figure before, is a good way to begin when the base is good: its head is fitted in a second, on any machine. Fine-tuned, the base keeps its lead to the end (89 %). And the model that is only asked comes
-# as far without training as MiniLM with 300 labels (80 %), if one asks in the right words: the four wordings that were tried give 66, 75, 78 and 80 % in the test, and the labels of the validation reviews put them in the same order, so one can choose by these. Whoever has no label at all must expect the mean of the four, 75 %.
+# Two things are true at once. **Naive Bayes wins** against every network of ours, at every number of labels and in both languages, and with 6,920 labels it is level with the frozen MiniLM (81.5 and 80.9 %). And **real pretraining wins where labels are few**: with 100 of them the frozen MiniLM has 69 % where naive Bayes has 60 %, and fine-tuned on 300 it has 79 %, nearly what naive Bayes needs all 6,920 for.
 #
-# What the figure does not say. With 20 labels the bands of all ways from MiniLM lie over each other: five draws for naive Bayes and the frozen base, only two for fine-tuning and LoRA, and one of these with all labels. The French half lacks the real base only because the course reads no French model of this size. Own pretraining gains less here than in section 7, perhaps since captions of pictures teach little about films and books. And what MiniLM and SmolLM2 have read is not known text by text: these very reviews
+# *Frozen*, the last in the figure before, is a good way to begin when the base is good: its head is fitted in a second, on any machine. Fine-tuned, the base keeps its lead to the end (89 %).
+#
+# And the model that is only asked comes
+# as far without training as MiniLM with 300 labels (80 %), if one asks in the right words: the four wordings that were tried give 66, 75, 78 and 80 % in the test, and the labels of the validation reviews put them in the same order, so one can choose by these. Without any label one must expect the mean of the four, 75 %.
+#
+# What the figure does not say. With 20 labels the bands of all ways from MiniLM lie over each other: five draws for naive Bayes and the frozen base, only two for fine-tuning and LoRA, and one of these with all labels. The French half lacks the real base only because the course reads no French model of this size. Own pretraining gains less here than in section 7, perhaps since captions of pictures teach little about films and books.
+#
+# And what MiniLM and SmolLM2 have read is not known text by text: these very reviews
 # may be among it. Nobody outside can check such a leak (notebook 10): a reason to try a ready-made model on texts that are newer than it is.
 
 # %% [markdown]
@@ -1267,7 +1297,7 @@ reveal("the best without the real base, with 6,920 English labels", best_of_ours
 #    - That in validation, at the epoch that was best in validation. => The epoch was chosen by this very number: it is too good.
 #    - That in the test, at the epoch that was best in the test. => Then the test has chosen, and nothing is left that could report.
 # 3. The best of ten seeds of A has 83 %, a single run of B 80 %. What do you know?
-#    - A is better by 3 points, since both met the same test. => The luckiest of ten was taken on one side, on the other one had to do.
+#    - A is better by 3 points, since both met the same test. => On one side the luckiest of ten runs was taken, on the other there was one run.
 #    + Neither that A is better nor that it is not. => Mean and range of as many seeds for both would say more; and how many reviews the test has.
 #    - A gains nothing: the 3 points are the luck of ten seeds. => That would have to be measured, too. The gain is not zero, it is unknown.
 

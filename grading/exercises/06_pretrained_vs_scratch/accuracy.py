@@ -19,6 +19,7 @@ from grading.exercises.searched import Kind, Searched
 from helpers.batches import Batch
 from tutor.checking.answers import Question
 from tutor.checking.building import build
+from tutor.checking.plain import Model
 
 from ._common import _batch, _classifier, _texts, _wanted
 
@@ -33,7 +34,7 @@ def accuracy(model: Any, loader: Sequence[Batch]) -> float:
 @torch.no_grad()
 def _by_hand() -> Question:
     """Returns the question that the text works by hand: of 30 texts 27 are right, and then of 3 texts one."""
-    rng, classifier, loader = random.Random(1), _classifier(1), []
+    rng, classifier, loader = random.Random(1), _classifier(1), list[Model]()
     model = build(classifier)
     for size, right in ((30, 27), (3, 1)):
         texts = _texts(rng, [5] * size)
