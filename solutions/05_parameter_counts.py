@@ -55,7 +55,7 @@ import torch
 from torch import nn
 
 from helpers import plots
-from tutor import check, hint
+from tutor import by_hand, check, guess, hint, reveal
 from helpers.models import Classifier, LanguageModel, TransformerBase
 
 V, D, F, M, A, C, L = sympy.symbols("V D F M A C L", positive=True, integer=True)
@@ -80,10 +80,17 @@ V, D, F, M, A, C, L = sympy.symbols("V D F M A C L", positive=True, integer=True
 # ## 1. What counts
 #
 # Start with the smallest part that has parameters. A `Linear` from 3 numbers to 2 computes each output as a weighted sum of
-# the 3 inputs, plus a number of its own, the *bias*. Draw it on paper and count the numbers that training may change. Then run
-# the next cell, which draws one square for each of them.
+# the 3 inputs, plus a number of its own, the *bias*. Draw it on paper and count the numbers that training may change. Write
+# your count in place of the dots and run the cell.
+
+# %% by_hand
+by_hand("count_parameters", ...)
+
+# %% [markdown]
+# The next cell draws one square for each parameter.
 
 # %% experiment
+# @title A Linear from 3 to 2: one square for each parameter
 from matplotlib.patches import Rectangle
 
 
@@ -113,11 +120,11 @@ print(f"{weights} weights + {biases} biases = {weights + biases} parameters")
 #
 # ### Three answers to one question
 #
-# Now a whole model, a small one: a language model for 10 words with $D = 4$ and one layer. Its head is told to *share* the
+# Now a whole model, a small one: a language model for 10 words with $D = 4$ and one layer. Its head is made to *share* the
 # matrix of the embedding, a common way to save ([Press and Wolf, 2017](https://arxiv.org/abs/1608.05859)): both are 10 x 4, and
 # the model uses one matrix for both. How many parameters does it have? Here are three programs as people write them.
 
-# %% experiment
+# %% experiment open=true
 tiny = LanguageModel(TransformerBase(10, d_model=4, n_layers=1, n_heads=2, max_len=16))
 tiny.head.weight = tiny.base.embedding.weight  # one matrix, two names
 
@@ -160,6 +167,7 @@ def count_parameters(model: nn.Module, trainable_only: bool = False) -> int:
 # With your program, the same small model in four versions. Explain each difference to yourself before you go on.
 
 # %% experiment
+# @title What your program counts in four versions of the small model
 def small_model(**options):
     """Returns the small language model: 10 words, D = 4, one layer, at most 16 tokens."""
     base = TransformerBase(10, d_model=4, n_layers=1, n_heads=2, max_len=16, **options)
@@ -190,7 +198,7 @@ pd.DataFrame(columns, index=list(versions))
 # is made for that: all its sizes are different, so that a shape says by itself which letters it consists of. Only the
 # number of heads does not show. Where is it?
 
-# %% experiment
+# %% experiment open=true
 base = TransformerBase(vocab_size=11, d_model=4, n_layers=1, n_heads=2, d_feedforward=6)
 example = Classifier(base, n_classes=3)
 
@@ -202,8 +210,14 @@ for name, parameter in example.named_parameters():
 #
 # "Each head looks at the sentence in its own way, so each head needs its own query matrix, $D \times D$. With $A$ heads that
 # makes $A \cdot D^2$ weights." It sounds right. Test it: build the attention of a model of width 12 with 1, 2, 4 and 12 heads.
+#
+# How many weights will the query matrix have with 4 heads? Write a number in place of the dots, or leave them and go on.
+
+# %% guess
+guess("weights of the query matrix at D = 12, with 4 heads", ...)
 
 # %% experiment
+# @title Does the query matrix grow with the number of heads?
 rows = []
 for heads in (1, 2, 4, 12):
     base = TransformerBase(vocab_size=11, d_model=12, n_layers=1, n_heads=heads)
@@ -212,12 +226,16 @@ for heads in (1, 2, 4, 12):
 columns = ["heads", "expected: A · D²", "there are", "rows for each head"]
 pd.DataFrame(rows, columns=columns).set_index("heads")
 
+# %% reveal
+reveal("weights of the query matrix at D = 12, with 4 heads", rows[2][2])
+
 # %% [markdown]
 # There is **one** matrix, whatever the number of heads. The heads share its rows: each works on $D/A$ of them. That is
 # multi-head attention (Vaswani et al., 2017, section 3.2.2: $d_k = d_v = d_{model}/h$): several looks for the price of one.
 # In the picture, the colours say to which head a row of the query matrix belongs.
 
 # %% experiment
+# @title The query matrix with two heads: what one might think, and what is there
 figure, (claimed, real) = plots.panels(2, width=3.6, height=2.3)
 for head in range(2):
     squares(claimed, 5 * head, 0, 4, 4, plots.COLOURS[head])
@@ -274,6 +292,7 @@ def parameter_formulas() -> dict[str, sympy.Expr]:
 # torch builds tensors that have a shape but no numbers: enough for counting, and 50,001 words take no memory.
 
 # %% experiment
+# @title Two tools: models without numbers, and tables with commas
 def on_paper(make, *arguments, **options):
     """Builds a model whose tensors have shapes but no numbers in them."""
     with torch.device("meta"):
@@ -286,6 +305,7 @@ def with_commas(table):
 
 
 # %% experiment
+# @title What torch counts, your formula, and its value, side by side
 from helpers.formulas import in_letters
 
 base = on_paper(TransformerBase, 50_001, d_model=200, n_layers=1, n_heads=2)
@@ -305,6 +325,7 @@ with_commas(table)
 # Where do parameters sit in a model? In the blue boxes, and nowhere else: tokens, logits and the residuals, the lines on the right, hold none.
 
 # %% experiment
+# @title Where the parameters of a model are: in the blue boxes
 from helpers.diagrams import Diagram
 
 picture = Diagram(4.0, 4.4)
@@ -328,9 +349,10 @@ picture.show(
 # ## 3. One layer
 #
 # Here is a layer with $D = F = 4$, all of it. The squares in full colour are a block's weight, the faint column beside them is its bias. (The weight of a norm is one column, too.)
-# Count the squares by hand, block by block, and write the number down before you go on.
+# Count the squares by hand, block by block.
 
 # %% experiment
+# @title One layer at D = F = 4: a square for each parameter
 attention = [f"attention.{name}" for name in ("query", "key", "value", "output")]
 feed_forward = ["feed_forward.hidden", "feed_forward.output"]
 layer = TransformerBase(10, d_model=4, n_layers=1, n_heads=2).layers[0]
@@ -352,6 +374,9 @@ plots.show(
     "output, each a weight of 4 by 4 and a bias of 4; then a norm with two columns of 4. Second row, "
     "feed-forward: hidden and output, each 4 by 4 and 4; then a norm, twice 4.",
 )
+
+# %% by_hand
+by_hand("layer_total", ...)  # how many squares there are
 
 # %% [markdown]
 # ### A mistake worth making once
@@ -377,6 +402,7 @@ def layer_total() -> sympy.Expr:
 
 
 # %% experiment
+# @title One layer at five sizes, by your program and by your formula
 one_layer = in_letters(layer_total(), D, F)
 print("any F:   ", sympy.expand(one_layer))
 print("at F = D:", sympy.expand(one_layer.subs(F, D)))
@@ -389,14 +415,18 @@ for width, inner in [(4, 4), (4, 16), (200, 200), (200, 800), (512, 2048)]:
 with_commas(pd.DataFrame(rows, columns=["D", "F", "your program", "your formula"]))
 
 # %% [markdown]
-# Doubling the width makes a layer nearly four times as large: the term with $D^2$ wins. The biases and norms, which are easily
+# The first row is the picture: 136 squares. Doubling the width makes a layer nearly four times as large: the term with $D^2$ wins. The biases and norms, which are easily
 # miscounted, are less than one hundredth of a layer at $D = 200$: errors as small as this stay unnoticed.
 #
 # ### The same layer under torch's names
 #
 # Student reports often count `nn.TransformerEncoder`, torch's own stack. It has the same parameters under other names: query, key and value lie one on top of the other in a single tall matrix, `self_attn.in_proj_weight`. How many rows does it have?
 
+# %% guess
+guess("rows of in_proj_weight at D = 200", ...)
+
 # %% experiment
+# @title torch's own layer: names, shapes and formulas
 layer = on_paper(nn.TransformerEncoderLayer, 200, 2, dim_feedforward=200, batch_first=True)
 stacked = {"self_attn.in_proj_weight": 3 * D**2, "self_attn.in_proj_bias": 3 * D}  # three in one
 rows = [(name, " x ".join(map(str, part.shape)), f"{part.numel():,}", stacked.get(name, D**part.dim()))
@@ -406,6 +436,9 @@ print("one layer:", f"{count_parameters(layer):,};", "four layers:",
       sympy.expand(sum(row[-1] for row in rows)))
 columns = ["name", "shape", "numel at D = 200", "formula at F = D"]
 pd.DataFrame(rows, columns=columns).set_index("name")
+
+# %% reveal
+reveal("rows of in_proj_weight at D = 200", len(layer.self_attn.in_proj_weight))
 
 # %% [markdown]
 # Twelve tensors in place of sixteen, and the same total: 242,000 in a layer, 968,000 in four. If you count a model of torch's, count *its* names; if you compare two models, compare totals.
@@ -423,8 +456,14 @@ pd.DataFrame(rows, columns=columns).set_index("name")
 #
 # ### Exercise: the total of a language model
 #
-# **By hand first**: 10 words, $D = 4$, one layer. How many parameters does the language model have? The embedding has $10 \cdot 4$, the layer as many
-# as you counted squares, and the head $10 \cdot 4$ weights and one bias for each word. You know the total already: it is the first row
+# **By hand first**: 10 words, $D = 4$, one layer. How many parameters does the language model have? The layer has as many
+# as you counted squares; the embedding and the head are added.
+
+# %% by_hand
+by_hand("language_model_total", ...)
+
+# %% [markdown]
+# The embedding has $10 \cdot 4$, the layer 136, and the head $10 \cdot 4$ weights and one bias for each word. You know the total already: it is the first row
 # of the table in section 1 (226). If you get 10 less, you have forgotten the bias of the head; if you get 64
 # more, you have counted the positions. (A student report does both.)
 
@@ -464,6 +503,7 @@ def classifier_total() -> sympy.Expr:
 # The three ways, side by side, at the sizes of the large example. The first column is arithmetic that you can do on paper.
 
 # %% experiment
+# @title The three models of the large example, without numbers in them
 def large_base():
     """Returns the base of the large example, without numbers in it."""
     return on_paper(TransformerBase, 50_001, d_model=200, n_layers=4, n_heads=2)
@@ -475,16 +515,16 @@ frozen = on_paper(Classifier, large_base().requires_grad_(False), n_classes=2)
 large = {V: 50_001, D: 200, F: 200, M: 4}
 
 # %% experiment
-
+# @title Language model, classifier, frozen classifier: counted in three ways
 embedding, layers = 50_001 * 200, 4 * 242_000  # 10,000,200 and 968,000
-by_hand = [embedding + layers + 50_001 * 201, embedding + layers + 2 * 201, 2 * 201]
+counted = [embedding + layers + 50_001 * 201, embedding + layers + 2 * 201, 2 * 201]
 formulas = [language_model_total(), classifier_total(), C * (D + 1)]
 by_formula = [int(in_letters(formula, V, D, F, M, C).subs(large | {C: 2})) for formula in formulas]
 models = [language_model, classifier, frozen]
 by_program = [count_parameters(model, trainable_only=True) for model in models]
 
 rows = ["language model", "classifier", "classifier, base frozen"]
-columns = {"by hand": by_hand, "by formula": by_formula, "by program": by_program}
+columns = {"by hand": counted, "by formula": by_formula, "by program": by_program}
 with_commas(pd.DataFrame(columns, index=rows))
 
 # %% [markdown]
@@ -499,7 +539,7 @@ with_commas(pd.DataFrame(columns, index=rows))
 #
 # Suppose that its author has tested the formula against the program, on the model at hand, which has two heads, and for several widths:
 
-# %% experiment
+# %% experiment open=true
 claim = A * 3 * (D**2 + D) + 4 * D
 
 rows = []
@@ -545,6 +585,7 @@ def when_is_it_right(claim: sympy.Expr) -> int | None:
 
 
 # %% experiment
+# @title The claim and the program, for 1 to 10 heads
 print("the claim of the text is right for A =", when_is_it_right(claim))
 
 heads = [1, 2, 3, 4, 5, 6, 8, 10]
@@ -572,7 +613,7 @@ plots.show(
 #
 # Four more counts, of a whole classifier this time, written as a sum of six terms. In each of them **exactly one term is wrong**.
 
-# %% experiment
+# %% experiment open=true
 counts_of_others = {
     "first": [V * D, 0, 4 * M * (D**2 + D), 2 * M * (D**2 + D), 2 * M * D, C * (D + 1)],
     "second": [V * D, 0, 4 * M * D**2, 2 * M * (D**2 + D), 4 * M * D, C * (D + 1)],
@@ -587,6 +628,7 @@ for name, formulas in counts_of_others.items():
 claims["first"]
 
 # %% experiment
+# @title How far is each of the four counts from the truth?
 rows = []
 for name, one in claims.items():
     total = int(sum(one.values()).subs(large | {C: 2, L: 512}))
@@ -631,6 +673,7 @@ def repair(claim: dict[str, sympy.Expr]) -> tuple[str, sympy.Expr]:
 
 
 # %% experiment
+# @title The wrong term of each count, and the corrected total
 for name, one in claims.items():
     wrong, corrected = repair(one)
     total = int(in_letters(corrected, V, D, F, M, C).subs(large | {C: 2}))
@@ -643,7 +686,9 @@ for name, one in claims.items():
 #
 # The formula gives 968,000. The number is the **base**: the layers and the 10,000,200 of the embedding. A few lines before, the report itself gives it for the base, as its program counts. It happens when the formula is derived on paper and the number is read off a program.
 #
-# And the formula? There is an $A$ in it: the heads multiply the weights, the mistake from the beginning of this section, this time in a real report. Ask your function about one layer of it, `when_is_it_right(D * ((D + 1) * (2 + 2 * A) + 4))`: it is right for two heads only, which the report has. With four heads it would say 1,611,200 in place of 968,000. A count has three parts: what is counted, the formula, the number. Check that
+# And the formula? There is an $A$ in it: the heads multiply the weights, the mistake from the beginning of this section, this time in a real report. Ask your function about one layer of it, `when_is_it_right(D * ((D + 1) * (2 + 2 * A) + 4))`: it is right for two heads only, which the report has. With four heads it would say 1,611,200 in place of 968,000.
+#
+# A count has three parts: what is counted, the formula, the number. Check that
 # all three speak of the same thing, and the formula at more than one setting.
 #
 # Another report has a right total from wrong parts. It gives a layer $4(n^2 + n)$ for the attention, $2(n^2 + n)$ for the feed-forward part and $2n$ for the normalisation, where $n$ is the width; four layers of these parts make $24n^2 + 32n$. It writes $24n^2 + 40n$, which is what a program counts. **By hand**: what is missing in a part? (A second norm, $2n$ in each layer: the report names two norms and counts one.) Even when you know the total from elsewhere, add up the parts.
@@ -656,9 +701,14 @@ for name, one in claims.items():
 # **By hand**: with one layer and $D = 4$, the layer has as many parameters as you counted squares. How many words must the vocabulary have so that the
 # embedding has just as many? Four parameters for each word: 34.
 #
-# And for 50,001 words and 4 layers?
+# And for 50,001 words and 4 layers? The next figure tries the widths 64, 128, 256, 512, 1,024, 2,048, 4,096 and 8,192. At which of them are the
+# layers the larger part for the first time?
+
+# %% guess
+guess("the first of these widths at which the layers are larger", ...)
 
 # %% experiment
+# @title Embedding and layers of a language model, by width
 def shares(width, layers=4):
     """Returns the size of each part of a language model with 50,001 words."""
     base = on_paper(TransformerBase, 50_001, width, layers, n_heads=1)
@@ -682,6 +732,9 @@ plots.show(
     f"The layers are the larger part at width {larger}, and not yet at {larger // 2}.",
 )
 
+# %% reveal
+reveal("the first of these widths at which the layers are larger", larger)
+
 # %% [markdown]
 # ### Exercise: the crossing
 #
@@ -700,6 +753,7 @@ def crossover_width() -> sympy.Expr:
 
 
 # %% experiment
+# @title The crossing for 50,001 words and 4 layers
 crossing = in_letters(crossover_width(), V, M)
 print("formula:", crossing)
 print(f"50,001 words, 4 layers: D = {float(crossing.subs(large)):.1f}")
@@ -712,6 +766,7 @@ for width in (2081, 2082):
 # the picture more, twice the width or twice the layers?
 
 # %% experiment
+# @title The shares of embedding, layers and head in six models
 def draw_shares(*settings):
     """Draws one bar for each (width, layers): the shares of embedding, layers and head."""
     names = [f"D = {width}, M = {layers}" for width, layers in settings]
@@ -735,6 +790,7 @@ def draw_shares(*settings):
 draw_shares((128, 4), (256, 4), (1024, 4), (4096, 4), (256, 48), (1024, 48))
 
 # %% interactive
+# @title The same shares at any width and depth: move the sliders
 from ipywidgets import IntSlider, SelectionSlider, interact
 
 interact(
@@ -753,9 +809,10 @@ interact(
 #
 # $$ \text{total} = \text{attention and norms} + D E + E\,(2DF + F + D) \qquad \text{active} = \text{attention and norms} + D E + k\,(2DF + F + D) $$
 #
-# So there are two counts once more, and each has its question: the *total* says what memory it takes, the *active* parameters what a token costs. [Mixtral](https://arxiv.org/abs/2401.04088) (eight experts in each layer, two of them chosen) has 47 billion in all, of which a token uses 13 billion. Here are both counts for our layer with $D = 512$ and $F = 2{,}048$:
+# So there are two counts once more, and each has its question: the *total* says what memory it takes, the *active* parameters what a token costs. [Mixtral](https://arxiv.org/abs/2401.04088) (eight experts in each layer, two of them chosen) has 47 billion in all, and a token uses 13 billion of them. Here are both counts for our layer with $D = 512$ and $F = 2{,}048$:
 
 # %% experiment
+# @title Total and active parameters of a layer with experts
 sizes, expert = {D: 512, F: 2048}, 2 * D * F + F + D
 rest = layer_total() - expert  # attention and norms
 for experts, chosen in ((1, 1), (8, 1), (8, 2), (64, 2)):
@@ -774,7 +831,13 @@ for experts, chosen in ((1, 1), (8, 1), (8, 2), (64, 2)):
 # - two moments: running means of the gradient and of its square.
 #
 # All are `float32`, 4 bytes each. What is frozen has neither gradient nor moments. **By hand**: a `Linear` from 3 to 2 has 8 parameters;
-# how many bytes are that in training? And when it is frozen? (128 and 32.)
+# how many bytes are that in training?
+
+# %% by_hand
+by_hand("training_bytes", ...)
+
+# %% [markdown]
+# It takes $8 \cdot 4 \cdot 4 = 128$ bytes. When it is frozen, only the numbers themselves are kept: 32 bytes.
 #
 # ### Exercise: the bytes of training
 #
@@ -803,6 +866,7 @@ def training_bytes(model: nn.Module) -> int:
 # Is it true? Take one real step of training, and measure weights, gradients and moments afterwards (all but Adam's step counters, 4 bytes for each tensor).
 
 # %% experiment
+# @title What one real step of training keeps, and your count
 torch.manual_seed(0)
 model = LanguageModel(TransformerBase(1000, d_model=64, n_layers=2, n_heads=2))
 optimizer = torch.optim.Adam(model.parameters())
@@ -820,6 +884,7 @@ for name, tensors in kept.items():
 print(f"together {measured:,}, your count {training_bytes(model):,}")
 
 # %% experiment
+# @title Memory in training: three models of the large example
 megabytes = {
     "language model": training_bytes(language_model) / 1e6,
     "classifier": training_bytes(classifier) / 1e6,
@@ -841,9 +906,16 @@ plots.show(figure, "Memory in training: " + "; ".join(told) + ".")
 # ### And the activations
 #
 # A student report on the experiment of notebook 06 says that it had to limit the length of its texts, to 64 tokens in batches of 16, since its small graphics card (an NVIDIA T500) would have run out of memory. By our count, weights, gradients and moments are not the problem. What grows with the *batch* are the activations, kept until the backward pass has used
-# them. PyTorch can be asked for each tensor that it keeps. On paper, as here, it costs nothing:
+# them.
+#
+# PyTorch can be asked for each tensor that it keeps. On paper, as here, it costs nothing. Weights, gradients and moments of
+# our language model take 336 MB: how much do the activations of one such batch add?
+
+# %% guess
+guess("megabytes of activations of the language model, for 16 texts of 64 tokens", ...)
 
 # %% experiment
+# @title Activations of one batch: four sizes, two models
 def activation_bytes(model: nn.Module, texts: int, length: int) -> int:
     """Returns the bytes that a forward pass and its loss keep for the way back, without the weights."""
     weights = {part.untyped_storage()._cdata for part in model.parameters()}
@@ -868,12 +940,18 @@ for texts, length in ((1, 64), (4, 64), (16, 64), (16, 512)):
 columns = ["activations: language model", "classifier"]
 pd.DataFrame.from_dict(rows, orient="index", columns=columns)
 
+# %% reveal
+reveal(
+    "megabytes of activations of the language model, for 16 texts of 64 tokens",
+    activation_bytes(language_model, 16, 64) / 1e6,
+)
+
 # %% [markdown]
 # The batch counts in full: four times the texts, four times the memory. The length counts in full, too, and with its square in the weights of attention: so one cuts the texts first, and then makes the batch smaller. The language model needs far more than the classifier, because for *each token* it keeps a number for every one of 50,001 words.
 #
 # A small batch gives a noisy gradient. The way out is **accumulation**: `backward()` *adds* its gradients to those that are there, until `zero_grad()` clears them (notebook 06 shows it). So run four batches of 4, each loss divided by 4, and let the optimizer step once. The step is that of a batch of 16, with the memory of one of 4:
 
-# %% experiment
+# %% experiment open=true
 torch.manual_seed(0)
 model = Classifier(TransformerBase(1000, d_model=32, n_layers=2, n_heads=2, dropout=0.0))
 tokens, labels = torch.randint(1000, (16, 12)), torch.randint(2, (16,))
@@ -935,6 +1013,24 @@ print("largest difference below 1e-6:", bool((gradient(1) - gradient(4)).abs().m
 #   misconceptions carry the whole answer (the count says how good a model is; frozen parameters cost nothing), and the arithmetic, which is right,
 #   repairs what was not wrong.
 
+# %% [markdown] questions
+# ## Three questions
+#
+# For yourself: open an answer to see whether it is right.
+#
+# 1. A model gets eight heads in place of two; its width stays the same. What happens to its number of parameters?
+#    - It grows: each head has matrices of its own. => A head works on $D/A$ rows of the one query matrix; the more heads, the fewer rows for each.
+#    - It grows in query, key and value, not in the output. => All four matrices stay $D \times D$, whatever the number of heads.
+#    + It stays the same: heads share out what is there. => Heads split the width, they do not multiply the weights.
+# 2. The base of a classifier is frozen, and only its head trains. What is gained?
+#    - The model is smaller: what is frozen does not count. => It has to be stored and loaded all the same; frozen numbers are parameters.
+#    + Training keeps no gradients and moments of the base. => 4 bytes for each frozen number in place of 16.
+#    - The model answers faster: few numbers are at work. => All numbers take part in the forward pass, frozen or not.
+# 3. A formula for the parameters of a layer agrees with the program at twenty widths. What do you know of it?
+#    + It is right for these widths, with the other sizes as they were. => Two mistakes may cancel at two heads, at every width. Vary the heads, too.
+#    - It is right: twenty tests are more than chance allows. => All twenty were made at one number of heads; they say nothing about others.
+#    - Each of its terms is right, since their sum is. => Two wrong terms can have a right sum; in section 5 they had.
+
 # %% [markdown]
 # ## What to remember
 #
@@ -962,7 +1058,7 @@ print("largest difference below 1e-6:", bool((gradient(1) - gradient(4)).abs().m
 # - **active parameters**: those that one token uses, in contrast to the total.
 # - **quantisation**: keeping weights in fewer bits.
 
-# %% experiment
+# %% experiment open=true
 from tutor import progress
 
 progress()

@@ -58,7 +58,7 @@ from torch import Tensor, nn
 from torch.nn import functional as F
 
 from helpers import plots
-from tutor import check, hint
+from tutor import by_hand, check, guess, hint, reveal
 from helpers.batches import IGNORE, Batch, Batches, for_classifier, for_language_model
 from helpers.corpora import Split, load
 from helpers.device import choose_device
@@ -80,6 +80,7 @@ from helpers.vocabulary import EOS, OOV, PAD, SOS, Vocabulary
 # As a picture (what does not learn is hatched):
 
 # %% experiment
+# @title Three ways to start: what is new, what has read, what does not learn
 from helpers.diagrams import Diagram
 
 picture = Diagram(4.2, 2.9)
@@ -102,7 +103,7 @@ picture.show(
 #
 # The reviews are invented, so that the experiment runs on any computer in a few minutes. For real ones one line changes (section 9). Those with a label come in three parts: one to learn from, *validation* to choose by, *test* to report.
 
-# %% experiment
+# %% experiment open=true
 corpus = load("reviews_fr")  # invented reviews; load("cls_books") for the real ones
 
 SMALL = {"d_model": 64, "n_layers": 1, "n_heads": 2, "dropout": 0.0, "norm_first": True,
@@ -128,10 +129,14 @@ print("Negative:" if corpus.train["label"][0] == 0 else "Positive:", corpus.trai
 # %% [markdown]
 # ### Why should reading help?
 #
-# Guess before you run: which share of the *different words* of the test
-# is not in the labelled reviews, and which is not in the unlabelled ones?
+# Which share of the *different words* of the test is not in the labelled reviews, and which is not in the unlabelled ones? Guess the first of
+# the two: write a number in place of the dots, or leave them and go on.
+
+# %% guess
+guess("words of the test that are not in the labelled reviews, in %", ...)
 
 # %% experiment
+# @title How many words of the test do the other reviews not have?
 def words_of(split: Split) -> set[str]:
     """Returns the different words of a split."""
     return {word for text in split["text"] for word in vocabulary.split(text)}
@@ -149,6 +154,10 @@ if invented:  # the corpus has a list of its judging words
         print(f"of {len(met):,} different judging words of the {name}, "
               f"{len(met - words_of(corpus.train)):4,} are not in the labelled reviews")
 
+# %% reveal
+new_words = test_words - words_of(corpus.train)
+reveal("words of the test that are not in the labelled reviews, in %", 100 * len(new_words) / len(test_words))
+
 # %% [markdown]
 # Many words of the test never come with a label, and most of these are *judging words*: they praise or blame. (Of those of the validation reviews not one has a label; section 6 shows what follows.) The unlabelled reviews have them all, *beside each
 # other*: a review that calls a plot *bancale* (shaky) also calls its hero *agaçant* (annoying). Nobody says which side is the good one, but one can read which words belong together.
@@ -162,14 +171,20 @@ if invented:  # the corpus has a list of its judging words
 # ### By hand
 #
 # - A model hesitates evenly between 4 words at every place. Every loss is $\ln 4$, so the perplexity is 4. In this sense perplexity says *among how many words* a model hesitates.
-# - A text of two words: at the first place $p = 1/2$, at the second $p = 1/8$. The mean loss is $(\ln 2 + \ln 8) / 2 = \ln 4$: again 4. (The mean of the perplexities 2 and 8 would be 5.)
-# - A model that knows nothing gives each of $V$ words the probability $1/V$. What is its perplexity?
+# - A model that knows nothing gives each of $V$ words the probability $1/V$. It hesitates between all of them: its perplexity is $V$.
+# - A text of two words: at the first place $p = 1/2$, at the second $p = 1/8$. What is the perplexity?
+
+# %% by_hand
+by_hand("perplexity", ...)
+
+# %% [markdown]
+# The mean loss is $(\ln 2 + \ln 8) / 2 = \ln 4$: again 4. (The mean of the perplexities 2 and 8 would be 5.)
 #
 # ### A mistake worth making once
 #
 # In a batch, short texts are padded. torch gives the loss 0 at a padded place (`ignore_index`), which is right in a *sum*. And in a mean?
 
-# %% experiment
+# %% experiment open=true
 losses = torch.tensor([[1.4, 1.4, 1.4, 1.4, 1.4, 1.4],
                        [1.4, 1.4, 0.0, 0.0, 0.0, 0.0]])  # (2, 6), four places of padding
 token_counts = torch.tensor([6, 2])
@@ -209,6 +224,7 @@ def perplexity(losses: Tensor, token_counts: Tensor) -> float:
 # (Elsewhere you will meet `torch.utils.data.DataLoader`: it takes the rows of a data set, with `shuffle=True` in a new order at each pass, a fixed number at a time, and stacks them into tensors. The course has a class of its own, `Batches`, which puts texts of about the same length together, so that little is padding, and fills each batch up to a number of tokens, padding counted, so that a batch of long texts needs no more memory than one of short texts.)
 
 # %% measured
+# @title The perplexity of a model that has read nothing
 def new_base() -> TransformerBase:
     """Returns a base with random numbers."""
     return TransformerBase(V, **model_options)
@@ -250,7 +266,7 @@ print(f"V = {V:,}; perplexity before it has read anything: "
 #
 # **Not clearing.** torch does not replace gradients, it *adds* to them. Take a single parameter $w = 1$ and the loss $w^2$. The gradient is $2w = 2$, however often you ask. By machine:
 
-# %% experiment
+# %% experiment open=true
 w = torch.tensor(1.0, requires_grad=True)
 optimizer = torch.optim.SGD([w], lr=0.1)
 for time in range(3):
@@ -265,17 +281,23 @@ print(f"and after optimizer.zero_grad(): {w.grad.item():.0f}")
 # Without clearing, the model would follow the sum of all gradients it has ever had.
 #
 # **Softmax before cross-entropy.** `F.cross_entropy` takes *logits* and does the softmax itself. Give it probabilities and it does a second softmax on numbers between 0 and 1. Suppose the model is perfectly sure and right: probability 1 for
-# the right word, 0 for the 848 others. What loss does it get? By hand: $-\ln \frac{e^1}{e^1 + 848 e^0} = \ln(e + 848) - 1$.
+# the right word, 0 for the 848 others. What loss does it get? (A model that knows nothing has $\ln 849 \approx 6.74$.)
 
-# %% experiment
+# %% guess
+guess("the loss of a perfect model, softmax done twice, in nats", ...)
+
+# %% experiment open=true
 sure = torch.zeros(1, 849)
 sure[0, 7] = 1.0  # probabilities of a model that is sure that the next word is number 7
 
 print(f"loss of a perfect model, softmax done twice: {F.cross_entropy(sure, torch.tensor([7])):.2f} nats")
 print(f"loss of a model that knows nothing:          {math.log(849):.2f} nats")
 
+# %% reveal
+reveal("the loss of a perfect model, softmax done twice, in nats", F.cross_entropy(sure, torch.tensor([7])))
+
 # %% [markdown]
-# Perfect knowledge lowers the loss by no more than one nat. Such a model learns very slowly and stays bad, and again no error is raised.
+# By hand it is $-\ln \frac{e^1}{e^1 + 848 e^0} = \ln(e + 848) - 1$. Perfect knowledge lowers the loss by no more than one nat. Such a model learns very slowly and stays bad, and again no error is raised.
 #
 # ### Exercise: the training step
 #
@@ -320,6 +342,7 @@ def train_step(model: nn.Module, batch: Batch, optimizer: torch.optim.Optimizer)
 # less than a minute.
 
 # %% measured
+# @title Pretraining with your step: loss and perplexity on the way
 import sys
 
 from tqdm import tqdm
@@ -359,6 +382,7 @@ log = pretrain(language_model, epochs=2 if invented else 12, learning_rate=6e-3 
                log_every=250 if invented else 20)
 
 # %% measured
+# @title Perplexity while the language model reads
 steps = [entry["step"] for entry in log]
 curve = {"perplexity in training": [math.exp(entry["loss"]) for entry in log]}
 axes = plots.curves(curve, steps, title="The language model learns", x_label="step",
@@ -377,6 +401,7 @@ plots.show(axes.figure, plots.describe_curves(curve, steps, "step", digits=2)
 # From hundreds of words to three or four: invented reviews are regular, and a good part of each sentence can be foreseen. (On real reviews, expect several tens.) The perplexity in training is a mean over steps in which the model was still worse; the one on validation is that of the model as it is.
 #
 # > **A real log to read.** One student report pretrains at full size ($V = 50\,001$, 3,125 steps an epoch) and logs the perplexity in training every 500 steps: 1,479, 650, 489, 426, 377 and 340 in the first epoch, 247, 236, 228, 222, 216 and 212 in the second. Between 377 and 340 it falls by a tenth, between 340 and 247, at the border of the epochs, by more than a quarter. What is different from there on?
+# >
 # > (The texts are the same ones again. How much of that fall is language, and how much memory of these texts, no number of this log tells; a perplexity on validation texts would. One cause more may lie in the program, such as a learning rate that changes with the epoch.)
 #
 # ## 4. Generation: let it write
@@ -433,6 +458,7 @@ def generate(model: LanguageModel, vocabulary: Vocabulary, prompt: str, max_len:
 # The same beginnings and the same seeds, before and after reading; then one beginning at five temperatures. One beginning has a word that no review has. (*Ce roman est*: this novel is; *L'héroïne m'a*: the heroine has ... me; *J'ai lu ce*: I have read this; *Le style est*: the style is.)
 
 # %% measured
+# @title What the model writes, before reading and after
 language_model, before_reading = language_model.cpu().eval(), before_reading.cpu().eval()
 
 
@@ -457,16 +483,20 @@ page = {"prompt": [prompt or "(nothing)" for prompt in prompts],
 as_page(pd.DataFrame(page))
 
 # %% measured
+# @title One beginning at five temperatures
 temperatures = [0, 0.5, 1, 2, 5]
 page = {"temperature": [str(T) for T in temperatures],
         "after « Le style est »": [written(language_model, "Le style est", T) for T in temperatures]}
 as_page(pd.DataFrame(page))
 
 # %% [markdown]
-# Before reading: a lottery over all the words. After reading: sentences that agree in gender and number, an article before a noun, a full stop, and, if you look closely, reviews that mostly stay *on one side*: what begins with praise goes on with praise. At a temperature of 5 it is a lottery again. A few texts are no measurement. The invented reviews come with
+# Before reading: a lottery over all the words. After reading: sentences that agree in gender and number, an article before a noun, a full stop, and, if you look closely, reviews that mostly stay *on one side*: what begins with praise goes on with praise. At a temperature of 5 it is a lottery again.
+#
+# A few texts are no measurement. The invented reviews come with
 # a list of their judging words, so it can be counted: of two judging words that follow each other in a text, how often are both praise or both blame? By chance it would be about half.
 
 # %% measured
+# @title How often do two judging words in a row stand on the same side?
 def same_side(texts: list[str], signs: dict[str, int]) -> float:
     """Returns how often two judging words that follow each other have the same sign."""
     pairs = []
@@ -506,9 +536,16 @@ if invented:
 #
 # ### By hand
 #
-# A batch of 30 with 27 right, then one of 3 with 1 right. The accuracy is 28 of 33. What is the mean of the two accuracies?
+# A batch of 30 with 27 right, then one of 3 with 1 right. What is the accuracy?
+
+# %% by_hand
+by_hand("accuracy", ...)
+
+# %% [markdown]
+# It is 28 of 33. And the mean of the two accuracies?
 
 # %% experiment
+# @title The accuracy, and the mean of the two batches' accuracies
 print(f"right of all: {28 / 33:.3f}, mean of the batches: {(27 / 30 + 1 / 3) / 2:.3f}")
 
 # %% [markdown]
@@ -553,6 +590,7 @@ def accuracy(model: nn.Module, loader: Batches | list[Batch]) -> float:
 # After every epoch we write down one record. Looking at the test each time is allowed here only because the records are read by a function that does not choose by it: yours.
 
 # %% measured
+# @title How a run begins, how it trains, and what is written down
 from time import perf_counter
 
 for_classes = for_classifier(vocabulary, max_len=512)
@@ -586,9 +624,13 @@ def run(way: str, seed: int, labelled: Split, epochs: int) -> tuple[Classifier, 
     return model, records
 
 # %% [markdown]
-# Nine runs, about half a minute. The log shows the first seed of each way.
+# Nine runs, about half a minute. The log shows the first seed of each way. How good will the model from scratch be on the validation reviews, after its last epoch?
+
+# %% guess
+guess("validation accuracy from scratch, mean of the seeds, in %", ...)
 
 # %% measured
+# @title Nine runs: three ways, three seeds each
 WAYS = ("scratch", "pretrained", "frozen")
 SEEDS, EPOCHS = (range(3), 4) if invented else (range(5), 6)
 models, records = {}, []
@@ -601,12 +643,22 @@ for way, seed in tqdm(plan, desc="classifiers", unit="run", file=sys.stdout):
             tqdm.write(f"{way:10}  seed {seed}  epoch {entry['epoch']}  "
                        f"training {entry['train']:.3f}  validation {entry['valid']:.3f}")
 
+# %% reveal
+at_the_end = [r["valid"] for r in records if (r["way"], r["epoch"]) == ("scratch", EPOCHS)]
+reveal("validation accuracy from scratch, mean of the seeds, in %", 100 * sum(at_the_end) / len(at_the_end))
+
 # %% [markdown]
 # ### Exercise: compare
 #
 # Read the records in two ways. The **curve** of a way shows validation accuracy after each epoch: mean, lowest and highest over the seeds. The **result** of a way is one number: every run chooses the epoch that was best *in validation* (the first, where several are equal), and says how good it was *in the test*; then the mean over the seeds.
 #
-# By hand, with one run of three epochs: validation 0.70, 0.76, 0.74 and test 0.72, 0.73, 0.78. The result is 0.73, not 0.78.
+# By hand, with one run of three epochs: validation 0.70, 0.76, 0.74 and test 0.72, 0.73, 0.78. What is the result?
+
+# %% by_hand
+by_hand("compare", ...)
+
+# %% [markdown]
+# The second epoch is chosen, by its 0.76. The result is 0.73, not 0.78.
 
 # %% exercise="compare"
 def compare(records: list[dict]) -> dict[str, dict]:
@@ -647,6 +699,7 @@ def compare(records: list[dict]) -> dict[str, dict]:
 # The baseline, in a few lines. Each word brings evidence: how much more often does it stand in positive reviews than in negative ones? Naive Bayes adds up the logarithms, as if words were independent, which is the naive part. (Adding 1 to each count keeps a word that was never seen from deciding everything.)
 
 # %% measured
+# @title Naive Bayes, which counts words: validation and test
 from collections import Counter
 
 
@@ -673,6 +726,7 @@ bayes = {"valid": share_right(corpus.valid), "test": share_right(corpus.test)}
 print(f"naive Bayes: validation {bayes['valid']:.3f}, test {bayes['test']:.3f}")
 
 # %% measured
+# @title Accuracy of the three ways and of naive Bayes, after each epoch
 results = compare(records)
 epochs = range(1, EPOCHS + 1)
 means = {way: results[way]["mean"] for way in WAYS}
@@ -697,6 +751,7 @@ plots.show(figure, "Validation: " + plots.describe_curves(means, epochs, "epoch"
            + f" Naive Bayes in validation: {bayes['valid']:.2f}.")
 
 # %% measured
+# @title The results: training, validation, test, and seconds
 seconds = pd.DataFrame(records).groupby("way")["seconds"].sum() / len(SEEDS)
 rows = {way: [in_training[way][-1], results[way]["mean"][-1], results[way]["test"], seconds[way]]
         for way in WAYS}
@@ -708,13 +763,16 @@ pd.DataFrame.from_dict(rows, orient="index", columns=columns).style.format("{:.1
 # %% [markdown]
 # Read it with the bands in mind:
 #
-# - **Scratch is near chance on the validation reviews** and a little better in the test, like naive Bayes: in the test some judging words come back that had a label, in validation none do (section 1). For a word without a label its random numbers decide, and the validation reviews judge with few different words, so chance is large: a seed may well end below one half. It is not too small to learn: on its own 300 reviews it is nearly perfect. (A student report says of such a curve that it starts from *zero*. A guess between two classes of equal size is right about half the time, so a curve that begins at the bottom of a figure seldom begins at zero: read the numbers of the axis first. That of this figure begins at 0.3.)
+# - **Scratch is near chance on the validation reviews** and a little better in the test, like naive Bayes: in the test some judging words come back that had a label, in validation none do (section 1). For a word without a label its random numbers decide, and the validation reviews judge with few different words, so chance is large: a seed may well end below one half. It is not too small to learn: on its own 300 reviews it is nearly perfect.
+#
+#   (A student report says of such a curve that it starts from *zero*. A guess between two classes of equal size is right about half the time, so a curve that begins at the bottom of a figure seldom begins at zero: read the numbers of the axis first. That of this figure begins at 0.3.)
 # - **Pretrained is far above, from the first epoch**, and its band does not touch the others' at the beginning. Its gap between training and validation (99.3 and 93.2 % in our run) is small beside that of scratch (99.4 and 44.7 % in our run), and it is there: this model, too, ends by knowing its training reviews by heart. Learning by heart is not the opposite of understanding.
 # - **Frozen starts lower and comes close.** Its head alone (130 parameters in the small model) has to find the direction in which the base keeps praise and blame apart; it is there already. It cannot learn by heart as well as the other two (96.2 % in training in our run, 90.7 % in validation). It is faster, since no gradient has to go down into the base; but do not trust a single number of the last column, seconds are noisy (*scratch* and *pretrained* do the same work).
 #
 # > **In practice: the last row and the last real token.** You know the mistake from notebook 04. This is what it costs when it happens in the *measurement* only: a well trained model, measured without the lengths. In training and measurement alike it would hide better.
 
 # %% measured
+# @title The same trained model, measured with the lengths and without them
 def last_row_accuracy(model: Classifier) -> float:
     """Returns the accuracy that one sees when the lengths are forgotten."""
     model.eval()
@@ -734,6 +792,7 @@ print(f"last row:        {last_row_accuracy(best):.3f}")
 # > learning rates, sizes and seeds.
 
 # %% measured
+# @title The epoch chosen by validation, and chosen by the test
 def best_in_test(way: str) -> float:
     """Returns the mean over the seeds of the highest test accuracy: how not to report."""
     runs = [[r["test"] for r in records if (r["way"], r["seed"]) == (way, seed)] for seed in SEEDS]
@@ -746,10 +805,16 @@ table["flattery"] = table["chosen by test"] - table["chosen by validation"]
 table.style.format("{:.1%}")
 
 # %% [markdown]
-# > **Go further, in practice: duplicates between training and test**, also called *contamination*. Reviews on the web are copied, quoted, posted twice. A copy in the test asks a network for something that it has learned by heart. By hand: the model from scratch gets 56 % of the 1,000 test reviews right after its last epoch, and all of those it has learned from. What will it score if 200 of these slip into the test? The models below are the ones we have;
+# > **Go further, in practice: duplicates between training and test**, also called *contamination*. Reviews on the web are copied, quoted, posted twice. A copy in the test asks a network for something that it has learned by heart.
+# >
+# > The model from scratch gets 56 % of the 1,000 test reviews right after its last epoch, and all of those it has learned from. What will it score if 200 of these slip into the test? The models below are the ones we have;
 # > not one weight is different. `load` counts copies and says so; `load(..., drop_copies=True)` leaves them out. (The real reviews do have some.)
 
+# %% guess
+guess("test accuracy from scratch with 200 copies in the test, in %", ...)
+
 # %% measured
+# @title The test, and the test with 200 copies of training reviews
 slipped = pd.concat([corpus.test.rows, corpus.train.rows.sample(200, random_state=0)], ignore_index=True)
 with_copies = [batch.to(device) for batch in Batches(Split("leaky", "test", slipped), for_classes, 8192)]
 
@@ -763,13 +828,19 @@ rows = {way: [mean_accuracy(way, test), mean_accuracy(way, with_copies)] for way
 columns = ["the test", "the test with 200 copies"]
 pd.DataFrame.from_dict(rows, orient="index", columns=columns).style.format("{:.1%}")
 
+# %% reveal
+reveal("test accuracy from scratch with 200 copies in the test, in %", 100 * rows["scratch"][1])
+
 # %% [markdown]
-# The model that has only learned by heart gains most: copies flatter exactly the wrong one.
+# By hand: 560 and 200 of 1,200 are 63 %. The model that has only learned by heart gains most: copies flatter exactly the wrong one.
 #
 # > **Go further, in practice: one lucky score.** Suppose that a model is right in 57 of 100 cases, and is tested on 200 reviews. By chance alone its score is often 3 points off: it depends on *which* 200 reviews they are. Move the slider (mouse or arrow keys): each dot is the score of the same model on another 200 reviews; the orange one would be in
-# > the paper. Seeds are another kind of chance: those of section 6 share one test set, and what their bands show is how far training differs. Both kinds reward trying often and reporting the best.
+# > the paper.
+# >
+# > Seeds are another kind of chance: those of section 6 share one test set, and what their bands show is how far training differs. Both kinds reward trying often and reporting the best.
 
 # %% interactive
+# @title Scores of one model on many draws of 200 reviews: move the slider
 from ipywidgets import IntSlider, interact
 
 
@@ -792,16 +863,19 @@ slider = IntSlider(value=5, min=1, max=40, description="draws", continuous_updat
 _ = interact(show_scores, tried=slider)
 
 # %% experiment
-# The same picture for those who only read: five draws, then forty.
+# @title The same picture for those who only read: five draws, then forty
 show_scores(5)
 show_scores(40)
 
 # %% [markdown]
 # ## 7. How many labels does reading save?
 #
-# Labels cost work: somebody has to read and decide. So a practical question is not "how much better with 300 labels?", but "**how many labels do I need?**" We train with 4, 20, 80 and 300 labels, three seeds each, and let every run see about the same number of reviews (fewer labels, more epochs), so that little but the labels differs (the number of steps does). The runs with all 300 labels are those of section 6, after their third epoch. *Frozen* takes part, too: is it risky to train everything with very few labels, and safer to train the head alone?
+# Labels cost work: somebody has to read and decide. So a practical question is not "how much better with 300 labels?", but "**how many labels do I need?**"
+#
+# We train with 4, 20, 80 and 300 labels, three seeds each, and let every run see about the same number of reviews (fewer labels, more epochs), so that little but the labels differs (the number of steps does). The runs with all 300 labels are those of section 6, after their third epoch. *Frozen* takes part, too: is it risky to train everything with very few labels, and safer to train the head alone?
 
 # %% measured
+# @title Training with 4, 20, 80 and 300 labels
 def some_labels(count: int, seed: int) -> Split:
     """Returns `count` labelled reviews, as many of each class."""
     mixed = corpus.train.rows.sample(frac=1, random_state=seed)
@@ -864,6 +938,7 @@ def label_efficiency(records: list[dict], wanted: float) -> dict[str, dict]:
 
 
 # %% measured
+# @title Test accuracy by number of labels
 found = label_efficiency(label_records, wanted=0.7)
 by_seed = {way: [[r["accuracy"] for r in label_records if (r["way"], r["seed"]) == (way, seed)]
                  for seed in range(3)] for way in found}
@@ -890,10 +965,16 @@ for way in WAYS:
 #
 # ### And how much reading is enough?
 #
-# Pretraining helps because the model has seen more data, says a student report. If so, half of the reading should help half as much, or so. Copies of the base were kept while it read, in the end each of the 10,500 reviews twice. Each of them now gets the same 20 labels, with three seeds; reading nothing at all is *scratch*. Guess the shape of the curve first. (One thing is not quite fair: the last
+# Pretraining helps because the model has seen more data, says a student report. If so, half of the reading should help half as much, or so. Copies of the base were kept while it read, in the end each of the 10,500 reviews twice. Each of them now gets the same 20 labels, with three seeds; reading nothing at all is *scratch*, with 0.52 in our run. (One thing is not quite fair: the last
 # copy was taken when the learning rate had fallen to 0, the others while it was higher.)
+#
+# Guess the shape of the curve first: after which of the copies is the accuracy above 0.7, for the first time?
+
+# %% guess
+guess("reviews read until the accuracy is above 0.7", ..., among=["3,360", "6,720", "10,070", "21,000"])
 
 # %% measured
+# @title Test accuracy with 20 labels, by what was read before
 at_20, whole = COUNTS.index(20), language_model.base
 by_reading = {0: [scores[at_20] for scores in by_seed["scratch"]]}  # steps of reading -> three scores
 for step, base in kept.items():
@@ -920,9 +1001,15 @@ plots.show(axes.figure, f"Without reading {sum(nothing) / 3:.2f}; the base that 
 for count, scores in zip(reviews, by_reading.values()):
     print(f"{count:6,} reviews read: {sum(scores) / 3:.2f}  ({min(scores):.2f} to {max(scores):.2f})")
 
+# %% reveal
+enough = [count for count, scores in zip(reviews, by_reading.values()) if sum(scores) / 3 > 0.7]
+reveal("reviews read until the accuracy is above 0.7", f"{enough[0]:,}" if enough else "none of them")
+
 # %% [markdown]
 # Reading pays late. In our run a base that has read 3,360 reviews is worth no more than none: 0.51 of the answers are right, and 0.52 without reading. After 6,720 reviews it is 0.86, after half of the reading 0.90, and after all of it the same. So half of the reading does not help half as much, it helps as much as all of it; and the first sixth does not help at all. Somewhere between the first two copies
-# it begins to. A language model first learns which words are frequent and which follow each other; which words keep company through a whole review, and so belong to the same side, it learns later. (That is our reading of five points, no proof.) It also answers the report: it is not the *amount* of data by itself
+# it begins to.
+#
+# A language model first learns which words are frequent and which follow each other; which words keep company through a whole review, and so belong to the same side, it learns later. (That is our reading of five points, no proof.) It also answers the report: it is not the *amount* of data by itself
 # that helps, but what the reading has taught by then.
 #
 # ## 8. Where are the mistakes?
@@ -959,6 +1046,7 @@ def errors_by_length(logits: Tensor, labels: Tensor, lengths: Tensor, edges: lis
 
 
 # %% measured
+# @title Share of wrong answers, by length of the review
 labels = torch.tensor(corpus.test["label"])
 lengths = torch.tensor([len(vocabulary.split(text)) for text in corpus.test["text"]])
 # six bins, about as many texts in each
@@ -984,6 +1072,7 @@ plots.show(axes.figure, plots.describe_curves(shares, middles, "words", digits=1
 # The most instructive mistakes are those of which the model is sure. Here are the worst of the pretrained model; the confidence is the mean probability over the seeds. Read them before you read on: what do they have in common?
 
 # %% measured
+# @title The five mistakes of which the models are surest
 probabilities = torch.stack([found.softmax(dim=-1)
                              for found in logits["pretrained"]]).mean(dim=0)  # (reviews, 2)
 confidence, answer = probabilities.max(dim=-1)
@@ -1001,6 +1090,7 @@ if invented:  # for those who read no French: praise (+) and blame (-) in the or
 as_page(pd.DataFrame(page))
 
 # %% measured
+# @title Reviews with a « mais » and without: how many are misread?
 turning = torch.tensor([" mais " in f" {text.lower()} " for text in corpus.test["text"]])  # (reviews,)
 for name, chosen in (("with a « mais »", turning), ("without", ~turning)):
     share = (answer != labels)[chosen].float().mean()
@@ -1010,7 +1100,9 @@ for name, chosen in (("with a « mais »", turning), ("without", ~turning)):
 # (These are the invented reviews, unless you have changed the line.) What the mistakes share you can see in the table and count in the last cell: reviews that **turn** at a *mais*. The model weighs up all the praise and blame it meets; that the last word counts, three hundred labels have not taught it.
 # Notebook 07 looks at such reviews with models of two kinds.
 #
-# On real reviews the mistakes are of more kinds. A student report that reads those of its models finds words whose side is not in the word: *repose enfin en paix* (may he at last rest in peace), which is not blame but respect, and *drogue* (a drug), which praises a book that one cannot put down. A count of words does not help there. It also finds two
+# On real reviews the mistakes are of more kinds. A student report that reads those of its models finds words whose side is not in the word: *repose enfin en paix* (may he at last rest in peace), which is not blame but respect, and *drogue* (a drug), which praises a book that one cannot put down. A count of words does not help there.
+#
+# The report also finds two
 # strong words, *torchon* (a dishcloth, slang for something badly written) and *offense* (an insult), and says that with them a model should *not* fail: there a count of words would do. With `load("cls_books")` the cell above shows yours.
 #
 # The accuracy (95 %) hid what goes wrong, the lengths did not show it, five reviews were enough.
@@ -1022,9 +1114,11 @@ for name, chosen in (("with a « mais »", turning), ("without", ~turning)):
 # **Change one line**: in section 1 `load("reviews_fr")` becomes `load("cls_books")`, and the same cells download and read real book reviews, with a vocabulary of 50,001 subwords. Do that with a graphics card. (On a CPU, `from helpers.device import set_threads` and `set_threads()` give a large model all the cores it may use; small ones train fastest on one thread, which the course sets.)
 #
 # Then the cells above run the experiment of full size ($V = 50\,001$, $D = 200$, 4 layers, 2 heads, 1,600 labels). One student report on this very experiment gives *validation* accuracies: after two epochs 76 % pretrained and 65 % from scratch, and at best 80 and 78 %. It does not say which file it validated on, nor over how many seeds, and "at best" is the highest value seen: you now know what that means.
+#
 # And this is a run of ours, of 35 minutes on one core, two seeds for each way, measured on the test part (the numbers, and the command that makes them, are in `docs/results.md`). It is not quite the cells above: they read the 2,000 reviews of training and validation, and its language model read 31,000 texts, these reviews and the captions of 29,000 pictures:
 
 # %% experiment
+# @title 1,600 real reviews: test accuracy after each epoch
 real = {
     "scratch": [[60.1, 69.9, 71.4, 72.9, 73.4], [60.7, 70.0, 69.7, 73.2, 73.9]],
     "pretrained": [[66.6, 71.3, 73.8, 73.5, 74.3], [63.7, 74.6, 74.6, 74.6, 75.4]],
@@ -1040,16 +1134,30 @@ alt = ("Test accuracy after each of five epochs. Pretrained rises from 65 to 75 
 plots.show(axes.figure, alt)
 
 # %% [markdown]
-# Pretraining is ahead of scratch here, too, from the first epoch on. But the gap is small and closes: with 1,600 labels there is much to learn from, and most of what this language model had read were not reviews. Two seeds cannot tell 75 % from 74 %. And *frozen*, second and close to the first in section 6, is now last (63 %), ten points behind scratch: in this base a head alone finds little that tells praise from blame, in training, too. And **naive
+# Pretraining is ahead of scratch here, too, from the first epoch on. But the gap is small and closes: with 1,600 labels there is much to learn from, and most of what this language model had read were not reviews. Two seeds cannot tell 75 % from 74 %. And *frozen*, second and close to the first in section 6, is now last (63 %), ten points behind scratch: in this base a head alone finds little that tells praise from blame, in training, too.
+#
+# And **naive
 # Bayes wins**: counting words, in a fraction of a second. A strong and cheap baseline belongs in every such figure, all the more when you would rather not see it there.
 
 # %% [markdown]
 # ### What real pretraining buys
 #
 # Our language model has read 31,000 texts. What would a base be worth that has read more than a billion pairs of sentences? MiniLM is one: a BERT of six layers (notebook 07), 22 million parameters; the mean of its states over the tokens stands for a whole English sentence. The next figure puts it beside the ways of this notebook, by number of labels, on real English film reviews (SST-2), and on the right the French reviews of the last figure, which MiniLM cannot read. In the legend *real* means MiniLM.
-# *Fine-tuned* begins with the head of *frozen*; *LoRA* trains two narrow matrices beside each query and value only (notebook 15). *Asked* is a language model, SmolLM2, that got **no label to train on**: it reads the review and behind it "In one word, the film was", and its logits of *wonderful* and *awful* are compared (notebook 17). Labels it needed all the same: those of the validation reviews chose this question among four, and the middle of the validation scores was taken for zero, which assumes that both classes are equally frequent. Its weights are those of a file in which the matrices are rounded to 4 bits (*Q4_1*). (All learning rates and numbers of passes were fixed beforehand. The numbers are kept in `data/measured_here`; `docs/results.md` has the command that makes them.) Where do you expect naive Bayes?
+# *Fine-tuned* begins with the head of *frozen*; *LoRA* trains two narrow matrices beside each query and value only (notebook 15).
+#
+# *Asked* is a language model, SmolLM2, that got **no label to train on**: it reads the review and behind it "In one word, the film was", and its logits of *wonderful* and *awful* are compared (notebook 17). Labels it needed all the same: those of the validation reviews chose this question among four, and the middle of the validation scores was taken for zero, which assumes that both classes are equally frequent. Its weights are those of a file in which the matrices are rounded to 4 bits (*Q4_1*).
+#
+# (All learning rates and numbers of passes were fixed beforehand. The numbers are kept in `data/measured_here`; `docs/results.md` has the command that makes them.)
+#
+# Where do you expect naive Bayes? Without the real base there are three ways: which of them is the
+# best with all 6,920 English labels?
+
+# %% guess
+guess("the best without the real base, with 6,920 English labels", ...,
+      among=["naive Bayes", "scratch", "own pretraining"])
 
 # %% measured
+# @title Real pretraining beside our three ways, by number of labels
 kept_runs = load("measured_here")["real_encoders"].rows
 figure, panels = plots.panels(2, width=4.6, height=4.2)
 titles = {"sst2": "English film reviews (SST-2)", "cls_books": "French book reviews (cls_books)"}
@@ -1086,11 +1194,23 @@ alt = (
 )
 plots.show(figure, alt)
 
+# %% reveal
+all_labels = kept_runs[(kept_runs["corpus"] == "sst2") & (kept_runs["labels"] == 6920)]
+ours = all_labels[all_labels["way"].isin(["naive Bayes", "scratch", "own pretraining"])]
+best_of_ours = ours.groupby("way")["accuracy"].mean().idxmax()
+reveal("the best without the real base, with 6,920 English labels", best_of_ours)
+
 # %% [markdown]
-# Two things are true at once. **Naive Bayes wins** against every network of ours, at every number of labels and in both languages, and with 6,920 labels it is level with the frozen MiniLM (81.5 and 80.9 %). And **real pretraining wins where labels are few**: with 100 of them the frozen MiniLM has 69 % where naive Bayes has 60 %, and fine-tuned on 300 it has 79 %, nearly what naive Bayes needs all 6,920 for. *Frozen*, the last in the figure before, is a good way to begin when the base is good: its head is fitted in a second, on any machine. Fine-tuned, the base keeps its lead to the end (89 %). And the model that is only asked comes
-# as far without training as MiniLM with 300 labels (80 %), if one asks in the right words: the four wordings that were tried give 66, 75, 78 and 80 % in the test, and the labels of the validation reviews put them in the same order, so one can choose by these. Whoever has no label at all must expect the mean of the four, 75 %.
+# Two things are true at once. **Naive Bayes wins** against every network of ours, at every number of labels and in both languages, and with 6,920 labels it is level with the frozen MiniLM (81.5 and 80.9 %). And **real pretraining wins where labels are few**: with 100 of them the frozen MiniLM has 69 % where naive Bayes has 60 %, and fine-tuned on 300 it has 79 %, nearly what naive Bayes needs all 6,920 for.
 #
-# What the figure does not say. With 20 labels the bands of all ways from MiniLM lie over each other: five draws for naive Bayes and the frozen base, only two for fine-tuning and LoRA, and one of these with all labels. The French half lacks the real base only because the course reads no French model of this size. Own pretraining gains less here than in section 7, perhaps since captions of pictures teach little about films and books. And what MiniLM and SmolLM2 have read is not known text by text: these very reviews
+# *Frozen*, the last in the figure before, is a good way to begin when the base is good: its head is fitted in a second, on any machine. Fine-tuned, the base keeps its lead to the end (89 %).
+#
+# And the model that is only asked comes
+# as far without training as MiniLM with 300 labels (80 %), if one asks in the right words: the four wordings that were tried give 66, 75, 78 and 80 % in the test, and the labels of the validation reviews put them in the same order, so one can choose by these. Without any label one must expect the mean of the four, 75 %.
+#
+# What the figure does not say. With 20 labels the bands of all ways from MiniLM lie over each other: five draws for naive Bayes and the frozen base, only two for fine-tuning and LoRA, and one of these with all labels. The French half lacks the real base only because the course reads no French model of this size. Own pretraining gains less here than in section 7, perhaps since captions of pictures teach little about films and books.
+#
+# And what MiniLM and SmolLM2 have read is not known text by text: these very reviews
 # may be among it. Nobody outside can check such a leak (notebook 10): a reason to try a ready-made model on texts that are newer than it is.
 
 # %% [markdown]
@@ -1163,6 +1283,24 @@ plots.show(figure, alt)
 #   the gain would be clearer." Why: None of the four points: nothing on the choice by the test, on seeds, on the search or on the noise. What is
 #   named are misconceptions, and the remedies do not belong to them.
 
+# %% [markdown] questions
+# ## Three questions
+#
+# For yourself: open an answer to see whether it is right.
+#
+# 1. From scratch 99 % are right in training and 45 % in validation, pretrained 99 % and 93 %. Which model knows its training reviews by heart?
+#    - The one from scratch, since it fails on all other reviews. => It does know them by heart. But 99 % in training says the same of the other.
+#    - Neither, but the one from scratch is too small to learn more. => It fits its 300 reviews nearly perfectly: its size is not what is missing.
+#    + Both, and the pretrained one knows something more. => Which words keep company it has read without labels, and that helps with other reviews.
+# 2. You try twenty epochs, and want to report one accuracy. Which one?
+#    + That in the test, at the epoch that was best in validation. => Validation chooses, and so it flatters. The test has chosen nothing.
+#    - That in validation, at the epoch that was best in validation. => The epoch was chosen by this very number: it is too good.
+#    - That in the test, at the epoch that was best in the test. => Then the test has chosen, and nothing is left that could report.
+# 3. The best of ten seeds of A has 83 %, a single run of B 80 %. What do you know?
+#    - A is better by 3 points, since both met the same test. => On one side the luckiest of ten runs was taken, on the other there was one run.
+#    + Neither that A is better nor that it is not. => Mean and range of as many seeds for both would say more; and how many reviews the test has.
+#    - A gains nothing: the 3 points are the luck of ten seeds. => That would have to be measured, too. The gain is not zero, it is unknown.
+
 # %% [markdown]
 # ## What to remember
 #
@@ -1190,7 +1328,7 @@ plots.show(figure, alt)
 #
 # **The short route** of six notebooks goes on with 07.
 
-# %% experiment
+# %% experiment open=true
 from tutor import progress
 
 progress()

@@ -22,7 +22,9 @@
 # # 07 · Both sides: the contrast with BERT
 #
 # The language models of notebooks 04 to 06 read from left to right. That is right for generation, and a strange way of reading: when you meet *they* in a sentence, you often learn only later who is meant. BERT drops the causal mask and lets
-# every word look to both sides. But then the question "which word comes next?" is no longer honest (notebook 01), so another one is needed: hide a few words, and ask for those. In this notebook you
+# every word look to both sides. But then the question "which word comes next?" is no longer honest (notebook 01), so another one is needed: hide a few words, and ask for those.
+#
+# In this notebook you
 # build this training, prove what a causal state *cannot* know, and measure where reading both sides helps, where it does not, and what is lost.
 #
 # **When you are done, you can**
@@ -48,6 +50,7 @@
 
 # %% setup
 import copy
+import math
 import sys
 from dataclasses import replace
 
@@ -57,7 +60,7 @@ from torch import Tensor, nn
 from tqdm import tqdm
 
 from helpers import plots
-from tutor import check, hint
+from tutor import by_hand, check, guess, hint, reveal
 from helpers.batches import IGNORE, Batch, Batches, Example, for_classifier, for_language_model
 from helpers.corpora import Split, load
 from helpers.models import Classifier, Context, LanguageModel, MaskedLanguageModel, TransformerBase
@@ -81,6 +84,7 @@ from helpers.vocabulary import EOS, MASK, OOV, PAD, SOS, Vocabulary
 # In the picture, arrows lead to a state from the tokens that it reads; the box beside it names the word it must guess.
 
 # %% experiment
+# @title What the state at place 2 reads, and what it must name, in both models
 from helpers.diagrams import Diagram
 
 def draw_reader(picture: Diagram, bottom: float, name: str, tokens: list[str], seen: range,
@@ -110,7 +114,14 @@ picture.show(
 #
 # ### Exercise: who sees whom
 #
-# By hand first: in a sentence of 5 tokens, which places does place 2 see in each of the two models? And place 4, the last? (The cell after the check draws your answer: a filled square says that the row's token may look at the column's.)
+# By hand first: in a sentence of 5 tokens, which places does place 2 see in each of the two models? And place 4, the last? For place 2 of the causal model, write True or False
+# for each of the places 0 to 4, instead of the dots.
+
+# %% by_hand
+by_hand("visible_positions", [..., ..., ..., ..., ...])  # does place 2 see place 0, 1, 2, 3, 4?
+
+# %% [markdown]
+# In the causal model place 2 sees the places 0, 1 and 2, itself among them; in the masked one all five. Place 4 sees all five in both. (The cell after the check draws your answer: a filled square says that the row's token may look at the column's.)
 
 # %% exercise="visible_positions"
 def visible_positions(kind: str, i: int, n: int) -> set[int]:
@@ -134,6 +145,7 @@ def visible_positions(kind: str, i: int, n: int) -> set[int]:
 
 
 # %% experiment
+# @title Who may look at whom, by your answer
 sentence = ["salut", "les", "copains", ",", "<mask>", "allez-vous", "?"]
 n = len(sentence)
 figure, axes = plots.panels(2, width=4.0, height=3.8)
@@ -188,6 +200,7 @@ def same_state(model: LanguageModel, first: Tensor, second: Tensor, position: in
 # Now the council. To make the comparison as hard as can be, both models get the *same weights*, drawn at random: nothing is different but the mask.
 
 # %% experiment
+# @title The council: is the state at they the same in both models?
 pairs = load("winograd_fr_en")["pairs"].rows
 words = Vocabulary.learn(pairs["sentence"], mask=True)
 shape = {"d_model": 32, "n_layers": 2, "n_heads": 4, "dropout": 0.0}
@@ -212,6 +225,7 @@ print("at", words.tokens[feared[they]], "reading both sides, the same state:    
       same_state(both_sides, feared, advocated, they))
 
 # %% experiment
+# @title How far apart are the states of the two sentences, word by word?
 with torch.no_grad():
     apart = {name: (model.base(feared[None]) - model.base(advocated[None]))[0].abs().amax(dim=-1)  # (n,)
              for name, model in (("causal", causal), ("both sides", both_sides))}
@@ -238,6 +252,7 @@ print("smallest difference up to they, both sides: more than 0.01:",
 # One pair may be luck. The corpus holds 24 pairs built like this one, each in French and in English:
 
 # %% experiment
+# @title 24 pairs in two languages: is the state at the pronoun the same?
 rows = []
 for (number, language), two in pairs.groupby(["pair", "language"]):
     first, second = (as_tokens(text, words) for text in two["sentence"])
@@ -275,9 +290,18 @@ proof
 # |---|---|---|---|---|---|---|---|---|
 # | tokens | 1 | 17 | 8 | 30 | 12 | 9 | 2 | 0 |
 # | **input** | 1 | 17 | **4** | **21** | 12 | **9** | 2 | 0 |
+#
+# The target has at each chosen place what the model has to find. Where nothing was chosen, it is `IGNORE`: torch's losses skip it. Write it down.
+
+# %% by_hand
+by_hand("mask_tokens", [..., ..., ..., ..., ..., ..., ..., ...])  # the target at the places 0 to 7
+
+# %% [markdown]
+# | place | 0 | 1 | 2 | 3 | 4 | 5 | 6 | 7 |
+# |---|---|---|---|---|---|---|---|---|
 # | **target** | -100 | -100 | **8** | **30** | -100 | **9** | -100 | -100 |
 #
-# Where nothing was chosen, the target is `IGNORE`: torch's losses skip it. Cover the last row with your hand and write it down once from the two above. At place 5 nothing seems to have happened. Why must it be scored all the same?
+# At place 5 nothing seems to have happened. Why must it be scored all the same?
 #
 # ### Exercise: hide them
 #
@@ -314,10 +338,11 @@ def mask_tokens(
 
 
 # %% [markdown]
-# Look at what your function does to a review. Each line is another draw: at every pass the model has other words to find in the same text. (The original BERT drew before training: ten copies of each text with ten different draws, so that in 40 passes each draw was seen about four times. Drawing anew at every pass is due to RoBERTa; both in section 4.1 of its paper, see
+# Look at what your function does to a review. Each line is another draw: at every pass the model has other words to find in the same text. (The original BERT drew before training: ten copies of each text with ten different draws, so that in 40 passes each draw was seen about four times. Drawing again at every pass is due to RoBERTa; both in section 4.1 of its paper, see
 # section 10.)
 
 # %% experiment
+# @title One review, hidden three times by your function
 corpus = load("reviews_fr")
 review = corpus["unlabelled"]["text"][3]
 reading = Vocabulary.learn(corpus["unlabelled"]["text"], mask=True)
@@ -339,7 +364,13 @@ for seed in range(3):
 #
 # ### Exercise: the loss
 #
-# *By hand*: two places were chosen, and the model gives probability 1/2 to the right word at one and 1/8 at the other. The loss is $\frac{1}{2}(\ln 2 + \ln 8) = \ln 4 \approx 1.386$. And what is the mean over *no* places? $0/0$. In a
+# By hand: two places of a text of four tokens were chosen, and the model gives probability 1/2 to the right word at one and 1/8 at the other. What is the loss, in nats?
+
+# %% by_hand
+by_hand("masked_lm_loss", ...)  # math.log(...) is the natural logarithm
+
+# %% [markdown]
+# It is $\frac{1}{2}(\ln 2 + \ln 8) = \ln 4 \approx 1.386$. And what is the mean over *no* places? $0/0$. In a
 # batch of short texts it happens that nothing is chosen; the loss must then be 0, or one NaN ends the training.
 
 # %% exercise="masked_lm_loss"
@@ -373,6 +404,7 @@ def masked_lm_loss(
 # frequent here. The greeting *Salut les copains* itself is never in the training, though all its words are. (*Comment* is how, *où* where, *que* what, *quand* when, *pourquoi* why; *allez* go, *habitez* live, *faites* do, *dites* say, *partez* leave, *revenez* come back, *riez* laugh.)
 
 # %% experiment
+# @title A tiny world: greetings, each with a question
 greetings = [f"{hello} {who}" for hello in ("Salut", "Bonjour", "Bonsoir")
              for who in ("les copains", "les voisins", "mes amis", "tout le monde")]
 questions = [*["comment allez-vous"] * 3, "où allez-vous", "où habitez-vous", "que faites-vous",
@@ -401,6 +433,7 @@ def hiding(vocab_size: int, share: float):
 
 
 # %% measured
+# @title A causal and a masked model learn the greetings
 cpu = torch.device("cpu")  # these models are so small that a graphics card would not help
 
 
@@ -460,6 +493,7 @@ def fill_blank(model: MaskedLanguageModel, tokens: Tensor, position: int) -> int
 
 
 # %% experiment
+# @title The same left side and four verbs: which word fills the blank?
 filler.eval()
 for verb in ("allez-vous", "faites-vous", "partez-vous", "riez-vous"):
     tokens = as_tokens(f"Salut les copains, comment {verb} ?", spoken)  # place 5 will be hidden
@@ -470,6 +504,7 @@ for verb in ("allez-vous", "faites-vous", "partez-vous", "riez-vous"):
 # up to the comma only. Move the slider to hide another word.
 
 # %% interactive
+# @title Words for a hidden place, by either model: move the slider
 from ipywidgets import IntSlider, interact
 
 
@@ -499,7 +534,7 @@ talker.eval()
 interact(show_blank, place=IntSlider(value=5, min=1, max=7, description="hidden", continuous_update=False));
 
 # %% measured
-# The same picture for those who only read: the question word.
+# @title The same picture for those who only read: the question word
 show_blank(5)
 
 # %% [markdown]
@@ -511,6 +546,7 @@ show_blank(5)
 # Two attention maps of the last layer: of the masked model the head that looks most from the blank at the verb, of the causal model its first head. The marked row is the one that has to guess: the hidden word itself in the masked model, the token before it in the causal one.
 
 # %% measured
+# @title Where the two models look: attention in their last layer
 tokens = as_tokens("Salut les copains, comment partez-vous ?", spoken)
 hidden = tokens.clone()
 hidden[5] = MASK
@@ -554,7 +590,7 @@ print(at_verb)
 #
 # **Real reviews.** Replace `load("reviews_fr")` by `load("cls_books")` in the next cell, and sections 6, 8 and 9 run on real ones: 1,600 training reviews in 19,000 different subwords. The numbers are far lower then, and section 7 stays with the invented ones.
 
-# %% experiment
+# %% experiment open=true
 corpus = load("reviews_fr")  # the line to change
 texts = corpus["unlabelled"] if "unlabelled" in corpus.parts else corpus.train
 kind = "piece" if corpus.vocabulary else "word"
@@ -585,6 +621,7 @@ def new_base(causal: bool) -> TransformerBase:
 
 
 # %% measured
+# @title Are the states the same when a review is read backwards?
 backwards_test = {"causal, ALiBi": new_base(causal=True),
                   "both sides, ALiBi as it is": TransformerBase(V, 64, 1, 2, dropout=0.0, positions="alibi",
                                                                 causal=False, norm_first=True),
@@ -601,6 +638,7 @@ with torch.no_grad():
 
 
 # %% measured
+# @title The causal model reads the reviews
 torch.manual_seed(0)
 causal_reader = LanguageModel(new_base(causal=True))
 batches = Batches(read, for_language_model(vocabulary, max_len=128), 700)
@@ -609,6 +647,7 @@ log = train(causal_reader, batches, "language_model", epochs=2, learning_rate=4e
 print_log("causal", log)
 
 # %% measured
+# @title The masked model reads the reviews
 torch.manual_seed(0)
 masked_reader = MaskedLanguageModel(new_base(causal=False))
 masked_reader.base.embedding.load_state_dict(causal_reader.base.embedding.state_dict())
@@ -629,6 +668,7 @@ print(f"your masked_lm_loss on unread reviews: {before:.1f} before, {after:.1f} 
 # The same hidden words, asked of both. How often is the first guess the word that stood there? The masked model reads both sides (with a `<mask>` now and then among its neighbours), the causal one everything on the left, with nothing hidden.
 
 # %% measured
+# @title How often is the first guess right, from one side and from both?
 @torch.no_grad()
 def first_guess(model: LanguageModel, split: Split) -> float:
     """Returns how often the most probable word at a hidden place is the right one."""
@@ -653,9 +693,16 @@ print(f"hidden words guessed right, both sides:     {first_guess(masked_reader, 
 # The model that sees both sides finds more words (68 against 59 % in our run), though it has learned from fewer places and some of its neighbours are hidden. And with positions that have no sides? A model with ALiBi as it is finds far fewer than the causal one (39 % against 60 %, in the run of `docs/results.md`): the little words that depend on order are out of its reach. So before you say "the objective is worse", look at what the model is able to see.
 #
 # Now the words where one side decides. In `blanks`, a word of judgement is missing, and there are two candidates, one that praises and one that blames, such as *captivant* (gripping) and *pénible* (tedious). In half of the reviews everything that tells which one stands **before** the
-# blank, in the other half **behind** it. Guess the four numbers before you run the cell.
+# blank, in the other half **behind** it.
+#
+# How often does each of the two models choose right in each half? Guess the four numbers, and write down the one for the causal model where the right side tells, in place of the dots (or
+# leave them and go on).
+
+# %% guess
+guess("right choices of the causal model where the right side tells, in %", ...)
 
 # %% measured
+# @title Blanks where one side tells: how often is the right word chosen?
 @torch.no_grad()
 def choose_right(model: LanguageModel, rows: pd.DataFrame) -> float:
     """Returns how often the right one of two words has the higher score at the blank."""
@@ -680,6 +727,13 @@ if "blanks" in corpus.parts:  # the invented reviews only
                                  ("both sides (masked)", masked_reader))}
     print((100 * pd.DataFrame(table).T).round(0).astype(int).astype(str) + " %")
 
+# %% reveal
+if "blanks" in corpus.parts:
+    at_right = 100 * table["left side only (causal)"]["the right side tells"]
+else:
+    at_right = math.nan  # other reviews have no such blanks
+reveal("right choices of the causal model where the right side tells, in %", at_right)
+
 # %% [markdown]
 # Where the left side tells, the causal model is as good or better: it was trained on more places. Where the right side tells, it finds two of three, and what lifts it above one half cannot be the evidence: that lies where it does not look. (How frequent each of the two words is, for one thing, it does know.) The masked model finds the evidence on either side (92 and 94 % in our run). That is the gain, and it is exactly the one that the two states of section 2 made possible.
 #
@@ -687,10 +741,19 @@ if "blanks" in corpus.parts:  # the invented reviews only
 #
 # > **Go further: sections 7 to 10.** No exercise depends on them. The essays ask for the figures of sections 7 to 9, so look at these at least; *Taking the mask off* and section 10 can wait.
 #
-# *Le scénario est saisissant, mais la prose est verbeuse* (the plot is gripping, **but** the prose is wordy) ... Some reviews praise first and then, after *mais*, say the opposite; the label is the final judgement. In the part `turns`, every review turns, some early, some late. A tempting story: "the causal model has
-# committed itself before the turn; the one that reads both sides has not. So it will win, above all when the turn comes late." Write down whether you believe it. Then train both, from scratch, with one layer and with two, three seeds each.
+# *Le scénario est saisissant, mais la prose est verbeuse* (the plot is gripping, **but** the prose is wordy) ... Some reviews praise first and then, after *mais*, say the opposite; the label is the final judgement. In the part `turns`, every review turns, some early, some late.
+#
+# A tempting story: "the causal model has
+# committed itself before the turn; the one that reads both sides has not. So it will win, above all when the turn comes late." Do you believe it? Both are trained from scratch, with one layer and with two, three seeds each. Which is better on late turns?
+
+# %% guess
+guess("late turns, one layer: which is better?", ..., among=["causal", "both sides", "no difference"])
+
+# %% guess
+guess("late turns, two layers: which is better?", ..., among=["causal", "both sides", "no difference"])
 
 # %% measured
+# @title Training on reviews that turn: three settings, two models, three seeds
 invented = load("reviews_fr")
 turn_words = Vocabulary.learn(invented["unlabelled"]["text"], mask=True)
 PLACES = ("early", "middle", "late")
@@ -717,6 +780,7 @@ runs = {(title, causal): [accuracy_by_place(causal, layers, positions, seed) for
         for causal in (True, False)}
 
 # %% measured
+# @title Accuracy on early, middle and late turns
 figure, axes = plots.panels(3, width=3.3, height=3.4)
 for place, title in zip(axes, SETTINGS):
     for offset, causal in ((-0.1, True), (0.1, False)):
@@ -739,6 +803,18 @@ print("\n".join(told))
 print("one layer, largest difference between causal and both sides:",
       float((means["one layer", True] - means["one layer", False]).abs().max()))
 
+# %% reveal
+def better_when_late(title: str) -> str:
+    """Returns which model is better where the turn comes late, by one point at least."""
+    lead = float(means[title, True][2] - means[title, False][2])
+    return "no difference" if abs(lead) < 0.01 else "causal" if lead > 0 else "both sides"
+
+
+reveal("late turns, one layer: which is better?", better_when_late("one layer"))
+
+# %% reveal
+reveal("late turns, two layers: which is better?", better_when_late("two layers"))
+
 # %% [markdown]
 # The story is not what happened. Three observations, from left to right:
 #
@@ -747,7 +823,11 @@ print("one layer, largest difference between causal and both sides:",
 # 3. **Without any positions the causal model is as good as before**, and the other worse by 3 points where the turn comes early or late (in our run; in the middle it makes no difference): positions do help it, but less than the mask helps the causal one.
 #
 # An explanation that fits all three, and the backwards reading of section 6: the mask itself tells the order. A word *after* "mais" sees it, a word *before* does not, so in the causal model each state can carry the mark "the turn has been", which is just what this task needs. In the other model every word sees "mais", and on which side of it a word stands must be worked out
-# from the positions; with 450 reviews it learns that only in part. That it is right in more than half of the cases all the same is due to other clues: most words of a review with an early turn, say, already have the sign of the label (for late turns this clue points the wrong way; what the model uses there we have not found out). It is an explanation, and not a proof. What you have seen is measured with three seeds and tiny models; a pretrained BERT is another matter. But the tempting story was told before the
+# from the positions; with 450 reviews it learns that only in part.
+#
+# That it is right in more than half of the cases all the same is due to other clues: most words of a review with an early turn, say, already have the sign of the label (for late turns this clue points to the other side; what the model uses there we have not found out).
+#
+# It is an explanation, and not a proof. What you have seen is measured with three seeds and tiny models; a pretrained BERT is another matter. But the tempting story was told before the
 # measurement, and it was wrong.
 #
 # ## 8. What fine-tuning adds
@@ -756,6 +836,7 @@ print("one layer, largest difference between causal and both sides:",
 # `Classifier` takes the last real token. Either can serve in a model that reads both sides. Here: the labelled reviews of the corpus, the base fresh or pretrained, three seeds.
 
 # %% measured
+# @title Fine-tuned on the labelled reviews: accuracy after each pass
 BASES = {"from scratch": new_base(causal=False), "causal, pretrained": causal_reader.base,
          "masked, pretrained": masked_reader.base}
 encode = for_classifier(vocabulary, max_len=128)
@@ -785,16 +866,26 @@ plots.show(axes.figure, plots.describe_curves(curves, range(1, PASSES + 1), "pas
 # %% [markdown]
 # Three hundred labels alone teach next to nothing: from scratch the model stays near a coin (the dotted line). After reading without labels, the same 300 are enough, *whichever* of the two objectives was used: the causal model ends at 0.94 in our run, the masked one at 0.89, and its seeds differ much more (look at its band). (Do not read a ranking of objectives from it: the two differ in their heads as well, and one was asked for every word and the other for 30 % of them.)
 #
-# For models of full size there is a fair comparison: table 5 of Devlin et al. (2019) pretrains a BERT twice on the same data, masked (without the second task, "no NSP") and from left to right, and fine-tunes both. On the sentiment of film reviews (SST-2) the two are close, 92.6 and 92.1 %, as one student report suspects: to tell praise from blame, one side goes a long way. On two tasks of other kinds both sides are worth nine or ten points: 86.5 against 77.5 % for paraphrases (MRPC), and 87.9 against 77.8 (F1) for questions whose answer stands in a text (SQuAD); on the other two tasks of the table, whether a text answers a question (QNLI) and whether one text follows from another (MNLI), it is less than two. Our reviews are of the first kind: do not carry over to BERT what you see on them.
+# For models of full size there is a fair comparison: table 5 of Devlin et al. (2019) pretrains a BERT twice on the same data, masked (without the second task, "no NSP") and from left to right, and fine-tunes both. On the sentiment of film reviews (SST-2) the two are close, 92.6 and 92.1 %, as one student report suspects: to tell praise from blame, one side goes a long way.
+#
+# On two tasks of other kinds both sides are worth nine or ten points: 86.5 against 77.5 % for paraphrases (MRPC), and 87.9 against 77.8 (F1) for questions whose answer stands in a text (SQuAD); on the other two tasks of the table, whether a text answers a question (QNLI) and whether one text follows from another (MNLI), it is less than two. Our reviews are of the first kind: do not carry over to BERT what you see on them.
 #
 # What fine-tuning adds, then, is small and decisive: which of the two groups of words, which reading has already told apart, is called *positive*.
 #
 # ### Taking the mask off
 #
-# In their comparison with a model that reads from left to right, [Devlin et al. (2019, section 5.1)](https://aclanthology.org/N19-1423/) keep its mask in fine-tuning: taken off, it made the results worse, which they put down to the difference between pretraining and fine-tuning. A student report goes half of the way back all the same: it pretrains with the causal mask and takes the mask **off** for fine-tuning, and sees its training curves hardly change. In the model above that would change nothing: with one layer, the last token sees everything with the mask and without it, as in section 7. With two layers the states below the last one change. Does it pay? The model may now look to both sides, but its
-# weights were trained for states that look to one. Guess before you look. (To pretrain and fine-tune takes about five minutes; the course has done it once and kept the numbers in `data/measured_here`. `again = True` does it anew.)
+# In their comparison with a model that reads from left to right, [Devlin et al. (2019, section 5.1)](https://aclanthology.org/N19-1423/) keep its mask in fine-tuning: taken off, it made the results worse, which they put down to the difference between pretraining and fine-tuning. A student report goes half of the way back all the same: it pretrains with the causal mask and takes the mask **off** for fine-tuning, and sees its training curves hardly change.
+#
+# In the model above that would change nothing: with one layer, the last token sees everything with the mask and without it, as in section 7. With two layers the states below the last one change. Does it pay? The model may now look to both sides, but its
+# weights were trained for states that look to one.
+#
+# With 300 labels and ALiBi, is the mask better kept or taken off? (To pretrain and fine-tune takes about five minutes; the course has done it once and kept the numbers in `data/measured_here`. `again = True`, in the code of the cell, does it again.)
+
+# %% guess
+guess("the causal mask with ALiBi and 300 labels: what is better?", ..., among=["kept", "taken off"])
 
 # %% experiment
+# @title The mask kept and taken off: accuracy after fine-tuning
 again = False  # True pretrains six models and fine-tunes each of them four times
 
 
@@ -828,8 +919,13 @@ else:
 by_mask = mask_off.groupby(["positions", "labels", "mask"])["accuracy"]
 pd.DataFrame({"mean": by_mask.mean(), "lowest": by_mask.min(), "highest": by_mask.max()}).round(3)
 
+# %% reveal
+reveal("the causal mask with ALiBi and 300 labels: what is better?", by_mask.mean()["alibi", 300].idxmax())
+
 # %% [markdown]
-# It does not pay here, as Devlin et al. found for theirs. With 40 labels the two cannot be told apart: 0.914 with the mask and 0.917 without it for ALiBi in our run, 0.938 and 0.941 for sinusoidal positions, and seeds differ by more. With 300 labels and ALiBi the mask should stay on (0.991 against 0.965 in our run, and no seed says otherwise): these positions tell left from right only as long as the mask does, so the model
+# It does not pay here, as Devlin et al. found for theirs. With 40 labels the two cannot be told apart: 0.914 with the mask and 0.917 without it for ALiBi in our run, 0.938 and 0.941 for sinusoidal positions, and seeds differ by more.
+#
+# With 300 labels and ALiBi the mask should stay on (0.991 against 0.965 in our run, and no seed says otherwise): these positions tell left from right only as long as the mask does, so the model
 # loses more than it gains. With sinusoidal positions, which have an order of their own, the seeds do not agree (0.963 and 0.955 in our run).
 #
 # The last token of these reviews sees the whole text in any case; where a label is asked for each word, the right side may be worth more. And a model can be given time to get used to it: [LLM2Vec](https://arxiv.org/abs/2404.05961) (BehnamGhader et al. 2024) takes the mask off large causal models and then trains them for a while on hidden words, before they are used.
@@ -839,6 +935,7 @@ pd.DataFrame({"mean": by_mask.mean(), "lowest": by_mask.min(), "highest": by_mas
 # A causal model writes by asking the one question that it was trained on, again and again: which word comes next? Ask the masked model in the same way: put a `<mask>` at the end, fill it, put the next one.
 
 # %% measured
+# @title Three ways to go on with a text
 @torch.no_grad()
 def write(model: LanguageModel, text: str, words: int = 14) -> str:
     """Returns a text with more words, each the most probable one, added at its end."""
@@ -880,13 +977,17 @@ print("masked, all at once:   ", fill_all(masked_reader, start))
 #
 # ## 10. What came after
 #
-# **Better training of the same idea.** RoBERTa ([Liu et al. 2019](https://arxiv.org/abs/1907.11692)) kept the model and changed the training: more text, larger batches, longer, words hidden anew at every pass, and without BERT's second task (does this sentence follow that one?). With it, the
+# **Better training of the same idea.** RoBERTa ([Liu et al. 2019](https://arxiv.org/abs/1907.11692)) kept the model and changed the training: more text, larger batches, longer, other words hidden at every pass, and without BERT's second task (does this sentence follow that one?). With it, the
 # same kind of model did better than BERT on the tasks that the paper compares. (Many of these are those of **GLUE**, [Wang et al. 2018](https://arxiv.org/abs/1804.07461): nine English tasks on one or two sentences, such as sentiment, paraphrase or "does this follow from that?", one of them made of Winograd's sentences. A pretrained model is
-# fine-tuned on each by itself, and the mean is its score; BERT became known by its lead there, table 1 of its paper. For French there is FLUE, [Le et al. 2020](https://arxiv.org/abs/1912.05372).) ELECTRA ([Clark et al. 2020](https://arxiv.org/abs/2003.10555)) attacked the cost that you met in section 6: a small model fills the blanks, and the large one has to say *for every word* whether it was exchanged, so it learns from all places and not from
+# fine-tuned on each by itself, and the mean is its score; BERT became known by its lead there, table 1 of its paper. For French there is FLUE, [Le et al. 2020](https://arxiv.org/abs/1912.05372).)
+#
+# ELECTRA ([Clark et al. 2020](https://arxiv.org/abs/2003.10555)) attacked the cost that you met in section 6: a small model fills the blanks, and the large one has to say *for every word* whether it was exchanged, so it learns from all places and not from
 # 15 %. CamemBERT ([Martin et al. 2020](https://arxiv.org/abs/1911.03894)) did for French what BERT did for English. Such encoders are still what many systems use for classifying, labelling and searching.
 #
 # **Both sides and generation.** An encoder that reads both sides and a decoder that writes from left to right need not be rivals: the Transformer of 2017 had both (notebook 11). BART ([Lewis et al. 2020](https://arxiv.org/abs/1910.13461)) and T5
-# ([Raffel et al. 2020](https://arxiv.org/abs/1910.10683)) train such a pair by taking spans of words out of a text and writing them again. T5 also states every task as text to be written. GPT-3 ([Brown et al. 2020](https://arxiv.org/abs/2005.14165)) went the other way: it kept the plain causal objective, was made far larger, and was given its tasks as a text with a few
+# ([Raffel et al. 2020](https://arxiv.org/abs/1910.10683)) train such a pair by taking spans of words out of a text and writing them again. T5 also states every task as text to be written.
+#
+# GPT-3 ([Brown et al. 2020](https://arxiv.org/abs/2005.14165)) went the other way: it kept the plain causal objective, was made far larger, and was given its tasks as a text with a few
 # examples, the *prompt*, in place of fine-tuning: *in-context learning*. A causal model can also be *told* the evidence before it has to answer: the order of a prompt is a choice, and much that BERT reads on the right can be put on the left.
 #
 # ## 11. Essays
@@ -958,6 +1059,24 @@ print("masked, all at once:   ", fill_all(masked_reader, start))
 #   language; the head is trained before), and *writing* by a third (`<mask>` at the end), with no word on order, end or length. No number of the
 #   notebook.
 
+# %% [markdown] questions
+# ## Three questions
+#
+# For yourself: open an answer to see whether it is right.
+#
+# 1. A causal model gets twice as many layers. Can its state at *they* now take account of *feared*, the word behind it?
+#    - Yes: each layer passes on what the layer below has read. => Below, no state up to *they* has read anything behind *they* either. There is nothing to pass on.
+#    - Not by itself, but enough training can bring it in. => The two states are the same for any weights, so for trained ones, too.
+#    + No, with no number of layers and no training. => Layer for layer, it is made of what stands before; only a later state can have read it.
+# 2. A word is chosen and becomes `<mask>`. What does that hide, and where is the loss taken?
+#    - The place can no longer be looked at; the loss is taken at all places. => The place stays visible, only its word is gone. And who scores all places scores copies.
+#    + The word is gone, the place is not; the loss is taken at all chosen places. => Also at those that got another word or stayed as they were.
+#    - The word is gone, the place is not; the loss is taken where the text shows a mask. => One chosen word in five shows no `<mask>`, and is scored all the same.
+# 3. At the end of a text you put `<mask>`, fill it, put the next one, and so on. Why does a model trained as BERT was not write well in this way?
+#    + It has learned each word from all others, not from those before it. => A `<mask>` before `<eos>` is a last word for it, and nothing tells in which order to write.
+#    - It is too small: a larger one of the same kind would do it well. => Its training asks the same question at any size, and it is another question.
+#    - The most probable word was taken; drawn words would read well. => The causal model took the most probable word as well, and wrote a piece of a review.
+
 # %% [markdown]
 # ## What to remember
 #
@@ -984,7 +1103,7 @@ print("masked, all at once:   ", fill_all(masked_reader, start))
 #
 # **The short route** of six notebooks ends with 11, where encoder and decoder translate.
 
-# %% experiment
+# %% experiment open=true
 from tutor import progress
 
 progress()

@@ -23,7 +23,9 @@
 # `{"chat": "cat", "chien": "dog", "oiseau": "bird"}["chien"]`: a Python dictionary compares what you ask with its keys and gives
 # back the value of the one key that is equal. Attention is a dictionary too, but a *soft* one: every key fits a little, and you
 # get a mixture of all the values. You choose what is asked (the *query*) and find out what such a dictionary can do: copy
-# one value, average two of them, and keep that up when the keys move. The questions are those of the "attention exploration" in assignment 5 of Stanford's CS224N (2021), parts (a) to (e),
+# one value, average two of them, and keep that up when the keys move.
+#
+# The questions are those of the "attention exploration" in assignment 5 of Stanford's CS224N (2021), parts (a) to (e),
 # and each answer is measured.
 #
 # **When you are done, you can**
@@ -57,7 +59,7 @@ import torch
 from torch import Tensor
 
 from helpers import plots
-from tutor import check, hint
+from tutor import by_hand, check, guess, hint, reveal
 
 # %% [markdown]
 # ## 1. A dictionary with soft edges
@@ -68,6 +70,7 @@ from tutor import check, hint
 # $$ \alpha_i = \frac{e^{k_i \cdot q}}{\sum_{j=1}^n e^{k_j \cdot q}}, \qquad c = \sum_{i=1}^n \alpha_i v_i $$
 
 # %% experiment
+# @title A query meets three keys: scores, weights, output
 from helpers.diagrams import Diagram
 
 picture = Diagram(4.2, 3.6)
@@ -95,7 +98,11 @@ picture.show(
 # ### By hand, with two keys
 #
 # Take $k_1 = (0.6,\ 0.8)$ and $k_2 = (-0.8,\ 0.6)$. Both have length 1 ($0.36 + 0.64 = 1$), and they are at a right angle ($-0.48 + 0.48 = 0$): such vectors are
-# called **orthonormal**. Ask with $q = 2 k_1 = (1.2,\ 1.6)$: the scores are 2 and 0. Compute the weights with a pencil ($e^2 \approx 7.39$).
+# called **orthonormal**. Ask with $q = 2 k_1 = (1.2,\ 1.6)$: the scores are 2 and 0. Compute the weights with a pencil ($e^2 \approx 7.39$), and
+# write them in place of the dots.
+
+# %% by_hand
+by_hand("copy_query", [..., ...])  # the weight of key 1, and of key 2
 
 # %% setup
 def attend(query: Tensor, keys: Tensor, values: Tensor) -> Tensor:
@@ -120,6 +127,7 @@ def orthonormal_keys(count: int, width: int, seed: int = 0) -> Tensor:
 
 
 # %% experiment
+# @title Two keys: their scores, their weights and the output
 two_keys = torch.tensor([[0.6, 0.8], [-0.8, 0.6]])
 two_values = torch.tensor([[10.0, 0.0], [0.0, 10.0]])
 query = torch.tensor([1.2, 1.6])
@@ -135,6 +143,7 @@ print("output: ", attend(query, two_keys, two_values).round(decimals=1))
 #   the triangle:
 
 # %% experiment
+# @title The outputs of 300 random queries: where do they lie?
 corners = torch.tensor([[0.0, 0.0], [1.0, 0.0], [0.5, 0.87]])  # three values in the plane: A, B and C
 
 
@@ -169,9 +178,13 @@ plots.show(figure, "The outputs of 300 random queries all lie inside the triangl
 # ### A mistake worth making once
 #
 # I want value 1 (the second one: in code we count from 0), so I ask with value 1? Here are four orthonormal keys. To see the weights themselves, we let value $i$ be row $i$ of
-# the identity matrix ("one-hot"): the output then *is* the list of weights.
+# the identity matrix ("one-hot"): the output then *is* the list of weights. What weight will
+# value 1 get? Write a number in place of the dots, or leave them and go on.
 
-# %% experiment
+# %% guess
+guess("the weight on value 1, asked with value 1", ...)
+
+# %% experiment open=true
 keys = orthonormal_keys(4, 4, seed=3)
 one_hot = torch.eye(4)
 
@@ -179,6 +192,9 @@ asked_with_value = attend(one_hot[1], keys, one_hot)
 asked_with_key = attend(keys[1], keys, one_hot)
 print("asked with the value:", asked_with_value.round(decimals=2))
 print("asked with the key:  ", asked_with_key.round(decimals=2))
+
+# %% reveal
+reveal("the weight on value 1, asked with value 1", asked_with_value[1])
 
 # %% [markdown]
 # The value is what the dictionary *gives*, never what it compares. Asking with it favours whatever key happens to point its way. Asking with
@@ -211,6 +227,7 @@ def copy_query(keys: Tensor, j: int, scale: float) -> Tensor:
 # quite arrives: no finite scale gives a weight of exactly 1. (On paper. The computer rounds: in `float32` and with three keys, the weight *is* 1 from a scale of about 17 on.)
 
 # %% experiment
+# @title Copying: where the output is at scales from 0 to 8
 scales = [0, 1, 2, 3, 4, 8]
 figure, (axes,) = plots.panels(1, width=4.2, height=3.8)
 draw_triangle(axes, "Copying: the output walks into a corner")
@@ -234,7 +251,11 @@ plots.show(figure, "Three paths from the middle of the triangle into its corners
 # place of orthonormal ones. They are *nearly* at right angles when $d$ is large: the dot product of two random directions is about
 # $1/\sqrt{d}$ in size. We ask for one key with 20 times this key as the query, and measure how much of the weight it gets.
 
+# %% guess
+guess("the weight on the wanted value, among 8,192 random keys of width 64", ...)
+
 # %% experiment
+# @title The weight on the wanted value among 2 to 8,192 random keys
 def weight_of_the_copy(count: int, width: int) -> float:
     """Returns the weight on the wanted value among `count` random keys of length 1;
     the mean of 40 trials."""
@@ -256,6 +277,9 @@ axes = plots.curves(
 )
 plots.show(axes.figure, plots.describe_curves(copied, counts, "number of keys", digits=2))
 
+# %% reveal
+reveal("the weight on the wanted value, among 8,192 random keys of width 64", copied["width 64"][-1])
+
 # %% [markdown]
 # With 64 numbers a key, thousands of random keys can be told apart: the room for *nearly* right angles grows much faster than $d$. With 4 numbers, a few dozen
 # keys are already too many: some other key points almost the same way.
@@ -263,8 +287,15 @@ plots.show(axes.figure, plots.describe_curves(copied, counts, "number of keys", 
 # ## 3. The average of two (part b)
 #
 # A dictionary that copies is no surprise. But attention can do something that no Python dictionary can: give back the average of *two* values,
-# $c \approx \frac{1}{2}(v_a + v_b)$. What must the scores look like? Think about it with four keys and weights $\frac{3}{8}, \frac{3}{8}, \frac{1}{8}, \frac{1}{8}$
-# before you go on. Which differences of scores give them?
+# $c \approx \frac{1}{2}(v_a + v_b)$. What must the scores look like? Think about it by hand: four keys have the weights
+# $\frac{3}{8}, \frac{3}{8}, \frac{1}{8}, \frac{1}{8}$, and the scores of the last two keys are 0. Which scores have the first two?
+
+# %% by_hand
+by_hand("average_query", [..., ..., 0, 0])  # four scores; math.log(...) is the natural logarithm
+
+# %% [markdown]
+# Weights of 3 to 1 are $e^s$ to $e^0$ with $s = \ln 3 \approx 1.10$, for both of the two keys. So a query is wanted with the same score for
+# key $a$ and for key $b$, and 0 for all others.
 
 # %% exercise="average_query"
 def average_query(keys: Tensor, a: int, b: int, scale: float) -> Tensor:
@@ -284,6 +315,7 @@ def average_query(keys: Tensor, a: int, b: int, scale: float) -> Tensor:
 
 
 # %% experiment
+# @title Averaging: where the output is at scales from 0 to 8
 figure, (axes,) = plots.panels(1, width=4.2, height=3.8)
 draw_triangle(axes, "Averaging: to the middle of an edge")
 for (first, second), colour, marker in zip([(0, 1), (1, 2), (0, 2)], plots.COLOURS, plots.MARKERS):
@@ -320,6 +352,7 @@ def average_weight() -> sympy.Expr:
 # Does the formula agree with the attention? And what is left over when the scale is very large?
 
 # %% experiment
+# @title Does the formula agree with the attention?
 from helpers.formulas import in_letters
 
 measured = attend(average_query(orthonormal_keys(10, 16), 2, 7, 4.0),
@@ -334,7 +367,13 @@ print("for a very large scale:   ", sympy.limit(weight, s, sympy.oo))
 # formula equal to $\frac{1}{2} - \text{error}$ and solve for $s$, with a pencil or with sympy. (With sympy: inside the function `n` is a number, the
 # argument, and hides the symbol of the formula. There the symbol is `sympy.Symbol("n", positive=True, integer=True)`, as in the set-up.)
 #
-# By hand, with four keys and an error of 0.05: $e^s / (2 e^s + 2) = 0.45$ gives $e^s = 9$, so the scale is $\ln 9 \approx 2.20$.
+# By hand: which scale is needed with four keys and an error of 0.05?
+
+# %% by_hand
+by_hand("needed_scale", ...)  # math.log(...) is the natural logarithm
+
+# %% [markdown]
+# $e^s / (2 e^s + 2) = 0.45$ gives $e^s = 9$, so the scale is $\ln 9 \approx 2.20$.
 
 # %% exercise="needed_scale"
 def needed_scale(n: int, error: float) -> float:
@@ -354,6 +393,7 @@ def needed_scale(n: int, error: float) -> float:
 
 
 # %% experiment
+# @title The scale that is needed, by the number of keys
 counts = [2**power for power in range(2, 17)]
 curves = {f"error {error:g}": [needed_scale(count, error) for count in counts]
           for error in (0.1, 0.01, 0.001)}
@@ -382,6 +422,7 @@ print(f"twice as many keys: {needed_scale(65_536, 0.01) - needed_scale(32_768, 0
 # Where do the dots gather at scale 6? Along which line do they spread at 60?
 
 # %% interactive
+# @title Outputs for 200 draws of noisy keys: move the slider
 from ipywidgets import IntSlider, interact
 
 
@@ -407,12 +448,13 @@ interact(show_scale,
          scale=IntSlider(value=6, min=0, max=100, description="scale", continuous_update=False));
 
 # %% experiment
-# The same picture for those who only read: 200 draws of the keys at each of three scales.
+# @title The same picture for those who only read, at scales 1, 6 and 60
 figure, places = plots.panels(3, width=3.6, height=3.4)
 told = [draw_outputs(axes, scale) for axes, scale in zip(places, (1, 6, 60))]
 plots.show(figure, "200 draws of noisy keys. " + "".join(told))
 
 # %% experiment
+# @title How far from one half, by scale, for three sizes of noise
 def mean_distance(noise: float, scale: float) -> float:
     """Returns how far, on average over 400 draws of 10 keys, the weights of a and b are from one half."""
     means = orthonormal_keys(10, 16)
@@ -435,7 +477,9 @@ for name, distances in curves.items():
           f"distance {min(distances):.2f}")
 
 # %% [markdown]
-# At scale 6 the dots gather around the middle of the edge, at 60 they spread all along it. Each curve of the last figure is a valley with two walls. The left one is the same for all, and you have its formula. The right one comes the earlier the more noise there is. Averaging
+# At scale 6 the dots gather around the middle of the edge, at 60 they spread all along it. Each curve of the last figure is a valley with two walls. The left one is the same for all, and you have its formula. The right one comes the earlier the more noise there is.
+#
+# Averaging
 # two values in one head means keeping **a tie**, and a tie is fragile. Copying has no such wall as long as the noise leaves the right key the nearest one: then a larger scale is better. (Section 7 shows draws in which it does not.)
 #
 # ## 6. A key of varying length (part c, second half)
@@ -444,13 +488,19 @@ for name, distances in curves.items():
 # one half). The same word, said loudly or softly. Its *covariance*, which says how much it varies in each direction, is $\sigma^2 I + \frac{1}{2} \mu_a \mu_a^\top$ with a tiny $\sigma$ (CS224N writes $\alpha$ for $\sigma^2$); all other
 # keys stay at their means.
 #
-# > **Inner or outer?** A student's published solution of this question begins with $\mu_a \mu_a^\top = 1$. A row times a column, $\mu_a^\top \mu_a$, is the number 1, since $\mu_a$ has length 1. A column times a row is the *outer* product, a matrix of $d \times d$ numbers: it keeps what lies in the direction of $\mu_a$ and takes away the rest. That is why only the length varies here:
+# > **Inner or outer?** A student's published solution of this question begins with $\mu_a \mu_a^\top = 1$. A row times a column, $\mu_a^\top \mu_a$, is the number 1, since $\mu_a$ has length 1. A column times a row is the *outer* product, a matrix of $d \times d$ numbers: it keeps what lies in the direction of $\mu_a$ and takes away the rest.
+# >
+# > That is why only the length varies here:
 # > the variance is one half in this direction, and hardly anything in all others. With the number 1 in its place, nothing would say in which direction.
 #
 # By hand: with $q = s(\mu_a + \mu_b)$ the score of $b$ is $s$ and that of $a$ is $\varepsilon s$. Take $s = 10$. What are the two weights for $\varepsilon = 0.5$, $1$ and $1.5$?
 # (Forget the other keys: at $s = 10$ they hardly count. You need $e^{5} \approx 148$.)
 
+# %% guess
+guess("the weight on a where its key is half as long", ...)
+
 # %% experiment
+# @title The weights on a and b for five lengths of key a
 means = orthonormal_keys(5, 32)
 query = 10.0 * (means[0] + means[1])
 for length in (0.5, 0.9, 1.0, 1.1, 1.5):
@@ -458,6 +508,10 @@ for length in (0.5, 0.9, 1.0, 1.1, 1.5):
     keys[0] *= length  # the direction stays, the length changes
     weights = attend(query, keys, torch.eye(5))
     print(f"length {length}: weight on a {weights[0]:.3f}, weight on b {weights[1]:.3f}")
+
+# %% reveal
+half_as_long = torch.cat([0.5 * means[:1], means[1:]])
+reveal("the weight on a where its key is half as long", attend(query, half_as_long, torch.eye(5))[0])
 
 # %% [markdown]
 # A key that is 10 % longer takes almost three quarters; one that is half as long gets next to nothing (0.007). The output is nearly $v_a$ or nearly $v_b$, depending on the
@@ -496,6 +550,7 @@ def swing(samples: Tensor, queries: Tensor, a: int, b: int) -> float:
 # Here are 4000 draws, as a histogram.
 
 # %% experiment
+# @title One head, 4,000 draws of the length of key a: where is the output?
 def draw_keys(means: Tensor, key: int, draws: int, seed: int = 7) -> tuple[Tensor, Tensor]:
     """Returns draws of the keys `(m, n, d)` in which one key varies in length, and its lengths `(m,)`."""
     generator = torch.Generator().manual_seed(seed)
@@ -558,9 +613,13 @@ def two_head_queries(means: Tensor, a: int, b: int, scale: float) -> Tensor:
 
 
 # %% [markdown]
-# The same 4000 draws as before, with one head and with your two. The scale is the same.
+# The same 4000 draws as before, with one head and with your two. The scale is the same. One head had a swing of 0.78.
+
+# %% guess
+guess("how many times smaller the swing of two heads is", ...)
 
 # %% experiment
+# @title One head and two heads, the same 4,000 draws
 queries = torch.stack([*two_head_queries(means, 0, 1, 10.0)]).float()  # (2, d)
 # (m, n)
 weights = (attend(queries[0], samples, torch.eye(5)) + attend(queries[1], samples, torch.eye(5))) / 2
@@ -576,11 +635,15 @@ plots.show(figure, "Left: two heaps at the ends. "
 print(f"within 0.1 of the average: {near_two:.0%}; "
       f"the variance is {one / two:.0f} times smaller than with one head")
 
+# %% reveal
+reveal("how many times smaller the swing of two heads is", one / two)
+
 # %% [markdown]
 # A large gain, at the price of one more query. But look at the right-hand picture again: it is not perfect. It is tempting to write that two heads *always* give the average, but some draws lie to the
 # left, towards $v_b$. Where do they come from? Plot each draw over the length $\varepsilon$ of its key.
 
 # %% experiment
+# @title The same draws over the length of key a
 figure, (axes,) = plots.panels(1, width=6.4, height=3.6)
 axes.hist(lengths.numpy(), bins=60, weights=torch.full_like(lengths, 7 / len(lengths)).numpy(),
           bottom=-1.5, color="#dddddd")
@@ -609,6 +672,7 @@ print(f"draws with a negative length: {backwards:.1%} measured, {expected:.1%} e
 # What is the price of this? We add 20 keys that nobody had in mind when the query was made, and measure the swing again, and how much weight is left for $a$ and $b$.
 
 # %% experiment
+# @title Four ways to ask, without and with 20 keys that nobody had in mind
 others = means[2:].sum(dim=0)
 ways = {
     "one head": query[None],
@@ -627,7 +691,9 @@ for name, asked in ways.items():
 
 # %% [markdown]
 # The query that only looks away has no swing at all, and falls apart as soon as there are keys that it does not know: a stranger's score is 0, too. For the same reason the head that looks away loses what it has gained: where its key is very short or turned round, the strangers score as high or higher,
-# and the swing is about that of two plain heads. A real query meets new texts all the time. So
+# and the swing is about that of two plain heads.
+#
+# A real query meets new texts all the time. So
 # we must look towards what we want, one head for each thing, and the tie is what we give up.
 #
 # ## 8. Self-attention: nothing learned (part e, first half)
@@ -640,6 +706,15 @@ for name, asked in ways.items():
 #
 # Think of each $u$ as a property: tokens 1 and 3 share $u_b$ and differ in something else; token 2 has nothing in common with them. Begin with three matrices that do
 # nothing, $K = Q = V = I$. What does token 2 get, $c_2$? Its scores are the dot products of $x_2$ with $x_1$, $x_2$ and $x_3$. Remember $u \cdot u = \beta^2$.
+#
+# By hand, where $\beta$ is such that $e^{\beta^2} = 2$: which three weights does token 2 give, and how much of each $u$ is then in $c_2$?
+
+# %% by_hand
+by_hand("self_attention_output", [..., ..., ..., ...])  # how much of u_a, u_b, u_c and u_d
+
+# %% [markdown]
+# The scores are 0, $\beta^2$ and 0, so the weights are $\frac{1}{4}$, $\frac{1}{2}$ and $\frac{1}{4}$. Then
+# $c_2 = \frac{1}{4}(u_d + u_b) + \frac{1}{2} u_a + \frac{1}{4}(u_c + u_b)$: one half of $u_a$ and of $u_b$, a quarter of $u_c$ and of $u_d$. Now for any $\beta$.
 
 # %% setup
 beta = sympy.Symbol("beta", positive=True)  # the length of each u
@@ -664,9 +739,14 @@ def self_attention_output() -> dict[str, sympy.Expr]:
 
 # %% [markdown]
 # How fast does it become a copy? And what if we want token 2 to get $u_b$, and may add something to $x_2$: first $u_d$, which $x_1$ has, then $u_c$, which
-# $x_3$ has? Decide what you expect before you run the cell.
+# $x_3$ has? What will $c_2$ mostly be made of, with $u_d$ added?
+
+# %% guess
+guess("what c2 is mostly made of, with u_d added to x2", ...,
+      among=["u_a", "u_b", "u_b and u_d", "u_a and u_d", "u_a and u_b and u_d"])
 
 # %% experiment
+# @title What is in c2, for three lengths beta and for three tokens x2
 for length in (1, 2, 3):
     print(f"beta = {length}:", {name: round(float(in_letters(formula, beta).subs(beta, length)), 4)
                                 for name, formula in self_attention_output().items()})
@@ -690,6 +770,10 @@ axes = plots.matrix(
 told = "; ".join(" ".join(f"{share:.3f}" for share in row) for row in mixtures)
 plots.show(axes.figure, f"Shares of u_a to u_d in c2, row by row: {told}.")
 
+# %% reveal
+seen = [name for name, share in zip(["u_a", "u_b", "u_c", "u_d"], mixtures[1]) if share > 0.1]
+reveal("what c2 is mostly made of, with u_d added to x2", " and ".join(seen))
+
 # %% [markdown]
 # No trace of $u_b$. With $u_a + u_d$, the score with $x_1$ rises from 0 to $\beta^2$, but the score of token 2 with *itself* rises to $2\beta^2$. With identity matrices a token always
 # resembles itself most. And even if it copied $x_1$, it would get $u_d$ along with $u_b$. So two things must be learned: **whom to look at**, apart from what one is, and **what to
@@ -704,7 +788,7 @@ plots.show(axes.figure, f"Shares of u_a to u_d in c2, row by row: {told}.")
 # One tool is enough, the **outer product**. The matrix $\frac{1}{\beta^2}\, y\, x^\top$ (`torch.outer(y, x) / (x @ x)`) is a rule "where you find $x$, put $y$": it turns $x$ into $y$ and
 # everything at a right angle to $x$ into 0. Sums of such matrices are lists of rules.
 
-# %% experiment
+# %% experiment open=true
 x, y = torch.tensor([2.0, 0.0]), torch.tensor([0.0, 2.0])
 rule = torch.outer(y, x) / (x @ x)  # where you find x, put y
 print("the rule:\n", rule)
@@ -746,6 +830,7 @@ def kqv_matrices(u_a: Tensor, u_b: Tensor, u_c: Tensor, u_d: Tensor) -> tuple[Te
 # Look at your layer from both sides: who looks at whom, and what comes out.
 
 # %% experiment
+# @title Your layer: who looks at whom, and what comes out
 u = 4.5 * orthonormal_keys(4, 6, seed=8)
 u_a, u_b, u_c, u_d = u
 x = torch.stack([u_d + u_b, u_a, u_c + u_b])  # (3, d)
@@ -845,6 +930,24 @@ plots.show(figure, plots.describe_matrix(weights, "Weights")
 #   numbers, but heads with the same query swing together, and then the second half of the question has no answer. (b) and (c) repeat the question,
 #   (d) repeats the names and takes parameters for a reason. No part is met.
 
+# %% [markdown] questions
+# ## Three questions
+#
+# For yourself: open an answer to see whether it is right.
+#
+# 1. A head is to copy one of 50 values. What must hold for its query?
+#    - It is as close as possible to the value that is wanted. => Values are never compared with anything; the query meets the keys.
+#    - Its score is 1 with the right key and 0 with all others. => That is $e$ to 1: the other 49 keys keep nearly all of the weight.
+#    + Its score with the right key is far above all others. => Weights come from differences of scores; a large difference leaves little for the rest.
+# 2. One head asks for the average with $s(\mu_a + \mu_b)$, and key $a$ varies in length. What does a larger $s$ do?
+#    + It makes the swing larger: the tie is lost more often. => The scores differ by $(\varepsilon - 1)s$, and $s$ multiplies this difference.
+#    - It makes the swing smaller: the other keys leak less. => They do leak less. But the two weights move apart, and that is what swings.
+#    - Not much: the mean over many draws is right already. => Each text is one draw, and in nearly each the output is one of the two values.
+# 3. Why does the output of two heads, one for each key, stay where it is, where that of one head for both keys swings?
+#    - An average of two numbers has half of the variance. => Of two independent ones. Two heads that both ask for $s(\mu_a + \mu_b)$ swing together.
+#    + Each of them needs one highest score, and no tie. => A key that is longer or shorter still has the highest score, until it turns round.
+#    - They have more parameters, so they can do more. => With the wrong two queries nothing is gained; what counts is what they ask for.
+
 # %% [markdown]
 # ## What to remember
 #
@@ -867,7 +970,7 @@ plots.show(figure, plots.describe_matrix(weights, "Weights")
 # - **outer product** (also *rank-one matrix*): a column times a row; sums of such products store values under keys.
 # - **QK circuit, OV circuit**: $Q^\top K$ decides where a head looks, output times $V$ what it copies.
 
-# %% experiment
+# %% experiment open=true
 from tutor import progress
 
 progress()

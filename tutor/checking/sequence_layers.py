@@ -72,6 +72,7 @@ class SumOfSomeWords(nn.Module):
 
 
 LAYERS: dict[str, Any] = {
+    "Linear": nn.Linear,
     "Conv2d": nn.Conv2d,
     "BatchNorm1d": nn.BatchNorm1d,
     "MultiheadAttention": nn.MultiheadAttention,

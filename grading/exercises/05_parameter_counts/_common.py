@@ -16,6 +16,8 @@ from tutor.checking.plain import Model
 
 V, D, F, M, A, C, L = sympy.symbols("V D F M A C L", positive=True, integer=True)
 
+EXACT = 1e-6  # what a count by hand may differ by: nothing
+
 POSITIONS = 2048  # the default max_len of helpers.models: L*D and 2048*D are the same mistake
 
 
@@ -25,6 +27,11 @@ def _point(symbols: str = "VDFMACL", **values: int) -> dict[str, int]:
     point.setdefault("F", point["D"])
     point.setdefault("C", point["V"])
     return {name: point[name] for name in symbols}
+
+
+def _number(formula: Any) -> float:
+    """Returns the number of a formula that was worked out at a point."""
+    return float(formula.value({}))
 
 
 def _draw_small(rng: random.Random) -> list[Question]:
@@ -93,6 +100,8 @@ def count_parameters(model: Any, trainable_only: bool = False) -> int:
     numbers = (p for p in model.parameters() if p.requires_grad or not trainable_only)
     return sum(p.numel() for p in numbers)
 
+
+LINEAR = Model("Linear", {"in_features": 3, "out_features": 2})  # what the text counts by hand, twice
 
 TIED = ("head.weight", "base.embedding.weight")
 TIED_IN_ONE = ("base.layers.0.attention_norm.bias", "base.layers.0.attention_norm.weight")

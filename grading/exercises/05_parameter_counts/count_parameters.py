@@ -11,6 +11,8 @@ from tutor.checking.answers import Question
 from tutor.checking.plain import Model
 
 from ._common import (
+    EXACT,
+    LINEAR,
     PARTS,
     TIED,
     TIED_BIASES,
@@ -26,6 +28,7 @@ from ._common import (
 
 exercise = Definition(minutes=12, difficulty=1)
 exercise.reference(count_parameters)
+exercise.by_hand(Question((LINEAR,)), tolerance=EXACT)
 
 
 def _large(rng: random.Random) -> Model:

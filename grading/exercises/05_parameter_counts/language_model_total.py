@@ -13,6 +13,7 @@ from tutor.checking.answers import Question
 from ._common import (
     BLOCK,
     EMBEDDING,
+    EXACT,
     HEAD,
     C,
     M,
@@ -21,6 +22,7 @@ from ._common import (
     _draw_points,
     _draw_small,
     _edges,
+    _number,
     _point,
 )
 
@@ -30,6 +32,9 @@ exercise = Definition(minutes=10, difficulty=1)
 @exercise.reference
 def language_model_total() -> Expr:
     return (EMBEDDING + M * BLOCK + HEAD).subs(C, V)
+
+
+exercise.by_hand(Question(at=_point(C=3)), part=_number, tolerance=EXACT)
 
 
 @exercise.stage(

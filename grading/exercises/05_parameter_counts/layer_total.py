@@ -9,15 +9,18 @@ from grading.exercises.draws import both
 from tutor.checking.answers import Question
 
 from ._common import (
+    EXACT,
     _draw_edges,
     _draw_points,
     _edges,
+    _number,
     _point,
     layer_total,
 )
 
 exercise = Definition(minutes=10, difficulty=1)
 exercise.reference(layer_total)
+exercise.by_hand(Question(at=_point("DFA", D=4)), part=_number, tolerance=EXACT)
 
 
 @exercise.stage(

@@ -11,6 +11,8 @@ from tutor.checking.answers import Question
 from tutor.checking.plain import Model
 
 from ._common import (
+    EXACT,
+    LINEAR,
     PARTS,
     TIED,
     _classifier,
@@ -27,6 +29,9 @@ exercise = Definition(minutes=12, difficulty=2)
 @exercise.reference
 def training_bytes(model: Any) -> int:
     return 4 * count_parameters(model) + 12 * count_parameters(model, True)
+
+
+exercise.by_hand(Question((LINEAR,)), tolerance=EXACT)
 
 
 @exercise.stage(

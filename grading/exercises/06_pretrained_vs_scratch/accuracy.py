@@ -18,6 +18,8 @@ from grading.exercises.draws import both, fixed, seed_from
 from grading.exercises.searched import Kind, Searched
 from helpers.batches import Batch
 from tutor.checking.answers import Question
+from tutor.checking.building import build
+from tutor.checking.plain import Model
 
 from ._common import _batch, _classifier, _texts, _wanted
 
@@ -27,6 +29,19 @@ exercise = Definition(minutes=15, difficulty=2, forbids=("helpers.training.evalu
 @exercise.reference
 def accuracy(model: Any, loader: Sequence[Batch]) -> float:
     return _share_right(model, loader)
+
+
+@torch.no_grad()
+def _by_hand() -> Question:
+    """Returns the question that the text works by hand: of 30 texts 27 are right, and then of 3 texts one."""
+    rng, classifier, loader = random.Random(1), _classifier(1), list[Model]()
+    model = build(classifier)
+    for size, right in ((30, 27), (3, 1)):
+        texts = _texts(rng, [5] * size)
+        batch = build(_batch(texts, [0] * size))
+        best = model(batch.tokens, batch.lengths).argmax(dim=-1).tolist()
+        loader.append(_batch(texts, [one if n < right else 1 - one for n, one in enumerate(best)]))
+    return Question((classifier, loader))
 
 
 @torch.no_grad()
@@ -66,6 +81,9 @@ def _share_right(
     if means:
         return statistics.mean(shares)
     return math.fsum(share * count for share, count in zip(shares, counts, strict=True)) / sum(counts)
+
+
+exercise.by_hand(_by_hand(), tolerance=0.005)
 
 
 def _loader_ask(

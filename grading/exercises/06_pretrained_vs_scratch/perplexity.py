@@ -13,6 +13,8 @@ from grading.exercises.draws import Draw, both, seed_from
 from tutor.checking.answers import Question
 
 exercise = Definition(minutes=10, difficulty=1)
+TWO_WORDS = Question((torch.tensor([[math.log(2), math.log(8)]]), torch.tensor([2])))
+exercise.by_hand(TWO_WORDS)
 
 
 @exercise.reference
@@ -48,7 +50,7 @@ def _draw_losses(texts: int, spare: int, different: bool) -> Draw:
     "one text",
     points=0.5,
     public=[
-        Question((torch.tensor([[math.log(2), math.log(8)]]), _counts(2))),
+        TWO_WORDS,
         Question((_losses(1, 5, 1), _counts(5))),
     ],
 )

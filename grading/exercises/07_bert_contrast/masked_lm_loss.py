@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 import random
 from dataclasses import replace
 from typing import Any
@@ -13,8 +14,9 @@ from torch.nn import functional as F
 from grading.definitions.definition import Definition
 from grading.exercises.draws import Draw, both, seed_from
 from helpers.batches import IGNORE
-from helpers.vocabulary import MASK, PAD
+from helpers.vocabulary import EOS, MASK, PAD, SOS
 from tutor.checking.answers import Question
+from tutor.checking.plain import Model
 
 from ._common import SPECIALS, _model, _sentence
 
@@ -29,6 +31,21 @@ def masked_lm_loss(model: Any, tokens: Tensor, target: Tensor, lengths: Tensor) 
 def _loss(logits: Tensor, target: Tensor) -> Tensor:
     total = F.cross_entropy(logits.flatten(0, 1), target.flatten(), ignore_index=IGNORE, reduction="sum")
     return total / (target != IGNORE).sum().clamp(min=1)
+
+
+def _by_hand() -> Question:
+    """Returns the question that the text works by hand.
+
+    Of eight tokens the model gives 6 the probability 1/2 where it reads <mask>, and each the same where it reads 5.
+    """
+    says = torch.zeros(8, 8)
+    says[MASK, 6] = math.log(7)
+    model = Model("SumOfSomeWords", {"strengths": torch.eye(4), "says": says})
+    target = torch.tensor([[IGNORE, 6, 7, IGNORE]])
+    return Question((model, torch.tensor([[SOS, MASK, 5, EOS]]), target, torch.tensor([4])))
+
+
+exercise.by_hand(_by_hand())
 
 
 def _batch(lengths: list[int], chosen: list[list[int]], seed: int, spread: float = 0.3, spare: int = 0) -> Question:

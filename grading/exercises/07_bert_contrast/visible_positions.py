@@ -18,6 +18,9 @@ def visible_positions(kind: str, i: int, n: int) -> set[int]:
     return set(range(i + 1 if kind == "causal" else n))
 
 
+exercise.by_hand(Question(("causal", 2, 5)), part=lambda seen: [place in seen for place in range(5)])
+
+
 def _places(kind: str) -> Draw:
     def draw(rng: random.Random) -> list[Question]:
         sizes = rng.sample(range(5, 12), 3)

@@ -22,6 +22,10 @@ def average_query(keys: Tensor, a: int, b: int, scale: float) -> Tensor:
     return scale * (keys[a] + keys[b])
 
 
+KEYS = torch.eye(4)
+exercise.by_hand(Question((KEYS, 0, 1, math.log(3))), part=lambda query: KEYS @ query)  # the scores
+
+
 def _draw_averages(*scales: tuple[float, float], values: bool = False) -> Draw:
     """Returns what draws a question with a scale of each range; one of them for each kind of places."""
 

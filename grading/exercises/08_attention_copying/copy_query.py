@@ -29,6 +29,13 @@ def copy_query(keys: Tensor, j: int, scale: float) -> Tensor:
     return scale * keys[j]
 
 
+TWO_KEYS = TURNED[:2, :2]  # those of the text
+# Two digits are enough; of three, those of a factor sqrt(d) are told from those of a query that is the value.
+exercise.by_hand(
+    Question((TWO_KEYS, 0, 2.0)), part=lambda query: torch.softmax(TWO_KEYS @ query, dim=-1), tolerance=0.0012
+)
+
+
 def _draw_copies(*scales: tuple[float, float]) -> Draw:
     """Returns what draws a question with a scale of each range; one of them for each kind of places."""
 

@@ -16,6 +16,9 @@ def needed_scale(n: int, error: float) -> float:
     return math.log((n - 2) * (1 - 2 * error) / (4 * error))
 
 
+exercise.by_hand(Question((4, 0.05)))
+
+
 @exercise.stage("scale 0: four keys, error 1/4", points=0.25, public=[Question((4, 0.25)), Question((5, 0.3))])
 def _(rng: random.Random) -> list[Question]:
     """With scale 0 each of 4 keys has the weight 1/4, which is 1/4 below one half: needed_scale(4, 0.25) is 0."""

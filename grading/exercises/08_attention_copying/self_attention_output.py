@@ -33,6 +33,10 @@ def self_attention_output() -> dict[str, Any]:
     return _coefficients(1, sympy.exp(beta**2), 1)
 
 
+BY_HAND = Question(at={"beta": math.sqrt(math.log(2))})  # where e^(beta^2) is 2
+exercise.by_hand(BY_HAND, part=lambda found: [float(found[name].value({})) for name in ("u_a", "u_b", "u_c", "u_d")])
+
+
 @exercise.stage("four coefficients by name", points=0.25, public=[Question(probe="names")])
 def _(rng: random.Random) -> list[Question]:
     """Return {"u_a": ..., "u_b": ..., "u_c": ..., "u_d": ...}."""
@@ -42,7 +46,7 @@ def _(rng: random.Random) -> list[Question]:
 @exercise.stage(
     "by hand, with e^(beta^2) = 2: weights 1/4, 1/2, 1/4",
     points=0.5,
-    public=[Question(at={"beta": math.sqrt(math.log(2))})],
+    public=[BY_HAND],
 )
 def _(rng: random.Random) -> list[Question]:
     """Three tokens, so three scores, 0, beta^2 and 0: where e^(beta^2) is 2, the weights are 1/4, 1/2 and 1/4, and sum
