@@ -23,7 +23,9 @@
 # # 09 · Attention without keys and queries
 #
 # In notebook 08 everything was a question put to a key: a dot product of two tokens decided who looks at whom. Is that comparison needed at all? In 2021, Tay et al. took it out. In their
-# **synthesizer** a token says where it wants to look without seeing what stands there; in its extreme form, the scores are plain parameters and no token is asked. On several tasks such models lose
+# **synthesizer** a token says where it wants to look without seeing what stands there; in its extreme form, the scores are plain parameters and no token is asked.
+#
+# On several tasks such models lose
 # surprisingly little. You build both forms, count what they save, and find the line that they cannot cross: by a bound
 # computed before any training, in training, and by a proof of a few lines.
 #
@@ -73,7 +75,7 @@ from helpers.vocabulary import Vocabulary
 #
 # $$ (s_{i0}, s_{i1}, s_{i2}, \dots) = \operatorname{relu}(x_i A + b_1)\, B + b_2 \qquad\text{needs } x_i \text{ and the number } j $$
 #
-# The matrix $B$ has one column for each *place*: column $j$ makes the score of place $j$, whoever stands there. The **random synthesizer** goes one step further, with $s_{ij} = R_{ij}$, a
+# The matrix $B$ has one column for each *place*: column $j$ makes the score of place $j$, whichever token stands there. The **random synthesizer** goes one step further, with $s_{ij} = R_{ij}$, a
 # number that is learned: it needs the numbers $i$ and $j$ only. (The name is the paper's, where these scores start as random numbers.) After the scores all three go on in the same way: mask, softmax, weighted average of the values.
 #
 # | | what $s_{ij}$ is made from | can a change of token $j$ move $s_{ij}$, for $j \ne i$? |
@@ -304,7 +306,7 @@ print("key-query attention:  ", tuple(Attention(12, 3)(torch.randn(1, 10, 12), C
 # ## 4. Exercise: the random synthesizer
 #
 # The same module without the two layers: the scores *are* parameters, one square for each head. All sentences of one length get the same weights, whatever they say. Start the scores with zeros (all weights
-# equal) or with small random numbers. And do not draw them anew at each call: they are learned.
+# equal) or with small random numbers. And do not draw them again at each call: they are learned.
 
 # %% exercise="RandomSynthesizer"
 class RandomSynthesizer(nn.Module):
@@ -415,7 +417,7 @@ reveal("rows of the dense weights that move when token 3 changes", moved.sum())
 # - **Dense**: row 3 and no other. Token 3 looks elsewhere, but nobody looks at *it* any differently.
 # - **Random**: nothing.
 #
-# (With the slider at 0, row 0 stays as it is even in the key-query picture: that token has only itself to look at.) What moves in the *output* is another matter: the value of token 3 has changed in all three, and whoever looks at place 3 gets
+# (With the slider at 0, row 0 stays as it is even in the key-query picture: that token has only itself to look at.) What moves in the *output* is another matter: the value of token 3 has changed in all three, and every row that looks at place 3 gets
 # the new one. A synthesizer is not blind to what others say. It is blind to it **when it chooses where to look**.
 #
 # ## 6. Exercise: what it saves
@@ -727,7 +729,7 @@ for task in tqdm(TASKS, unit="task"):
             )
 
 # %% measured
-# @title Accuracy in training, for each task and layer, beside the bounds
+# @title Accuracy in training, for each task and layer, with the bounds
 steps = list(range(0, STEPS + 1, EVERY))
 figure, axes = plots.panels(3, width=3.7, height=3.2)
 for task, place in zip(TASKS, axes):
@@ -752,8 +754,12 @@ ends = torch.tensor([[run[-1] for run in runs] for runs in curves.values()])  # 
 reveal("combinations that stay at one in eight", (ends.mean(dim=1) < 0.2).sum())
 
 # %% [markdown]
-# Each curve is the mean of three seeds, its band goes from the lowest to the highest; the thin lines are the bounds of section 7 for a dense (dashed) and a random layer (dotted). What you see is the table of section 7, found again by training. What is impossible stays at one in eight. (It starts at one in 24: the models do learn to name *some* number of the sentence. In the log their perplexity falls from 24 to 11 and 12, towards 8, which would be one of eight
-# numbers, and not towards 1.) These curves do not rise slowly: they have nowhere to go. (The bound counts looks, the curves count answers. A lucky guess after a wrong look might lift a curve a little above its bound; here none does.)
+# Each curve is the mean of three seeds, its band goes from the lowest to the highest; the thin lines are the bounds of section 7 for a dense (dashed) and a random layer (dotted).
+#
+# What you see is the table of section 7, found again by training. What is impossible stays at one in eight. (It starts at one in 24: the models do learn to name *some* number of the sentence. In the log their perplexity falls from 24 to 11 and 12, towards 8, which would be one of eight
+# numbers, and not towards 1.)
+#
+# These curves do not rise slowly: they have nowhere to go. (The bound counts looks, the curves count answers. A lucky guess after a wrong look might lift a curve a little above its bound; here none does.)
 #
 # What is possible is learned within about a hundred steps, with one exception that is worth a look: on `fixed`, the plainest task, one of the three runs of keys and queries has learned only seven of the eight places. A synthesizer has a
 # column for each place. Keys and queries have to build "eight places back" out of dot products of position vectors, and can get stuck.
@@ -795,7 +801,9 @@ for task in TASKS:
 # ## 9. Exactly why
 #
 # Here is the whole argument. Take the question *b?* at row $i$ and two sentences that are equal but for **one exchange of two pairs**: in the first, *b* stands at place 1 and *d* at place 4; in the second the other way round. The token at row $i$ is the same in both, so
-# $x_i$ is the same vector. The scores of row $i$ are $\operatorname{relu}(x_i A + b_1) B + b_2$ (with the matrix $A$ of section 1), and nothing in it but $x_i$ varies. So both sentences get **the same row of weights**, and it would have to point at place 1 in the first and at place 4 in the second. Now let *b* stand at
+# $x_i$ is the same vector. The scores of row $i$ are $\operatorname{relu}(x_i A + b_1) B + b_2$ (with the matrix $A$ of section 1), and nothing in it but $x_i$ varies.
+#
+# So both sentences get **the same row of weights**, and it would have to point at place 1 in the first and at place 4 in the second. Now let *b* stand at
 # any of the eight places: wherever this row of weights points, it is right in one sentence of eight.
 #
 # A key-query score $q_i \cdot k_j$ compares $x_i$ with $x_j$; when the pairs change places, their keys go with them, and the weight follows.
