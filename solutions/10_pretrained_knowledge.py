@@ -145,7 +145,7 @@ for name, other in others.items():
 #
 # ## 2. The rival: one town for everybody
 #
-# Suppose that a model gets 5 % of the towns right. Is that good? It depends on what you can have for nothing. There are 24 towns here, so a blind guess is right in 4 % of cases. A little better: always say the town that is the most frequent *in training*. It knows nothing
+# Suppose that a model gets 5 % of the towns right. Is that good? It depends on what you get without knowing anything. There are 24 towns here, so a blind guess is right in 4 % of cases. A little better: always say the town that is the most frequent *in training*. It knows nothing
 # of anybody, and a model that does not beat it has learned nothing of anybody either.
 #
 # Here, too, is a place to cheat without noticing. Choosing the town that is most frequent **among those you are tested on** gives a higher score, and is no rival any more: it has seen the answers.
@@ -202,7 +202,7 @@ for name, (place, share) in baseline.items():
 # | prefix, **content**, suffix | `Olga was ` **`born in`** ` Porto.` |
 # | what the model reads | `Olga was ` `<mask>` ` Porto.` `<mask>` **`born in`** `<pad>` `<pad>` ... |
 #
-# When the model comes to the second `<mask>`, it has read what stood **before and after** the gap, although it is causal. One text gives many exercises, because the gap is drawn anew each time; sometimes it is the town, sometimes the name.
+# When the model comes to the second `<mask>`, it has read what stood **before and after** the gap, although it is causal. One text gives many exercises, because the gap is drawn again each time; sometimes it is the town, sometimes the name.
 #
 # The recipe in four steps, for a `block` of places:
 #
@@ -211,10 +211,10 @@ for name, (place, share) in baseline.items():
 # 3. Draw its **place** anew each time, evenly among all that fit into the kept text: $k -$ length $+ 1$ places, the first and the last too.
 # 4. Put together `prefix <mask> suffix <mask> content`, fill up with `<pad>` to `block` + 1 numbers; `x` is all but the last of them, `y` all but the first.
 #
-# **By hand.** For the text `5 6 7 8 9`, kept whole, the content `7 8` and `block` = 9: write `x` and `y` one below the other. Which number of `y` is under the second `<mask>` of `x`? Write it in place of the dots, or leave them and go on.
+# **By hand.** For the text `5 6 7 8 9`, kept whole, the content `7 8` and `block` = 9: write `x` and `y` one below the other. Which number of `y` is under the second `<mask>` of `x`? Write it in place of the dots, in quotes, or leave them and go on.
 
 # %% guess
-guess("the number under the second mask", ...)
+guess("the number under the second mask", ..., among=["4", "7", "8", "9"])
 
 # %% experiment
 # @title The text by hand: x, and below it y
@@ -224,7 +224,7 @@ print("y", *whole[1:])
 
 # %% reveal
 second = whole.index(MASK, whole.index(MASK) + 1)
-reveal("the number under the second mask", whole[1:][second])
+reveal("the number under the second mask", str(whole[1:][second]))
 
 # %% [markdown]
 # It is 7, the first number of the content: having read the second `<mask>`, the model must say how the content begins.
@@ -327,7 +327,9 @@ reveal("the share of empty contents, drawn before the cut", empty["drawn before 
 #
 # The question goes in, and the model continues: with its most probable character, then with the most probable one after that, until it says `<eos>`. **Exact match** counts the answers that are right in every character *and stop where they should*. *Bern* for *Bergen* is not half right, it is another town.
 #
-# Writing character by character needs a call of the model for each. Here is a way to save them. Give the model the question **and the right answer**, as in training, and look at what it says at each place. Suppose that at every place its most probable character
+# Writing character by character needs a call of the model for each. Here is a way to save them. Give the model the question **and the right answer**, as in training, and look at what it says at each place.
+#
+# Suppose that at every place its most probable character
 # is the right one, up to `<eos>`. Then, left alone, it would have written exactly this answer: its first character is right, so before the second one it reads just what it has read here, and so on. And if it fails at some place, it would have written something else from there on. **One call for each pair is enough to know**, though not to know *what* it would have written instead.
 #
 # | input | ... | n | ? | D | u | b | ... | n |
@@ -622,7 +624,12 @@ print("median confidence:", medians)
 # ### Is it as often right as it is sure?
 #
 # A model is *calibrated* if of the answers with a confidence of 0.8 about 80 % are right, and so at every level. To measure it, sort the answers into bins by their confidence; in each bin compare the share of right answers with the mean confidence. The mean of the differences, where bin $b$ counts by its $n_b$ of the $n$ answers, is the *expected calibration error*
-# ([Guo et al. 2017](https://arxiv.org/abs/1706.04599), section 2): $\sum_b \frac{n_b}{n}\,|\text{right}_b - \text{confidence}_b|$. By hand: two answers with confidence 0.9, both right, and two with 0.6, one right: $\frac12 \cdot 0.1 + \frac12 \cdot 0.1 = 0.1$.
+# ([Guo et al. 2017](https://arxiv.org/abs/1706.04599), section 2): $\sum_b \frac{n_b}{n}\,|\text{right}_b - \text{confidence}_b|$.
+#
+# **By hand.** Two answers have a confidence of 0.9, and both are right; two have 0.6, and one is right. What is the error?
+
+# %% guess
+guess("the calibration error of the four answers", ...)
 
 # %% measured
 # @title The calibration error of the example, and of each group
@@ -641,7 +648,12 @@ for name, rows in table.groupby("group", sort=False):
     print(f"{name:17} mean confidence {sure.mean():.2f}, right {right.float().mean():.2f}, "
           f"calibration error {calibration_error(sure, right):.2f}")
 
+# %% reveal
+reveal("the calibration error of the four answers", calibration_error(*example))
+
 # %% [markdown]
+# In the example each of the two bins holds half of the answers and is off by 0.1: $\frac12 \cdot 0.1 + \frac12 \cdot 0.1 = 0.1$.
+#
 # Where nearly all answers are wrong, the error is about the mean confidence itself. Calibration is measured *for somebody*: a model may be calibrated for people it has read about and far from it for others. And it is another question than the *order* of the answers, which section 7 uses: halve every confidence, and the order stays.
 #
 # ## 7. Risk and coverage
@@ -782,7 +794,9 @@ reveal("for whom the promise is kept", kept[0] if len(kept) == 1 else "both" if 
 #
 # ### Or look it up
 #
-# Silence is not the only thing to do below the threshold. A student's review of this task proposes to ask a database there, and doubts it at once (it "defeats the purpose of the model"). We have one: the texts themselves. The cell below reads the name in the question, collects the texts that name this person, and takes the town that they mention most often; where no text names the person, it has nothing to say. (The first
+# Silence is not the only thing to do below the threshold. A student's review of this task proposes to ask a database there, and doubts it at once (it "defeats the purpose of the model").
+#
+# We have such a database: the texts themselves. The cell below reads the name in the question, collects the texts that name this person, and takes the town that they mention most often; where no text names the person, it has nothing to say. (The first
 # model, with its own threshold; of the people read about, only the half that did not choose it.) Which wrong answers will be left, in each of the two groups? Of the people never read about, how many get one?
 
 # %% guess
@@ -818,7 +832,9 @@ still_wrong = outcomes[[*people][-1], "looks it up when unsure"]["wrong"]
 reveal("wrong answers about people never read about, looked up when unsure (share)", still_wrong)
 
 # %% [markdown]
-# Looking it up mends what the model is unsure of, and nothing else: the wrong answers that are left are those of which it was sure, in both groups. For people without a text, the database says so, which the model never does. And the last row of each group shows that the weak part is the confidence: to look *always* is best, where the
+# Looking it up corrects what the model is unsure of, and nothing else: the wrong answers that are left are those of which it was sure, in both groups. For people without a text, the database says so, which the model never does.
+#
+# And the last row of each group shows that the weak part is the confidence: to look *always* is best, where the
 # facts stand in texts that can be found. Here that is easy, because each name belongs to one person and is written in one way. To find the right passage among millions, for a question in other words than the text, is a model's work again: *retrieval*, whose passages a second model then reads before it answers (*retrieval-augmented generation*) ([Lewis et al. 2020](https://arxiv.org/abs/2005.11401)).
 #
 # Back to the threshold. Move the slider with the mouse or the arrow keys. Where do the made-up answers disappear, and what is left of the right ones there?
