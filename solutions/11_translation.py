@@ -402,8 +402,10 @@ for text in ["We find the old queen.", "We have four curious men.", "The young m
 #
 # ### Work that is done again and again
 #
-# Look at the loop once more: at step 5 the decoder reads `<sos>` and four words, at step 6 `<sos>` and five, and so on. Its layers compute keys and values of *nous* at every step anew, and get the same numbers each time:
-# the causal mask makes sure that *nous* does not know what was written later. So they can be **kept**. Then each step needs only the newest word: its query, key and value, and the kept keys and values of the words before. In
+# Look at the loop once more: at step 5 the decoder reads `<sos>` and four words, at step 6 `<sos>` and five, and so on. Its layers compute keys and values of *nous* again at every step, and get the same numbers each time:
+# the causal mask makes sure that *nous* does not know what was written later.
+#
+# So they can be **kept**. Then each step needs only the newest word: its query, key and value, and the kept keys and values of the words before. In
 # the course's models this is switched on by `context.cache = {}`; it is called a *KV cache*, for keys and values.
 #
 # By hand: how many words does the decoder read in all, to write 20 words? With keeping, 20. And without?
@@ -526,7 +528,7 @@ by_hand("corpus_bleu", ...)
 # | rule | against |
 # |---|---|
 # | **clipping**: an n-gram is right at most as often as the reference has it | *le le le le*, where every word "is right" |
-# | **brevity penalty** $e^{1-r/c}$ where $c < r$ | writing only the two words of which one is sure |
+# | **brevity penalty** $e^{1-r/c}$ where $c < r$ | writing only the two words that one is sure of |
 # | **counts are summed over the corpus**, and divided once at the end | an average over sentences, in which one short sentence without a right 4-gram counts 0, whatever else is right in it |
 #
 # And a fourth, against a mistake of ours: the special tokens `<sos>`, `<eos>` and `<pad>` are no words. See what happens to a poor translation when they are left in:
@@ -635,7 +637,9 @@ reveal("BLEU after the first pass", bleus[0])
 #
 # ### Long sentences and short ones
 #
-# One BLEU for a corpus does not say *where* it was earned. Suppose that of two models one has the lower loss and the other the higher BLEU, and somebody says that the latter likely handles longer sentences better. (So does a report in notebook 12.) BLEU alone cannot say that. But it can be measured: the validation sentences in three thirds, by their length.
+# One BLEU for a corpus does not say *where* it was earned.
+#
+# Suppose that of two models one has the lower loss and the other the higher BLEU, and somebody says that the latter likely handles longer sentences better. (So does a report in notebook 12.) BLEU alone cannot say that. But it can be measured: the validation sentences in three thirds, by their length.
 
 # %% measured
 # @title BLEU of short, middle and long sentences, after passes 1, 2 and 4
@@ -732,7 +736,7 @@ reveal("BLEU on new sentences, learned from 500 pairs", on_unseen[0])
 # 3. Those that end with `<eos>` are **finished**: they go to a list of their own and are not extended. The others are the beams of the next step. Stop when there are no beams left, or after `max_len` steps.
 # 4. Compare what is finished, and the beams that `max_len` has cut: the **score** is the sum divided by the number of words written, `<eos>` included (**length normalisation**: without it, every further word makes a sentence worse, and the shortest wins).
 #
-# **The mistake first.** "A beam looks at more sentences than greedy decoding, so what it finds is at least as good." Let the probabilities be others, and follow a search of width 2:
+# **The mistake first.** "A beam looks at more sentences than greedy decoding, so what it finds is at least as good." Let the probabilities be others, and follow a search of width 2. Three beginnings of two words matter, and the beam has room for two of them. Read one row at a time:
 #
 # | words so far | probabilities | together | in a beam of 2? | what follows | in the end | score (rule 4) |
 # |---|---|---|---|---|---|---|
@@ -909,8 +913,8 @@ for exchange in sorted(exchanges)[:: max(1, len(exchanges) // 10)]:
 # %% [markdown]
 # ## 10. From good to bad
 #
-# A number for a corpus hides its sentences. Always read some. Here are translations of the model after its *second* pass (the finished one makes too few mistakes to learn from), in the order of the model's own score, from the sentence of which it is most sure
-# to the one of which it is least sure.
+# A number for a corpus hides its sentences. Always read some. Here are translations of the model after its *second* pass (the finished one makes too few mistakes to learn from), in the order of the model's own score, from the sentence that it is surest of
+# to the one that it is least sure of.
 
 # %% measured
 # @title Translations of the second pass, from the surest to the least sure
