@@ -23,7 +23,9 @@
 # # 09 · Attention without keys and queries
 #
 # In notebook 08 everything was a question put to a key: a dot product of two tokens decided who looks at whom. Is that comparison needed at all? In 2021, Tay et al. took it out. In their
-# **synthesizer** a token says where it wants to look without seeing what stands there; in its extreme form, the scores are plain parameters and no token is asked. On several tasks such models lose
+# **synthesizer** a token says where it wants to look without seeing what stands there; in its extreme form, the scores are plain parameters and no token is asked.
+#
+# On several tasks such models lose
 # surprisingly little. You build both forms, count what they save, and find the line that they cannot cross: by a bound
 # computed before any training, in training, and by a proof of a few lines.
 #
@@ -55,7 +57,7 @@ import torch
 from torch import Tensor, nn
 
 from helpers import plots
-from tutor import check, hint
+from tutor import by_hand, check, guess, hint, reveal
 from helpers.batches import Batches, for_language_model
 from helpers.corpora import Split, load
 from helpers.models import Attention, Context, LanguageModel, TransformerBase
@@ -73,7 +75,7 @@ from helpers.vocabulary import Vocabulary
 #
 # $$ (s_{i0}, s_{i1}, s_{i2}, \dots) = \operatorname{relu}(x_i A + b_1)\, B + b_2 \qquad\text{needs } x_i \text{ and the number } j $$
 #
-# The matrix $B$ has one column for each *place*: column $j$ makes the score of place $j$, whoever stands there. The **random synthesizer** goes one step further, with $s_{ij} = R_{ij}$, a
+# The matrix $B$ has one column for each *place*: column $j$ makes the score of place $j$, whichever token stands there. The **random synthesizer** goes one step further, with $s_{ij} = R_{ij}$, a
 # number that is learned: it needs the numbers $i$ and $j$ only. (The name is the paper's, where these scores start as random numbers.) After the scores all three go on in the same way: mask, softmax, weighted average of the values.
 #
 # | | what $s_{ij}$ is made from | can a change of token $j$ move $s_{ij}$, for $j \ne i$? |
@@ -85,6 +87,7 @@ from helpers.vocabulary import Vocabulary
 # Everything in this notebook follows from the right-hand column. In the picture, arrows lead to the score $s_{31}$ from the tokens that it is made from.
 
 # %% experiment
+# @title Which tokens go into the score of token 3 for place 1
 def draw_inputs(axes, title: str, tokens: list[int]) -> None:
     """Draws five tokens and the score s_31 above them, with an arrow from each token that goes into it."""
     for place in range(5):
@@ -114,9 +117,19 @@ plots.show(figure, "Three drawings of five tokens and the score s_31. "
 # $$ x_0 = (1, 0), \quad x_1 = (0, 2), \qquad A = \begin{pmatrix} 1 & -1 \\ 0 & 1 \end{pmatrix}, \quad b_1 = (0, -1), \qquad B = \begin{pmatrix} 1 & 0 & 2 \\ 0 & 3 & 1 \end{pmatrix}, \quad b_2 = (0, 1, 0) $$
 #
 # Take a pencil. For $x_0$: first $x_0 A + b_1 = (1, -2)$, then the ReLU, then $B$ and $b_2$. Do the same for $x_1$. You get three scores for each token. But the
-# sentence has only two tokens.
+# sentence has only two tokens: write down the scores that it uses.
+
+# %% by_hand
+by_hand("synthesizer_scores", [
+    [..., ...],  # token 0 looks at places 0 and 1
+    [..., ...],  # token 1
+])
+
+# %% [markdown]
+# The next cell computes the steps, with all three scores.
 
 # %% experiment
+# @title The two tokens by hand: after each step, and not yet cut
 x_hand = torch.tensor([[1.0, 0.0], [0.0, 2.0]])  # (n, d)
 A_hand = torch.tensor([[1.0, -1.0], [0.0, 1.0]])  # (d, d/h)
 b1 = torch.tensor([0.0, -1.0])
@@ -128,14 +141,16 @@ print("after the ReLU:\n", torch.relu(x_hand @ A_hand + b1))
 print("scores, not cut:\n", torch.relu(x_hand @ A_hand + b1) @ B_hand + b2)
 
 # %% [markdown]
+# Cut to two places, token 0 has the scores 1 and 1, token 1 has 0 and 4.
+#
 # ### Two mistakes worth making once
 #
-# **Not cut.** Each row has a score for place 2, and no token stands there. $B$ was made before any sentence came, with a column for each of `max_len` places. A sentence of $n$ tokens uses the first $n$
+# **Not cut.** Each row above has a score for place 2, and no token stands there. $B$ was made before any sentence came, with a column for each of `max_len` places. A sentence of $n$ tokens uses the first $n$
 # columns. Otherwise the softmax gives weight to places where no token stands; or torch stops you, with a mask of the right size, on the first sentence shorter than `max_len`.
 #
 # **No ReLU.** Look at what it is for:
 
-# %% experiment
+# %% experiment open=true
 with_relu = torch.relu(x_hand @ A_hand) @ B_hand
 without_relu = x_hand @ A_hand @ B_hand
 one_matrix = A_hand @ B_hand
@@ -247,7 +262,7 @@ class SynthesizerAttention(nn.Module):
 # Tensors of four axes are easy to get wrong in a way that still runs. So here is the definition in the slowest way there is: one sentence, one head and one token at a time, one score after the other,
 # and no mask at all, since row $i$ simply stops at $j = i$. Yours must agree for every length.
 
-# %% experiment
+# %% experiment open=true
 @torch.no_grad()
 def by_loops(attention: nn.Module, x: Tensor) -> Tensor:
     """Returns what a dense synthesizer must give, `(b, n, d)`, number by number from its definition."""
@@ -279,7 +294,7 @@ for n in (1, 2, 5, 9):
 #
 # What would the score of place 9 be? There is no column for it, and nothing to compute it from. Keys and queries know no such limit: a new token brings its own key.
 
-# %% experiment
+# %% experiment open=true
 torch.manual_seed(0)
 try:
     yours(torch.randn(1, 10, 12))
@@ -291,7 +306,7 @@ print("key-query attention:  ", tuple(Attention(12, 3)(torch.randn(1, 10, 12), C
 # ## 4. Exercise: the random synthesizer
 #
 # The same module without the two layers: the scores *are* parameters, one square for each head. All sentences of one length get the same weights, whatever they say. Start the scores with zeros (all weights
-# equal) or with small random numbers. And do not draw them anew at each call: they are learned.
+# equal) or with small random numbers. And do not draw them again at each call: they are learned.
 
 # %% exercise="RandomSynthesizer"
 class RandomSynthesizer(nn.Module):
@@ -334,6 +349,7 @@ class RandomSynthesizer(nn.Module):
 # the same form as your two modules:
 
 # %% experiment
+# @title Keys and queries in the form of this notebook's modules
 class KeyQueryAttention(Attention):
     """The attention of `helpers.models`, causal, in the form of this notebook's modules."""
 
@@ -352,9 +368,13 @@ class KeyQueryAttention(Attention):
 KINDS = {"key-query": KeyQueryAttention, "dense": SynthesizerAttention, "random": RandomSynthesizer}
 
 # %% [markdown]
-# Before you move the slider: token 3 changes. Which rows of the weights will move in each of the three? Row $i$ is the token that looks.
+# Token 3 changes. Which rows of the weights will move in each of the three? Row $i$ is the token that looks. How many of the eight rows move in the dense synthesizer? Write a number in place of the dots, or leave them and go on; then move the slider.
+
+# %% guess
+guess("rows of the dense weights that move when token 3 changes", ...)
 
 # %% interactive
+# @title How far each weight moves when one token changes: move the slider
 from ipywidgets import IntSlider, interact
 
 
@@ -382,15 +402,22 @@ interact(show_change, changed=IntSlider(value=3, min=0, max=7, description="toke
                                         continuous_update=False));
 
 # %% experiment
-# The same picture for those who only read: token 3 changes.
+# @title The same picture for those who only read: token 3 changes
 show_change(3)
+
+# %% reveal
+some, other = torch.randn(2, 8, 16)
+changed = torch.where(torch.arange(8)[:, None] == 3, other, some)  # token 3 is another one
+dense = SynthesizerAttention(16, 1, 8)
+moved = (dense.weights(changed[None]) - dense.weights(some[None])).abs().amax(dim=-1) > 1e-6  # (1, 1, 8)
+reveal("rows of the dense weights that move when token 3 changes", moved.sum())
 
 # %% [markdown]
 # - **Key-query**: every row from 3 on, some of them too little for the eye. Row 3 has a new query, and all later rows find a new key at place 3.
 # - **Dense**: row 3 and no other. Token 3 looks elsewhere, but nobody looks at *it* any differently.
 # - **Random**: nothing.
 #
-# (With the slider at 0, row 0 stays as it is even in the key-query picture: that token has only itself to look at.) What moves in the *output* is another matter: the value of token 3 has changed in all three, and whoever looks at place 3 gets
+# (With the slider at 0, row 0 stays as it is even in the key-query picture: that token has only itself to look at.) What moves in the *output* is another matter: the value of token 3 has changed in all three, and every row that looks at place 3 gets
 # the new one. A synthesizer is not blind to what others say. It is blind to it **when it chooses where to look**.
 #
 # ## 6. Exercise: what it saves
@@ -407,8 +434,13 @@ show_change(3)
 # Two things are counted. **Parameters**, with biases, as in notebook 05. **Products**: how many multiplications of two numbers it takes to make all the scores of one sentence. A matrix product of $(p, q)$ with $(q, r)$ takes
 # $p \cdot q \cdot r$ of them, since each of the $p \cdot r$ results is a sum of $q$ products. Biases, scale, mask and softmax do not count, and $B$ is cut before it is used.
 #
-# **By hand**: width $D = 6$, $A = 3$ heads, $L = 4$ tokens. Queries take $4 \cdot 6 \cdot 6 = 144$ products, keys as many. Then each head multiplies $(4, 2)$ with $(2, 4)$: 32, and three heads 96. In all
-# 384. Now as formulas.
+# **By hand**: width $D = 6$, $A = 3$ heads, $L = 4$ tokens. How many products do the scores of keys and queries take? Count the two layers first, then the three heads.
+
+# %% by_hand
+by_hand("score_costs", ...)  # the products of key-query
+
+# %% [markdown]
+# Queries take $4 \cdot 6 \cdot 6 = 144$ products, keys as many. Then each head multiplies $(4, 2)$ with $(2, 4)$: 32, and three heads 96. In all 384. Now as formulas.
 
 # %% setup
 D, A, N, L = sympy.symbols("D A N L", positive=True, integer=True)
@@ -441,6 +473,7 @@ def score_costs() -> dict[str, sympy.Expr]:
 # Let the machine confirm the parameters, then draw both costs for a layer of width 512 with 8 heads.
 
 # %% experiment
+# @title What the scores of one layer cost: formulas, counts and curves
 from helpers.formulas import in_letters
 
 costs = {name: in_letters(formula, D, A, N, L) for name, formula in score_costs().items()}
@@ -466,6 +499,7 @@ for what, letter, place in (("parameters", N, axes[0]), ("products", L, axes[1])
 plots.show(figure, " ".join(told) + " Random scores need no products.")
 
 # %% experiment
+# @title Where dense has as many parameters as key-query, and how many products remain
 longest = sympy.solve(sympy.Eq(costs["dense parameters"], costs["key-query parameters"]), N)[0]
 print("dense has as many parameters as key-query at N =", sympy.factor(longest),
       "=", round(float(longest.subs(layer)), 1))
@@ -491,6 +525,7 @@ print("for very short and very long sentences:",
 # | `look-up` | where the same letter stands | the question **and** all the pairs |
 
 # %% experiment
+# @title One sentence, and where its eight answers stand in each task
 def shuffled(count: int, size: int, generator: torch.Generator) -> Tensor:
     """Returns `count` shuffled orders of the numbers below `size`, `(count, size)`."""
     return torch.rand(count, size, generator=generator).argsort(dim=1)
@@ -549,7 +584,13 @@ for task in TASKS:
 # | 2 | 4 7 | 0 | 1 |
 # | 3 | 5 8 | 0 | 1 |
 #
-# `random` must say the same place in every sentence: two of 4 are right, whichever it takes. `dense` has two groups in row 1, token 7 (places 0, 0 and 1: two of three right) and token 8 (right). `prefix` tells all four apart. With the four looks of
+# Count the right looks of the best rule, in row 0 and row 1 together, and divide by 8.
+
+# %% by_hand
+by_hand("compare_tasks", [..., ..., ...])  # random, dense, prefix
+
+# %% [markdown]
+# In row 1 `random` must say the same place in every sentence: two of 4 are right, whichever it takes. `dense` has two groups in row 1, token 7 (places 0, 0 and 1: two of three right) and token 8 (right). `prefix` tells all four apart. With the four looks of
 # row 0, that is $\frac{6}{8}$, $\frac{7}{8}$ and $1$.
 
 # %% exercise="compare_tasks"
@@ -586,15 +627,22 @@ def compare_tasks(tokens: Tensor, places: Tensor) -> dict[str, float]:
 
 
 # %% [markdown]
-# Now put our three tasks in, with 20,000 sentences each. As tokens we give whole words, such as *c17* or *c?*, as one number.
+# Now put our three tasks in, with 20,000 sentences each. As tokens we give whole words, such as *c17* or *c?*, as one number. Which share of the looks can a dense layer get right on `look-up`, at the very best?
+
+# %% guess
+guess("the best share of right looks of a dense layer on look-up", ...)
 
 # %% experiment
+# @title The best share of right looks, before any training: three tasks, three kinds
 letters, numbers = sentences(20_000, torch.Generator().manual_seed(0))
 words = 25 * letters + numbers  # (20000, 16)
 bounds = {task: compare_tasks(words, wanted_places(task, letters)) for task in TASKS}
 print(f"{'':8}   random  dense  prefix")
 for task, shares in bounds.items():
     print(f"{task:8} {shares['random']:8.2f} {shares['dense']:6.2f} {shares['prefix']:7.2f}")
+
+# %% reveal
+reveal("the best share of right looks of a dense layer on look-up", bounds["look-up"]["dense"])
 
 # %% [markdown]
 # With each row of the table, one kind of layer fewer can do the task. With `fixed`, all three can be perfect. With `named`, a rule must know its own question: the random synthesizer is down to one look in eight, which is guessing. With `look-up`, the
@@ -606,9 +654,13 @@ for task, shares in bounds.items():
 # ## 8. In training
 #
 # A bound says what is impossible, not what is learned. So train: one layer, one head, and nothing around it that could help. Embeddings of letter, number and place are added; the layer's output goes straight into a head with 24 outputs. There is no residual
-# and no feed-forward part: **all that a question learns about a pair comes through the weights.** Three seeds for each of the nine combinations. Write down which of the nine you expect to stay at $\frac{1}{8}$.
+# and no feed-forward part: **all that a question learns about a pair comes through the weights.** Three seeds for each of the nine combinations of task and layer. How many of the nine will stay at $\frac{1}{8}$, and which?
+
+# %% guess
+guess("combinations that stay at one in eight", ...)
 
 # %% experiment
+# @title The model around the layer: three embeddings, no residual, one head
 class Reader(nn.Module):
     """Embeddings, one attention layer, and a score for each of 24 numbers."""
 
@@ -632,6 +684,7 @@ def answers(task: str, letters: Tensor, numbers: Tensor) -> Tensor:
 
 
 # %% experiment
+# @title How a model is trained and measured, on fresh sentences
 STEPS, EVERY = 160, 20
 
 
@@ -659,6 +712,7 @@ def learn(model: nn.Module, task: str, seed: int, steps=STEPS, every=EVERY, rate
 
 
 # %% measured
+# @title Nine combinations of task and layer, three seeds each
 from tqdm import tqdm
 
 models, curves = {}, {}
@@ -675,6 +729,7 @@ for task in tqdm(TASKS, unit="task"):
             )
 
 # %% measured
+# @title Accuracy in training, for each task and layer, with the bounds
 steps = list(range(0, STEPS + 1, EVERY))
 figure, axes = plots.panels(3, width=3.7, height=3.2)
 for task, place in zip(TASKS, axes):
@@ -694,9 +749,17 @@ for name in KINDS:
     last = [torch.tensor(curves[task, name])[:, -1] for task in TASKS]
     print(f"{name:10}", *[f"{end.mean():.2f} ({end.min():.2f}-{end.max():.2f})" for end in last])
 
+# %% reveal
+ends = torch.tensor([[run[-1] for run in runs] for runs in curves.values()])  # (9, 3)
+reveal("combinations that stay at one in eight", (ends.mean(dim=1) < 0.2).sum())
+
 # %% [markdown]
-# Each curve is the mean of three seeds, its band goes from the lowest to the highest; the thin lines are the bounds of section 7 for a dense (dashed) and a random layer (dotted). What you see is the table of section 7, found again by training. What is impossible stays at one in eight. (It starts at one in 24: the models do learn to name *some* number of the sentence. In the log their perplexity falls from 24 to 11 and 12, towards 8, which would be one of eight
-# numbers, and not towards 1.) These curves do not rise slowly: they have nowhere to go. (The bound counts looks, the curves count answers. A lucky guess after a wrong look might lift a curve a little above its bound; here none does.)
+# Each curve is the mean of three seeds, its band goes from the lowest to the highest; the thin lines are the bounds of section 7 for a dense (dashed) and a random layer (dotted).
+#
+# What you see is the table of section 7, found again by training. What is impossible stays at one in eight. (It starts at one in 24: the models do learn to name *some* number of the sentence. In the log their perplexity falls from 24 to 11 and 12, towards 8, which would be one of eight
+# numbers, and not towards 1.)
+#
+# These curves do not rise slowly: they have nowhere to go. (The bound counts looks, the curves count answers. A lucky guess after a wrong look might lift a curve a little above its bound; here none does.)
 #
 # What is possible is learned within about a hundred steps, with one exception that is worth a look: on `fixed`, the plainest task, one of the three runs of keys and queries has learned only seven of the eight places. A synthesizer has a
 # column for each place. Keys and queries have to build "eight places back" out of dot products of position vectors, and can get stuck.
@@ -706,6 +769,7 @@ for name in KINDS:
 # The weights of the trained layers, each from the last of its three runs, for the sentence of section 7. Only the eight questions and the eight pairs are shown; a frame marks the place where the answer stands.
 
 # %% measured
+# @title Where the trained layers look; a frame marks the place of the answer
 from matplotlib.patches import Rectangle
 
 letters, numbers = sentences(1, torch.Generator().manual_seed(1))
@@ -737,12 +801,15 @@ for task in TASKS:
 # ## 9. Exactly why
 #
 # Here is the whole argument. Take the question *b?* at row $i$ and two sentences that are equal but for **one exchange of two pairs**: in the first, *b* stands at place 1 and *d* at place 4; in the second the other way round. The token at row $i$ is the same in both, so
-# $x_i$ is the same vector. The scores of row $i$ are $\operatorname{relu}(x_i A + b_1) B + b_2$ (with the matrix $A$ of section 1), and nothing in it but $x_i$ varies. So both sentences get **the same row of weights**, and it would have to point at place 1 in the first and at place 4 in the second. Now let *b* stand at
+# $x_i$ is the same vector. The scores of row $i$ are $\operatorname{relu}(x_i A + b_1) B + b_2$ (with the matrix $A$ of section 1), and nothing in it but $x_i$ varies.
+#
+# So both sentences get **the same row of weights**, and it would have to point at place 1 in the first and at place 4 in the second. Now let *b* stand at
 # any of the eight places: wherever this row of weights points, it is right in one sentence of eight.
 #
 # A key-query score $q_i \cdot k_j$ compares $x_i$ with $x_j$; when the pairs change places, their keys go with them, and the weight follows.
 
 # %% measured
+# @title Two pairs change places: do the weights of the question follow?
 first = sentences(1, torch.Generator().manual_seed(1))
 exchanged = [1, 4]
 second = tuple(part.clone() for part in first)
@@ -770,6 +837,7 @@ for name in ("key-query", "dense"):
 #   part find the one with a *c* in it. The weights point nowhere in particular, and the answer is right.
 
 # %% experiment
+# @title Two ways around: blocks with a feed-forward part, and pairs as words
 class Block(nn.Module):
     """Attention and feed-forward part, each with a residual and a norm before it."""
 
@@ -801,6 +869,7 @@ def blocks(kind, count: int) -> nn.Module:
 
 
 # %% measured
+# @title Look-up learned by four models, 700 steps each
 makers = {
     "dense, one block": lambda: Reader(blocks(SynthesizerAttention, 1), 64),
     "dense, two blocks": lambda: Reader(blocks(SynthesizerAttention, 2), 64),
@@ -813,6 +882,7 @@ for name, make in tqdm(makers.items(), unit="model"):
     around[name] = learn(make(), "look-up", seed=0, steps=700, every=100, rate=3e-3)
 
 # %% measured
+# @title Accuracy on look-up with two blocks, with pairs as words, and with keys
 steps = list(range(0, 701, 100))
 figure, (axes,) = plots.panels(1, width=8.2, height=3.4)
 plots.curves(around, steps, title="look-up: ways around", x_label="step",
@@ -836,8 +906,13 @@ for name, shares in around.items():
 # 300 reviews it has not read.
 #
 # (Our reviews are invented ones, with few words. For real ones, change the first line to `corpus = load("cls_books")`: the same cells run on 1,300 reviews, cut at 96 tokens, much more slowly, because there are 50,000 tokens to choose from.)
+#
+# With keys and queries the perplexity will be about 10: the model hesitates among ten words, so to speak. How large is it without any attention?
 
-# %% measured
+# %% guess
+guess("the perplexity without attention", ...)
+
+# %% measured open=true
 corpus = load("reviews_fr")
 mixed = corpus.parts.get("unlabelled", corpus.train).rows.sample(frac=1, random_state=0)
 vocabulary = corpus.vocabulary or Vocabulary.learn(mixed["text"], min_count=3)
@@ -871,6 +946,7 @@ class Plugged(nn.Module):
 
 
 # %% measured
+# @title Reviews read with keys and queries, and with dense scores
 def perplexities(kind, seed: int) -> list[float]:
     """Returns the perplexity on unread reviews after each of three epochs."""
     torch.manual_seed(seed)
@@ -891,11 +967,13 @@ for name in tqdm(("key-query", "dense"), unit="kind"):
     on_text[name] = [perplexities(KINDS[name], seed) for seed in range(3)]
 
 # %% measured
+# @title Reviews read with random scores, and without attention
 for name, kind in tqdm({"random": RandomSynthesizer, "no attention": OnlyItself}.items(), unit="kind"):
     print(name)
     on_text[name] = [perplexities(kind, seed) for seed in range(3)]
 
 # %% measured
+# @title Perplexity on reviews not read, for four kinds of layer
 figure, (axes,) = plots.panels(1, width=6.4, height=2.4)
 told = []
 for number, (name, runs) in enumerate(on_text.items()):
@@ -909,6 +987,9 @@ axes.set(yticks=range(4), yticklabels=list(on_text), xlim=(9, None))
 axes.invert_yaxis()
 axes.grid(axis="x", color="#dddddd", linewidth=0.6)
 plots.show(figure, "Perplexity on reviews not read, mean of three seeds: " + ", ".join(told) + ".")
+
+# %% reveal
+reveal("the perplexity without attention", torch.tensor(on_text["no attention"])[:, -1].mean())
 
 # %% [markdown]
 # From no attention to keys and queries, the perplexity falls from nearly 13 to a little above 10. Random scores bring about a third of that gain, dense ones about a half: a good part of what a small model learns from the words before it needs no
@@ -988,6 +1069,25 @@ plots.show(figure, "Perplexity on reviews not read, mean of three seeds: " + ", 
 #   have to measure whether keys and queries are needed." Why: (a) has no formula and a misconception (it has weights, they are made in another way),
 #   (b) overlooks that B ends at 4,096, (c) gives no task and no reason, (d) restates the question.
 
+# %% [markdown] questions
+# ## Three questions
+#
+# For yourself: open an answer to see whether it is right.
+#
+# 1. One layer of a dense synthesizer stays at one answer in eight on look-up. What keeps it there?
+#    - It has too few parameters for eight letters and 24 numbers. => A wider layer is another function of the same token. The bound does not depend on the width.
+#    - It has not been trained for long enough. => After 700 steps one block still stands at 0.13. The bound was counted before any training.
+#    + Its weights are made from the question alone, without the pairs. => Two sentences with the same question get the same row, though the answer stands elsewhere.
+#    - It does not know at which position a token stands. => It does: the position is part of the token's vector, and each position has a column of its own in B.
+# 2. Token 3 is exchanged for another one. What can happen at token 6, in one layer of a dense synthesizer?
+#    - Nothing, since its scores are made from token 6 alone. => That holds for its weights. The value of token 3 is part of the weighted average.
+#    + Its output changes, while its weights stay as they were. => The others have no part in the choice of where to look, but what stands there is taken in.
+#    - Its weights change, since it may look at token 3. => They would with keys and queries, where token 3 brings another key.
+# 3. What does the dense synthesizer save in a model of width 512 that reads 4,096 tokens?
+#    + One of the two layers that make the scores, a tenth of the products. => What remains is (D + L) / (2D + L), here 0.9 of the products.
+#    - The square of scores: its cost is linear in the length. => It still makes a score for each pair of positions, and each is a sum of D/A products.
+#    - Parameters, since there are no keys to learn. => B has a column for each position: from about N = D on it has more parameters than keys and queries.
+
 # %% [markdown]
 # ## What to remember
 #
@@ -1010,7 +1110,7 @@ plots.show(figure, "Perplexity on reviews not read, mean of three seeds: " + ", 
 # - **token mixing**: what a layer does that carries information from token to token, by attention or otherwise; with fixed learned weights, as the random synthesizer does.
 # - **factorisation**: making a large matrix as the product of two thin ones.
 
-# %% experiment
+# %% experiment open=true
 from tutor import progress
 
 progress()

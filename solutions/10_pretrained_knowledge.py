@@ -57,7 +57,7 @@ from torch import Tensor
 from torch.nn.utils.rnn import pad_sequence
 
 from helpers import plots
-from tutor import check, hint
+from tutor import by_hand, check, guess, hint, reveal
 from helpers.batches import IGNORE, Batch, Batches, Example, for_answers, for_language_model
 from helpers.corpora import Split, load
 from helpers.models import LanguageModel, TransformerBase
@@ -80,6 +80,7 @@ from helpers.vocabulary import EOS, MASK, PAD, SOS, Vocabulary
 # The picture shows the same model three times. It learns in the first two columns; in the last one it is only asked.
 
 # %% experiment
+# @title One model, three times: it reads, learns what a question is, and is asked
 from helpers.diagrams import Diagram
 
 picture = Diagram(4.2, 2.7)
@@ -101,7 +102,7 @@ picture.show(
 # %% [markdown]
 # For real people change one line, the first of the next cell: `load("birthplaces")` has texts from Wikipedia. It has no third group (the cells then leave it out), and ten times as much to read: take a graphics card.
 
-# %% experiment
+# %% experiment open=true
 corpus = load("biographies")
 people = {"read about": corpus.valid} | (
     {"never read about": corpus.test} if "test" in corpus.parts else {}
@@ -116,6 +117,7 @@ for name, part in {"train": corpus.train, **people}.items():
 # The model reads **characters**, not words: a name like *Sonivic* is then made of letters that the model knows. A character vocabulary is small, and the special tokens come first.
 
 # %% experiment
+# @title The characters of the vocabulary, special tokens first
 texts = [*corpus["texts"]["text"], *corpus.train["question"], *corpus.train["answer"]]
 vocabulary = Vocabulary.learn(texts, "character", mask=True)
 print(len(vocabulary), "tokens:", *vocabulary.tokens[:5], *("".join(vocabulary.tokens[5:])))
@@ -127,6 +129,7 @@ print(len(vocabulary), "tokens:", *vocabulary.tokens[:5], *("".join(vocabulary.t
 # questions alone. Nothing fails. A model that was pretrained with one vocabulary and is fine-tuned with another fares just like the reader of these lines, and its owner concludes that pretraining does not help.
 
 # %% experiment
+# @title One encoded sentence, read with three vocabularies
 numbers = vocabulary.encode("Where was Maria Sonivic born?")
 others = {
     "ours": vocabulary,
@@ -142,7 +145,7 @@ for name, other in others.items():
 #
 # ## 2. The rival: one town for everybody
 #
-# Suppose that a model gets 5 % of the towns right. Is that good? It depends on what you can have for nothing. There are 24 towns here, so a blind guess is right in 4 % of cases. A little better: always say the town that is the most frequent *in training*. It knows nothing
+# Suppose that a model gets 5 % of the towns right. Is that good? It depends on what you get without knowing anything. There are 24 towns here, so a blind guess is right in 4 % of cases. A little better: always say the town that is the most frequent *in training*. It knows nothing
 # of anybody, and a model that does not beat it has learned nothing of anybody either.
 #
 # Here, too, is a place to cheat without noticing. Choosing the town that is most frequent **among those you are tested on** gives a higher score, and is no rival any more: it has seen the answers.
@@ -168,6 +171,7 @@ def constant_baseline(pairs: list[tuple[str, str]], others: list[tuple[str, str]
 
 
 # %% experiment
+# @title The most frequent town of training, tried on the two other groups
 def pairs_of(part: Split) -> list[tuple[str, str]]:
     """Returns the questions of a part of the corpus with their answers."""
     return list(zip(part["question"], part["answer"], strict=True))
@@ -198,7 +202,7 @@ for name, (place, share) in baseline.items():
 # | prefix, **content**, suffix | `Olga was ` **`born in`** ` Porto.` |
 # | what the model reads | `Olga was ` `<mask>` ` Porto.` `<mask>` **`born in`** `<pad>` `<pad>` ... |
 #
-# When the model comes to the second `<mask>`, it has read what stood **before and after** the gap, although it is causal. One text gives many exercises, because the gap is drawn anew each time; sometimes it is the town, sometimes the name.
+# When the model comes to the second `<mask>`, it has read what stood **before and after** the gap, although it is causal. One text gives many exercises, because the gap is drawn again each time; sometimes it is the town, sometimes the name.
 #
 # The recipe in four steps, for a `block` of places:
 #
@@ -207,14 +211,24 @@ for name, (place, share) in baseline.items():
 # 3. Draw its **place** anew each time, evenly among all that fit into the kept text: $k -$ length $+ 1$ places, the first and the last too.
 # 4. Put together `prefix <mask> suffix <mask> content`, fill up with `<pad>` to `block` + 1 numbers; `x` is all but the last of them, `y` all but the first.
 #
-# **By hand.** For the text `5 6 7 8 9`, kept whole, the content `7 8` and `block` = 9: write `x` and `y` one below the other. Under the second `<mask>` must stand 7. Then look at the cell.
+# **By hand.** For the text `5 6 7 8 9`, kept whole, the content `7 8` and `block` = 9: write `x` and `y` one below the other. Which number of `y` is under the second `<mask>` of `x`? Write it in place of the dots, in quotes, or leave them and go on.
+
+# %% guess
+guess("the number under the second mask", ..., among=["4", "7", "8", "9"])
 
 # %% experiment
+# @title The text by hand: x, and below it y
 whole = [5, 6, MASK, 9, MASK, 7, 8, PAD, PAD, PAD]  # block + 1 = 10 numbers
 print("x", *whole[:-1])
 print("y", *whole[1:])
 
+# %% reveal
+second = whole.index(MASK, whole.index(MASK) + 1)
+reveal("the number under the second mask", str(whole[1:][second]))
+
 # %% [markdown]
+# It is 7, the first number of the content: having read the second `<mask>`, the model must say how the content begins.
+#
 # ### Exercise: corrupt a span
 #
 # A random function has no single right result. So the check calls yours hundreds of times and looks at **properties**: the pattern, the shift, how much is kept, the lengths. That is how you should test random functions of your own,
@@ -252,6 +266,7 @@ def corrupt_span(text: Tensor, rng: torch.Generator, block: int) -> tuple[Tensor
 # Here is what yours makes of one text. In each line, what stands behind the second `<mask>` is the answer to an exercise.
 
 # %% experiment
+# @title Five times your corrupt_span on one text
 rng = torch.Generator().manual_seed(0)
 text = torch.tensor(vocabulary.encode(corpus["texts"]["text"][0]))
 for _ in range(5):
@@ -261,9 +276,13 @@ for _ in range(5):
 # %% [markdown]
 # ### A mistake worth making once: measure before the cut
 #
-# This version draws the length and the place of the content from the *whole* text, and cuts afterwards. It looks right, and so do its outputs. Look at what it does to the content when texts are longer than the block: how high is the bar at *empty*?
+# This version draws the length and the place of the content from the *whole* text, and cuts afterwards. It looks right, and so do its outputs. Look at what it does to the content when texts are longer than the block. In which share of the draws is the content *empty*?
+
+# %% guess
+guess("the share of empty contents, drawn before the cut", ...)
 
 # %% experiment
+# @title How long is the content, drawn from what is kept and drawn before the cut?
 def corrupt_too_early(text: Tensor, rng: torch.Generator, block: int) -> Tensor:
     """Returns the content alone; its length and place were drawn before the text was cut."""
     length = int(torch.randint(1, max(2, len(text) // 2), (), generator=rng))
@@ -298,6 +317,9 @@ plots.show(figure, "Bars: share of the draws with a content of each length. "
            + "; ".join(f"{name}: {share:.0%} are empty" for name, share in empty.items()) + ".")
 print({name: f"{share:.0%} empty" for name, share in empty.items()})
 
+# %% reveal
+reveal("the share of empty contents, drawn before the cut", empty["drawn before the cut"])
+
 # %% [markdown]
 # On the right, more than half of the exercises ask for nothing; on the left none does. No error is raised and the loss is *lower* (it is easy to say nothing), which is why only a look at the properties finds it.
 #
@@ -305,7 +327,9 @@ print({name: f"{share:.0%} empty" for name, share in empty.items()})
 #
 # The question goes in, and the model continues: with its most probable character, then with the most probable one after that, until it says `<eos>`. **Exact match** counts the answers that are right in every character *and stop where they should*. *Bern* for *Bergen* is not half right, it is another town.
 #
-# Writing character by character needs a call of the model for each. Here is a way to save them. Give the model the question **and the right answer**, as in training, and look at what it says at each place. Suppose that at every place its most probable character
+# Writing character by character needs a call of the model for each. Here is a way to save them. Give the model the question **and the right answer**, as in training, and look at what it says at each place.
+#
+# Suppose that at every place its most probable character
 # is the right one, up to `<eos>`. Then, left alone, it would have written exactly this answer: its first character is right, so before the second one it reads just what it has read here, and so on. And if it fails at some place, it would have written something else from there on. **One call for each pair is enough to know**, though not to know *what* it would have written instead.
 #
 # | input | ... | n | ? | D | u | b | ... | n |
@@ -347,12 +371,21 @@ def exact_match(model: LanguageModel, pairs: list[tuple[list[int], list[int]]]) 
 # %% [markdown]
 # ## 5. Reading against not reading
 #
-# Now the experiment. Two models of the same size learn from the same 100 questions of `train`, each asked several times, for the same number of passes. One of them has read all the texts before, and goes on reading them between the questions, so that it does not forget. **Write down first** what
-# share of right answers you expect from each, for the people read about and for those never read about. The baseline stands above.
+# Now the experiment. Two models of the same size learn from the same 100 questions of `train`, each asked several times, for the same number of passes. One of them has read all the texts before, and goes on reading them between the questions, so that it does not forget.
 #
+# What share of right answers do you expect from the model that has read, for the people read about and for those never read about? The baseline is above: one town for everybody is right for about 8 % of them.
+
+# %% guess
+guess("right answers about people read about, of the model that has read (share)", ...)
+
+# %% guess
+guess("right answers about people never read about, of the same model (share)", ...)
+
+# %% [markdown]
 # In pretraining, one batch in four is read with gaps (your `corrupt_span`), the others from left to right. With gaps alone a model of this size needs far more time for the same knowledge: the town of a person is then asked for in few of the exercises.
 
 # %% experiment
+# @title The model, and the batches of which one in four is read with gaps
 def new_model(seed: int) -> LanguageModel:
     """Returns a small character model that knows nothing."""
     torch.manual_seed(seed)
@@ -376,6 +409,7 @@ read, ask = for_language_model(vocabulary, max_len=256), for_answers(vocabulary)
 cpu = torch.device("cpu")
 
 # %% measured
+# @title The loss while the model reads 800 short texts
 reader = new_model(seed=0)
 batches = Batches(corpus["texts"], read, token_budget=512, change=with_gaps)
 epochs = 40
@@ -397,6 +431,7 @@ plots.show(axes.figure, plots.describe_curves(lines, history["step"].tolist(), "
 # Then the questions. `Batches` may mix rows of different kinds: a question where the answer alone is scored, or a text.
 
 # %% measured
+# @title Questions learned by models that have read and by models that have not
 import sys
 
 from tqdm import tqdm
@@ -426,6 +461,7 @@ with tqdm(total=2 * len(seeds), unit="model", file=sys.stdout) as bar:
         bar.update(2)
 
 # %% measured
+# @title Right answers with reading and without, beside one town for everybody
 coded = {name: [(vocabulary.encode(q), vocabulary.encode(a)) for q, a in pairs_of(part)]
          for name, part in people.items()}
 shares = {way: {name: [exact_match(model, pairs) for model in models] for name, pairs in coded.items()}
@@ -447,6 +483,13 @@ plots.show(figure, "Bars: share of right answers. "
            + "; ".join(f"{way}: " + ", ".join(f"{n} {s}" for n, s in found.items())
                        for way, found in told.items()) + ".")
 print(pd.DataFrame(told).T)
+
+# %% reveal
+by_group = [sum(found) / len(found) for found in shares["has read"].values()]  # means of three seeds
+reveal("right answers about people read about, of the model that has read (share)", by_group[0])
+
+# %% reveal
+reveal("right answers about people never read about, of the same model (share)", by_group[-1])
 
 # %% [markdown]
 # Three things to see:
@@ -496,16 +539,23 @@ print(pd.DataFrame(told).T)
 #
 # **By hand.** A model writes *Lyon*, and gives *L*, *y*, *o*, *n* and `<eos>` the probabilities 0.8, 0.9, 1, 1 and 1. Which confidence is that? And can the answer with the highest confidence be one that does *not* begin with the most probable character?
 
-# %% experiment
-print(f"confidence: {math.prod([0.8, 0.9, 1, 1, 1]):.2f}")
-# The second question: yes. If L has 0.6 and four towns share it evenly, each gets 0.15;
-# P with 0.4 and one town gets 0.4.
+# %% guess
+guess("the confidence in Lyon", ...)
 
+# %% experiment
+# @title The confidence in Lyon
+print(f"confidence: {math.prod([0.8, 0.9, 1, 1, 1]):.2f}")
+
+# %% reveal
+reveal("the confidence in Lyon", math.prod([0.8, 0.9, 1, 1, 1]))
 
 # %% [markdown]
+# To the second question: yes. If *L* has 0.6 and four towns share it evenly, each gets 0.15; *P* with 0.4 and one town gets 0.4.
+#
 # To know the confidence, we have to let the model write. This function answers many questions side by side, and adds up the logarithms of the probabilities until each answer has come to its end.
 
 # %% experiment
+# @title How answers are written, each with its confidence
 @torch.no_grad()
 def answers(model: LanguageModel, questions: list[str], longest: int = 24) -> tuple[list[str], Tensor]:
     """Returns the model's answer to each question, character by character, and its confidence
@@ -530,6 +580,7 @@ def answers(model: LanguageModel, questions: list[str], longest: int = 24) -> tu
 
 
 # %% measured
+# @title The six surest answers about each group of people
 found = {name: [answers(model, part["question"]) for model in answering["has read"]]
          for name, part in people.items()}  # of three seeds each
 firsts = {name: runs[0] for name, runs in found.items()}
@@ -548,6 +599,7 @@ print(surest.round({"confidence": 3}).to_string(index=False))
 # Does the confidence say it? Three histograms: right answers, wrong answers about people it has read about, and answers about people it cannot know.
 
 # %% measured
+# @title How sure is the model: right, wrong, and about people it cannot know?
 parts = {
     "read about, right": table[(table["group"] == "read about") & table["right"]],
     "read about, wrong": table[(table["group"] == "read about") & ~table["right"]],
@@ -572,9 +624,15 @@ print("median confidence:", medians)
 # ### Is it as often right as it is sure?
 #
 # A model is *calibrated* if of the answers with a confidence of 0.8 about 80 % are right, and so at every level. To measure it, sort the answers into bins by their confidence; in each bin compare the share of right answers with the mean confidence. The mean of the differences, where bin $b$ counts by its $n_b$ of the $n$ answers, is the *expected calibration error*
-# ([Guo et al. 2017](https://arxiv.org/abs/1706.04599), section 2): $\sum_b \frac{n_b}{n}\,|\text{right}_b - \text{confidence}_b|$. By hand: two answers with confidence 0.9, both right, and two with 0.6, one right: $\frac12 \cdot 0.1 + \frac12 \cdot 0.1 = 0.1$.
+# ([Guo et al. 2017](https://arxiv.org/abs/1706.04599), section 2): $\sum_b \frac{n_b}{n}\,|\text{right}_b - \text{confidence}_b|$.
+#
+# **By hand.** Two answers have a confidence of 0.9, and both are right; two have 0.6, and one is right. What is the error?
+
+# %% guess
+guess("the calibration error of the four answers", ...)
 
 # %% measured
+# @title The calibration error of the example, and of each group
 def calibration_error(confidence: Tensor, right: Tensor, bins: int = 10) -> float:
     """Returns the expected calibration error of answers, `(n,)` both, in bins of equal width."""
     bin_of = (confidence * bins).long().clamp(max=bins - 1)  # (n,)
@@ -590,7 +648,12 @@ for name, rows in table.groupby("group", sort=False):
     print(f"{name:17} mean confidence {sure.mean():.2f}, right {right.float().mean():.2f}, "
           f"calibration error {calibration_error(sure, right):.2f}")
 
+# %% reveal
+reveal("the calibration error of the four answers", calibration_error(*example))
+
 # %% [markdown]
+# In the example each of the two bins holds half of the answers and is off by 0.1: $\frac12 \cdot 0.1 + \frac12 \cdot 0.1 = 0.1$.
+#
 # Where nearly all answers are wrong, the error is about the mean confidence itself. Calibration is measured *for somebody*: a model may be calibrated for people it has read about and far from it for others. And it is another question than the *order* of the answers, which section 7 uses: halve every confidence, and the order stays.
 #
 # ## 7. Risk and coverage
@@ -599,7 +662,16 @@ for name, rows in table.groupby("group", sort=False):
 #
 # $$\text{coverage} = \frac{k}{n} \qquad\qquad \text{risk} = \frac{\text{wrong ones among these } k}{k}$$
 #
-# **By hand.** Four people, with confidence 0.9, 0.4, 0.7, 0.2; the answers are right, wrong, wrong, right. In which order are they answered, and what is the risk after each? (0, 1/2, 2/3, 1/2.)
+# **By hand.** Four people, with confidence 0.9, 0.4, 0.7, 0.2; the answers are right, wrong, wrong, right. In which order are they answered, and what are coverage and risk after each?
+
+# %% by_hand
+by_hand("risk_coverage", [
+    [..., ..., ..., ...],  # coverage after 1, 2, 3 and 4 answers
+    [..., ..., ..., ...],  # risk
+])
+
+# %% [markdown]
+# They are answered in the order 0.9, 0.7, 0.4, 0.2: right, wrong, wrong, right. Coverage is 1/4, 1/2, 3/4 and 1, and the risk is 0, 1/2, 2/3 and 1/2.
 #
 # ### Exercise: the risk-coverage curve
 
@@ -623,6 +695,7 @@ def risk_coverage(confidence: Tensor, right: Tensor) -> tuple[Tensor, Tensor]:
 
 
 # %% measured
+# @title Risk and coverage for each group: mean and range of three seeds
 def judged(given: tuple[list[str], Tensor], part: Split) -> tuple[Tensor, Tensor]:
     """Returns the confidence of each answer given and whether it is right, `(n,)` both."""
     said, confidence = given
@@ -687,9 +760,13 @@ def answer_or_abstain(dev: tuple[Tensor, Tensor], test: tuple[Tensor, Tensor],
 
 
 # %% [markdown]
-# Half of the people read about choose the threshold; the other half and the people never read about show what it is worth. The promise is: at most a quarter of the answers given are wrong. **Before you run the cell**: for which group will it be kept?
+# Half of the people read about choose the threshold; the other half and the people never read about show what it is worth. The promise is: at most a quarter of the answers given are wrong. For which group will it be kept, with each of the three seeds?
+
+# %% guess
+guess("for whom the promise is kept", ..., among=["read about", "never read about", "both", "neither"])
 
 # %% measured
+# @title The threshold of each seed, and what it is worth for both groups
 MAX_RISK = 0.25
 half = len(corpus.valid) // 2
 rows = []
@@ -704,6 +781,11 @@ for seed in seeds:
                      "risk": risk, "risk of answering all": float((~part[1]).float().mean())})
 print(pd.DataFrame(rows).round(2).to_string(index=False))
 
+# %% reveal
+broken = {row["group"] for row in rows if row["risk"] > MAX_RISK}
+kept = [name for name in people if name not in broken]
+reveal("for whom the promise is kept", kept[0] if len(kept) == 1 else "both" if kept else "neither")
+
 # %% [markdown]
 # - **Among people like those of dev**, silence pays: the risk lies below that of answering all. Is it below the promised quarter? In our run it is, for each of the three seeds (0.09, 0.07, 0.00), and the two highest thresholds pay for it: they answer only 30 and 10 % of the questions. Do not rely on it. The threshold is the *lowest* that keeps the promise on the fifty people of dev, so luck with these fifty has a part in it. Fifty others may have no such luck, and a few answers more or less move the risk by 0.1: after an earlier training, with the same seeds, it was above a quarter three times. More people in dev, or a promise with some room, would help.
 # - **Among people never read about**, the same threshold still lets some pass (between 7 and 39 % in our run), and nearly all of these answers are wrong. The rule is not broken: it never promised anything about them. A threshold holds for people *drawn like those it was chosen on*, and dev held nobody who is unknown.
@@ -712,10 +794,16 @@ print(pd.DataFrame(rows).round(2).to_string(index=False))
 #
 # ### Or look it up
 #
-# Silence is not the only thing to do below the threshold. A student's review of this task proposes to ask a database there, and doubts it at once (it "defeats the purpose of the model"). We have one: the texts themselves. The cell below reads the name in the question, collects the texts that name this person, and takes the town that they mention most often; where no text names the person, it has nothing to say. (The first
-# model, with its own threshold; of the people read about, only the half that did not choose it.) **Decide first**: which wrong answers will be left, in each of the two groups?
+# Silence is not the only thing to do below the threshold. A student's review of this task proposes to ask a database there, and doubts it at once (it "defeats the purpose of the model").
+#
+# We have such a database: the texts themselves. The cell below reads the name in the question, collects the texts that name this person, and takes the town that they mention most often; where no text names the person, it has nothing to say. (The first
+# model, with its own threshold; of the people read about, only the half that did not choose it.) Which wrong answers will be left, in each of the two groups? Of the people never read about, how many get one?
+
+# %% guess
+guess("wrong answers about people never read about, looked up when unsure (share)", ...)
 
 # %% measured
+# @title Right, wrong and no answer: silent when unsure, or looking it up
 towns = set(corpus.train["answer"])
 
 
@@ -739,13 +827,20 @@ for name, group in table.groupby("group", sort=False):
         outcomes[name, rule] = {"right": right, "wrong": 1 - right - silent, "no answer": silent}
 pd.DataFrame(outcomes).T.map("{:.0%}".format)
 
+# %% reveal
+still_wrong = outcomes[[*people][-1], "looks it up when unsure"]["wrong"]
+reveal("wrong answers about people never read about, looked up when unsure (share)", still_wrong)
+
 # %% [markdown]
-# Looking it up mends what the model is unsure of, and nothing else: the wrong answers that are left are those of which it was sure, in both groups. For people without a text, the database says so, which the model never does. And the last row of each group shows that the weak part is the confidence: to look *always* is best, where the
+# Looking it up corrects what the model is unsure of, and nothing else: the wrong answers that are left are those of which it was sure, in both groups. For people without a text, the database says so, which the model never does.
+#
+# And the last row of each group shows that the weak part is the confidence: to look *always* is best, where the
 # facts stand in texts that can be found. Here that is easy, because each name belongs to one person and is written in one way. To find the right passage among millions, for a question in other words than the text, is a model's work again: *retrieval*, whose passages a second model then reads before it answers (*retrieval-augmented generation*) ([Lewis et al. 2020](https://arxiv.org/abs/2005.11401)).
 #
 # Back to the threshold. Move the slider with the mouse or the arrow keys. Where do the made-up answers disappear, and what is left of the right ones there?
 
 # %% interactive
+# @title Right, wrong and withheld answers for one threshold: move the slider
 from ipywidgets import FloatSlider, interact
 
 
@@ -772,7 +867,7 @@ def show_rule(threshold: float) -> None:
 interact(show_rule, threshold=FloatSlider(value=0.5, min=0, max=1, step=0.05, continuous_update=False));
 
 # %% measured
-# The same picture for those who only read: thresholds 0.2 and 0.9.
+# @title The same picture for those who only read: thresholds 0.2 and 0.9
 show_rule(0.2)
 show_rule(0.9)
 
@@ -835,6 +930,26 @@ show_rule(0.9)
 #   Since it guesses, each time another town may come out, and I expect all towns equally often." Why: Nothing in the model sees that a name is new,
 #   and the same question gets the same answer: the second misconception carries the answer. "It was not told to stop" restates the question.
 
+# %% [markdown] questions
+# ## Three questions
+#
+# For yourself: open an answer to see whether it is right.
+#
+# 1. A model that has read about 100 people is fine-tuned on questions about 100 others. Where does its answer about the first ones come from?
+#    - From the texts, in which it looks the name up. => It has no text in front of it when it is asked, only the question and its weights.
+#    + From its weights, in which reading has stored pairs of name and town. => Fine-tuning has taught it the form: question, town, stop.
+#    - From fine-tuning, which has taught it the answers. => The people asked about occur in no question of fine-tuning.
+#    - From better embeddings, with which it guesses better. => Then it would guess better for people never read about, too; there it stays below the baseline.
+# 2. A threshold was chosen on people read about so that at most a quarter of the answers are wrong. What does it promise?
+#    - At most a quarter of wrong answers for anybody who is asked about. => Of the people never read about some pass, and nearly all of these answers are wrong.
+#    - That each answer with a confidence above it is right. => It speaks of a share among many answers, and even that held on the people of dev alone.
+#    + About a quarter at most, for people drawn like those it was chosen on. => And luck with these has a part in it; for others it promises nothing.
+# 3. Why does the model name a town for somebody whom no text mentions?
+#    - The name becomes an unknown token, so it has nothing to go by. => It reads characters, and each of them is known.
+#    - It answers at random where it does not know. => The same question gets the same answer each time, often with high confidence.
+#    - It is too small; a larger one would notice that the name is new. => No part of a larger one asks "have I read this name?" either, and training rewards a town all the same.
+#    + Every state gives probabilities of characters, and only towns followed a question. => Nothing in it checks whether the name was read, and no text taught it to say that it does not know.
+
 # %% [markdown]
 # ## What to remember
 #
@@ -861,7 +976,7 @@ show_rule(0.9)
 # - **retrieval-augmented generation** (also *RAG*): looking passages up and answering from them.
 # - **span corruption** (also *infilling*): a few words in a row are taken out of a text, and written after it.
 
-# %% experiment
+# %% experiment open=true
 from tutor import progress
 
 progress()

@@ -56,7 +56,7 @@ import torch
 from torch import Tensor, nn
 
 from helpers import plots
-from tutor import check, hint
+from tutor import by_hand, check, guess, hint, reveal
 from helpers.batches import IGNORE, Batches, for_translation
 from helpers.corpora import Split, load
 from helpers.models import Context, EncoderDecoder, TransformerBase
@@ -77,7 +77,7 @@ from helpers.vocabulary import EOS, PAD, SOS, Vocabulary
 # The course brings 10,000 such pairs, invented ones with regular grammar. (For real captions of pictures change one name in the next cell: `load("multi30k_en_fr")`. Every cell then runs as it is, but
 # the training of section 4 takes five to ten minutes on a CPU and the translations stay poor. `benchmarks/real_translation.py` does the full run, in 40 minutes on one core: a BLEU of 56 on captions that it has never seen, see `docs/results.md`.)
 
-# %% experiment
+# %% experiment open=true
 corpus = load("translation_en_fr")
 english = Vocabulary.learn(corpus.train["en"])
 french = Vocabulary.learn(corpus.train["fr"])
@@ -100,6 +100,7 @@ for row in corpus.train.rows.sample(4, random_state=5).itertuples():
 # | it must **say** | nous | trouvons | la | vieille |
 
 # %% experiment
+# @title Encoder, memory, decoder: in training the decoder reads the right words so far
 from helpers.diagrams import Diagram
 
 picture = Diagram(4.2, 3.3)
@@ -123,15 +124,22 @@ picture.show(
 # %% [markdown]
 # Notebook 04 did this for one sentence. What is new is the batch: sentences have different lengths and the rows of a tensor have not.
 #
-# > **The mistake first.** Fill the short rows with `<pad>`, in input and output alike, and train. The loss falls beautifully. How much of it is about French?
+# > **The mistake first.** Fill the short rows with `<pad>`, in input and output alike, and train. The loss falls beautifully. How much of it is about French? In which share of the positions would the right answer be `<pad>`? Write a number in place of the dots, or leave them and go on.
+
+# %% guess
+guess("the share of answers that are padding", ...)
 
 # %% experiment
+# @title How many of the answers are padding, in 64 batches
 lengths = torch.tensor([len(french.encode(text)) + 1 for text in corpus.train["fr"][:2048]])  # with <eos>
 batches_of_32 = lengths.view(-1, 32)  # (64, 32): 64 batches in the order of the corpus
 places = batches_of_32.amax(dim=1).sum() * 32
 
 print(f"places in the outputs of 64 batches: {int(places):,}")
 print(f"of these the answer is <pad> in {1 - lengths.sum() / places:.0%}")
+
+# %% reveal
+reveal("the share of answers that are padding", 1 - lengths.sum() / places)
 
 # %% [markdown]
 # Nearly a third of the questions would be "what comes after the end?", which anybody can answer. A loss must skip these places. In torch a target of $-100$ is skipped by
@@ -162,6 +170,7 @@ def decoder_io(target: list[list[int]]) -> tuple[Tensor, Tensor]:
 
 
 # %% experiment
+# @title Two sentences of a batch: what the decoder reads and what it must say
 sentences = ["Nous trouvons la vieille reine.", "Qui mange ?"]
 read, say = decoder_io([french.encode(text) for text in sentences])
 rows = {}
@@ -200,6 +209,7 @@ def hide_padding(lengths: Tensor, size: int) -> Tensor:
 # > the memory.
 
 # %% experiment
+# @title Another last noun: which words of the memory change?
 sentence = torch.tensor([english.encode("We find the old queen .")])  # (1, m)
 changed = sentence.clone()
 changed[0, 4] = english.encode("man")[0]
@@ -267,6 +277,7 @@ class Seq2Seq(nn.Module):
 # Is one run with the right words the same as writing step by step? It must be: at each place the causal mask leaves exactly what had been written by then.
 
 # %% experiment
+# @title One run against seven steps, and your class against the one in helpers
 torch.manual_seed(0)
 tiny = Seq2Seq(len(english), len(french), 32, 2, 4).eval()
 source, source_lengths = torch.tensor([[*english.encode("We find the old queen."), EOS]]), torch.tensor([7])
@@ -289,6 +300,7 @@ print("equal to the model in helpers:",
 # Two layers of width 64, four epochs (passes over the pairs). After each pass we keep a copy of the weights: we shall ask later how well each of them translates.
 
 # %% measured
+# @title Four passes over the pairs: losses, perplexity and right words
 def learn(model: nn.Module, pairs: Split, epochs: int, seed: int = 0, **options) -> pd.DataFrame:
     """Trains a translator with a short warm-up and a linear decay; returns its history."""
     batches = Batches(pairs, for_translation(english, french), token_budget=1024, seed=seed)
@@ -327,7 +339,7 @@ for row in history.itertuples():
 #
 # > **The mistake first.** The model can be called as one, `model(source, source_lengths, target)`: it encodes, then decodes. Handy, and in the loop it runs the encoder again for every word. Watch the counter:
 
-# %% experiment
+# %% experiment open=true
 runs = []
 hook = tiny.encoder.register_forward_hook(lambda module, inputs, output: runs.append(1))
 written = torch.tensor([[SOS]])
@@ -367,6 +379,7 @@ def greedy_decode(
 
 
 # %% measured
+# @title Three sentences translated word by word
 def sources_of(texts: list[str]) -> tuple[Tensor, Tensor]:
     """Returns English texts as source `(b, m)` and lengths `(b,)`; each ends with <eos>."""
     numbers = [[*english.encode(text), EOS] for text in texts]
@@ -389,13 +402,19 @@ for text in ["We find the old queen.", "We have four curious men.", "The young m
 #
 # ### Work that is done again and again
 #
-# Look at the loop once more: at step 5 the decoder reads `<sos>` and four words, at step 6 `<sos>` and five, and so on. Its layers compute keys and values of *nous* at every step anew, and get the same numbers each time:
-# the causal mask makes sure that *nous* does not know what was written later. So they can be **kept**. Then each step needs only the newest word: its query, key and value, and the kept keys and values of the words before. In
+# Look at the loop once more: at step 5 the decoder reads `<sos>` and four words, at step 6 `<sos>` and five, and so on. Its layers compute keys and values of *nous* again at every step, and get the same numbers each time:
+# the causal mask makes sure that *nous* does not know what was written later.
+#
+# So they can be **kept**. Then each step needs only the newest word: its query, key and value, and the kept keys and values of the words before. In
 # the course's models this is switched on by `context.cache = {}`; it is called a *KV cache*, for keys and values.
 #
-# By hand: how many words does the decoder read in all, to write $n$ words? Without keeping, $1 + 2 + \dots + n = n(n+1)/2$. With keeping, $n$. For 20 words that is 210 against 20.
+# By hand: how many words does the decoder read in all, to write 20 words? With keeping, 20. And without?
+
+# %% guess
+guess("words that the decoder reads to write 20, without keeping", ...)
 
 # %% experiment
+# @title How many words the decoder reads, with and without kept keys and values
 def words_read(n: int, keep: bool) -> tuple[list[int], Tensor]:
     """Returns how many words the decoder reads at each of n steps, counted, and what is written
     `(1, n + 1)`."""
@@ -418,10 +437,16 @@ def words_read(n: int, keep: bool) -> tuple[list[int], Tensor]:
 print("words read in all, without and with the cache:", sum(again), "and", sum(kept))
 print("the same words written:", torch.equal(first, second))
 
+# %% reveal
+reveal("words that the decoder reads to write 20, without keeping", sum(again))
+
 # %% [markdown]
+# To write $n$ words, it reads $1 + 2 + \dots + n = n(n+1)/2$ without keeping, and $n$ with it: 210 against 20.
+#
 # Move the slider with the mouse or with the arrow keys: it sets how many words are written. The two areas are all the work of the decoder's layers.
 
 # %% interactive
+# @title The decoder's work for one number of words: move the slider
 from ipywidgets import IntSlider, interact
 
 
@@ -442,10 +467,11 @@ def show_work(n: int) -> None:
 interact(show_work, n=IntSlider(value=20, min=2, max=60, description="words", continuous_update=False));
 
 # %% experiment
-# The same picture for those who only read: 20 words.
+# @title The same picture for those who only read: 20 words
 show_work(20)
 
 # %% measured
+# @title Processor time for 20, 80 and 320 words, with and without the cache
 from time import process_time
 
 
@@ -477,6 +503,16 @@ for n in (20, 80, 320):
 # - reference (7 words): *le chat noir dort sur le lit* (the black cat sleeps on the bed)
 # - translation (6 words): *le chat dort sur le lit*
 #
+# $$ \text{BLEU} = 100 \cdot \min\big(1,\; e^{1 - r/c}\big) \cdot \big(p_1\, p_2\, p_3\, p_4\big)^{1/4} $$
+#
+# with the precisions $p_n$ of its n-grams, $c$ words written and $r$ words in the references. The second factor is a *geometric mean*: it is 0 as soon as one precision is.
+#
+# Write down the n-grams of the translation, count those that also stand in the reference, and compute its BLEU. You need $e^{-1/6} \approx 0.846$ and a calculator for the fourth root.
+
+# %% by_hand
+by_hand("corpus_bleu", ...)
+
+# %% [markdown]
 # | n | n-grams of the translation (wrong ones in italics) | right | precision |
 # |---|---|---|---|
 # | 1 | le, chat, dort, sur, le, lit | 6 of 6 | $p_1 = 1$ |
@@ -484,9 +520,7 @@ for n in (20, 80, 320):
 # | 3 | *le chat dort*, *chat dort sur*, dort sur le, sur le lit | 2 of 4 | $p_3 = 1/2$ |
 # | 4 | *le chat dort sur*, *chat dort sur le*, dort sur le lit | 1 of 3 | $p_4 = 1/3$ |
 #
-# $$ \text{BLEU} = 100 \cdot \min\big(1,\; e^{1 - r/c}\big) \cdot \big(p_1\, p_2\, p_3\, p_4\big)^{1/4} $$
-#
-# with $c$ words written and $r$ words in the references. The second factor is a *geometric mean*: it is 0 as soon as one precision is. Here $e^{1 - 7/6} \approx 0.846$ and $(\tfrac45 \cdot \tfrac12 \cdot \tfrac13)^{1/4} \approx 0.604$: BLEU is about 51. One word is missing, every word that was written is right, and half of
+# So $e^{1 - 7/6} \approx 0.846$ and $(\tfrac45 \cdot \tfrac12 \cdot \tfrac13)^{1/4} \approx 0.604$: BLEU is about 51. One word is missing, every word that was written is right, and half of
 # the points are gone. BLEU is strict.
 #
 # Three rules, each against a trick:
@@ -494,12 +528,13 @@ for n in (20, 80, 320):
 # | rule | against |
 # |---|---|
 # | **clipping**: an n-gram is right at most as often as the reference has it | *le le le le*, where every word "is right" |
-# | **brevity penalty** $e^{1-r/c}$ where $c < r$ | writing only the two words of which one is sure |
+# | **brevity penalty** $e^{1-r/c}$ where $c < r$ | writing only the two words that one is sure of |
 # | **counts are summed over the corpus**, and divided once at the end | an average over sentences, in which one short sentence without a right 4-gram counts 0, whatever else is right in it |
 #
 # And a fourth, against a mistake of ours: the special tokens `<sos>`, `<eos>` and `<pad>` are no words. See what happens to a poor translation when they are left in:
 
 # %% experiment
+# @title A poor translation, scored without special tokens and with them
 def share_of_right_words(hypothesis: list[str], reference: list[str]) -> float:
     """Returns the clipped precision of single words."""
     return sum((Counter(hypothesis) & Counter(reference)).values()) / len(hypothesis)
@@ -547,6 +582,7 @@ def corpus_bleu(hypotheses: list[list[str]], references: list[list[str]]) -> flo
 
 
 # %% experiment
+# @title BLEU of five translations of one sentence
 cat = [["le", "chat", "noir", "dort", "sur", "le", "lit"]]
 for text in ["le chat dort sur le lit", "le chat noir dort sur le lit", "le chat noir",
              "le le le le le le le", "lit le sur dort noir chat le"]:
@@ -561,9 +597,13 @@ for text in ["le chat dort sur le lit", "le chat noir dort sur le lit", "le chat
 #
 # ### A learning curve
 #
-# Now the question of section 4: how well did the model translate after each pass? On the 500 validation sentences:
+# Now the question of section 4: how well did the model translate after each pass? After the first one it had 82 % of the words right, given the right words before them. What was its BLEU on the 500 validation sentences, writing alone?
+
+# %% guess
+guess("BLEU after the first pass", ...)
 
 # %% measured
+# @title BLEU and right words after each pass
 def bleu_on(model: nn.Module, pairs: list[tuple[str, str]]) -> float:
     """Returns the BLEU of a model's greedy translations of (English, French) pairs."""
     model.eval()
@@ -588,15 +628,21 @@ axes.set(xticks=range(1, 5), ylim=(0, 103))
 plots.show(axes.figure, plots.describe_curves(lines, range(1, 5), "pass", digits=2))
 print("BLEU after each pass:", ", ".join(f"{bleu:.1f}" for bleu in bleus))
 
+# %% reveal
+reveal("BLEU after the first pass", bleus[0])
+
 # %% [markdown]
 # After the first pass most of the words are right under teacher forcing, and BLEU is far lower: a 4-gram needs four right words in a row, and a model that writes alone must live with its mistakes. Then the two meet. A BLEU of 97.5 (in our run)
 # is possible only because this French is so regular, with few words and short sentences. For comparison: the Transformer of Vaswani et al. (2017, table 2), trained on 36 million pairs of sentences, had a BLEU of 41.8 on English-French news.
 #
 # ### Long sentences and short ones
 #
-# One BLEU for a corpus does not say *where* it was earned. Suppose that of two models one has the lower loss and the other the higher BLEU, and somebody says that the latter likely handles longer sentences better. (So does a report in notebook 12.) BLEU alone cannot say that. But it can be measured: the validation sentences in three thirds, by their length.
+# One BLEU for a corpus does not say *where* it was earned.
+#
+# Suppose that of two models one has the lower loss and the other the higher BLEU, and somebody says that the latter likely handles longer sentences better. (So does a report in notebook 12.) BLEU alone cannot say that. But it can be measured: the validation sentences in three thirds, by their length.
 
 # %% measured
+# @title BLEU of short, middle and long sentences, after passes 1, 2 and 4
 ordered = sorted(pairs_of(corpus.valid), key=lambda pair: len(english.split(pair[0])))
 third = len(ordered) // 3
 thirds = [ordered[:third], ordered[third:-third], ordered[-third:]]
@@ -634,9 +680,13 @@ def pairs_to_score(corpus: dict[str, list[tuple[str, str]]]) -> list[tuple[str, 
 
 # %% [markdown]
 # Here is the size of the error. Smaller models (one layer) learn from 500, 1,000 and 4,000 of the pairs, each for about as many steps. Then BLEU is taken twice: on 300 of the pairs from which they have
-# learned, and on sentences that they have never seen. What do you expect of the two curves?
+# learned, and on sentences that they have never seen. What do you expect of the two curves, and of the model with 500 pairs on new sentences?
+
+# %% guess
+guess("BLEU on new sentences, learned from 500 pairs", ...)
 
 # %% measured
+# @title Three models from 500, 1,000 and 4,000 pairs, scored in two ways
 parts = {name: pairs_of(corpus[name]) for name in ("train", "valid", "test")}
 unseen = pairs_to_score(parts)[:300]
 sizes, on_unseen, on_known = [500, 1000, 4000], [], []
@@ -651,6 +701,7 @@ for size in sizes:
     print(f"{size:5,} pairs: unseen {on_unseen[-1]:.0f}, learned from {on_known[-1]:.0f}")
 
 # %% measured
+# @title BLEU on sentences learned from and on sentences never seen
 lines = {"sentences they have learned from": on_known, "sentences they have never seen": on_unseen}
 axes = plots.curves(lines, sizes, title="The same models, scored in two ways",
                     x_label="pairs to learn from", y_label="BLEU", log_x=True)
@@ -658,6 +709,9 @@ axes.set(ylim=(0, 103), xticks=sizes, xticklabels=[f"{size:,}" for size in sizes
 plots.show(axes.figure, plots.describe_curves(lines, sizes, "pairs", digits=2))
 final = pairs_to_score(parts)
 print(f"the translator of section 4 on {len(final)} unseen pairs: BLEU {bleu_on(translator, final):.1f}")
+
+# %% reveal
+reveal("BLEU on new sentences, learned from 500 pairs", on_unseen[0])
 
 # %% [markdown]
 # With 500 pairs the model looks perfect on what it has learned from, and is useless. Scored that way, it looks *better* than the model with 4,000 pairs, which is much better. The training score does not merely flatter: it puts the models into the wrong
@@ -682,7 +736,7 @@ print(f"the translator of section 4 on {len(final)} unseen pairs: BLEU {bleu_on(
 # 3. Those that end with `<eos>` are **finished**: they go to a list of their own and are not extended. The others are the beams of the next step. Stop when there are no beams left, or after `max_len` steps.
 # 4. Compare what is finished, and the beams that `max_len` has cut: the **score** is the sum divided by the number of words written, `<eos>` included (**length normalisation**: without it, every further word makes a sentence worse, and the shortest wins).
 #
-# **The mistake first.** "A beam looks at more sentences than greedy decoding, so what it finds is at least as good." Let the probabilities be others, and follow a search of width 2:
+# **The mistake first.** "A beam looks at more sentences than greedy decoding, so what it finds is at least as good." Let the probabilities be others, and follow a search of width 2. Three beginnings of two words matter, and the beam has room for two of them. Read one row at a time:
 #
 # | words so far | probabilities | together | in a beam of 2? | what follows | in the end | score (rule 4) |
 # |---|---|---|---|---|---|---|
@@ -736,9 +790,13 @@ def beam_decode(model: nn.Module, source: Tensor, width: int, max_len: int) -> t
 
 # %% [markdown]
 # Does it help? We take the model after its first pass, which still hesitates, and the finished one, and 60 validation sentences. Two things are compared: the score, which the beam is made to raise, and BLEU, which we hope that it
-# raises.
+# raises. How many points of BLEU does a beam of 4 bring to the model after its first pass?
+
+# %% guess
+guess("points of BLEU that a beam of 4 brings after the first pass", ...)
 
 # %% measured
+# @title Mean score and BLEU with one beam and with four, after passes 1 and 4
 def with_beam(model: nn.Module, width: int, count: int = 60) -> tuple[float, float]:
     """Returns the mean score and the BLEU of beam search on `count` validation sentences."""
     found = [beam_decode(model, sources_of([text])[0], width, 20) for text in corpus.valid["en"][:count]]
@@ -756,6 +814,9 @@ for passes in (1, 4):
                      "mean score (nats)": round(score, 3), "BLEU": round(bleu, 1)})
 table = pd.DataFrame(rows).pivot(index="passes", columns="width")
 table
+
+# %% reveal
+reveal("points of BLEU that a beam of 4 brings after the first pass", table["BLEU"][4][1] - table["BLEU"][1][1])
 
 # %% [markdown]
 # The score of a beam is never below that of width 1: that is what your search guarantees. BLEU is another matter, since the score is the model's *opinion* of its sentence. Here, after the first pass, the model still hesitates between several words, the right one is often its second choice, and the
@@ -796,6 +857,7 @@ def alignment(model: nn.Module, source: list[int], words: list[int]) -> Tensor:
 
 
 # %% measured
+# @title Where the model looks while it writes: two sentences
 def draw_alignment(text: str, axes, model: nn.Module = translator) -> str:
     """Draws the alignment of a text and its greedy translation; returns what to say to those who
     cannot see it."""
@@ -824,6 +886,7 @@ plots.show(figure, "Two maps of cross-attention. The largest weight of each row.
 # Is it a habit, or one lucky sentence? We look for such exchanges in 120 translations: two words next to each other, which look most at two English words next to each other, in the opposite order.
 
 # %% measured
+# @title Neighbours that change places between English and French
 exchanges = Counter()
 for text in corpus.test["en"][:120]:
     source = [*english.encode(text), EOS]
@@ -850,10 +913,11 @@ for exchange in sorted(exchanges)[:: max(1, len(exchanges) // 10)]:
 # %% [markdown]
 # ## 10. From good to bad
 #
-# A number for a corpus hides its sentences. Always read some. Here are translations of the model after its *second* pass (the finished one makes too few mistakes to learn from), in the order of the model's own score, from the sentence of which it is most sure
-# to the one of which it is least sure.
+# A number for a corpus hides its sentences. Always read some. Here are translations of the model after its *second* pass (the finished one makes too few mistakes to learn from), in the order of the model's own score, from the sentence that it is surest of
+# to the one that it is least sure of.
 
 # %% measured
+# @title Translations of the second pass, from the surest to the least sure
 reader.load_state_dict(snapshots[1])
 judged = []
 for text, wanted in parts["test"][:120]:
@@ -868,6 +932,7 @@ pd.set_option("display.max_colwidth", None)  # whole sentences
 table.loc[chosen]
 
 # %% measured
+# @title How many are right word by word, from the surest third to the least sure
 thirds = (table["right"] == "yes").groupby(table.index // 40).mean()
 for name, share in zip(("surest 40", "middle 40", "least sure 40"), thirds):
     print(f"{name:14} {share:.0%} are right word by word")
@@ -914,6 +979,24 @@ for name, share in zip(("surest 40", "middle 40", "least sure 40"), thirds):
 #   which shows how well a model translates." Why: "97 is better than 41" earns nothing by the first line. BLEU as a share of right sentences, the
 #   beam that always helps and the training loss are misconceptions, and no line is left.
 
+# %% [markdown] questions
+# ## Three questions
+#
+# For yourself: open an answer to see whether it is right.
+#
+# 1. A model has a BLEU of 97 on its test sentences. What does that say?
+#    - 97 % of its sentences are right. => One wrong word spoils a whole sentence, and costs a few n-grams among many.
+#    - 97 % of its words are right. => Words in a wrong order count as right words, and bring the longer n-grams to nothing.
+#    + Nearly all its runs of one to four words also stand in the references. => And it says so of this test only: other sentences, or another way to cut words, give another number.
+# 2. A beam of 4 finds sentences with a higher score than greedy decoding does. What follows for BLEU?
+#    - It rises as well, since more sentences were looked at. => The score is the model's opinion. After the last pass the score hardly moved, and BLEU by chance only.
+#    + Nothing certain: the score is the model's own opinion of its sentence. => It rose after the first pass, when the right word was often second; wide beams can lower it.
+#    - It falls, since a beam prefers short sentences. => The sum is divided by the number of words, so that short sentences have no advantage.
+# 3. In training nearly every word is right. Why may the same model translate badly?
+#    + There it reads the right words so far, and here its own. => One wrong word changes all that follows; this is called exposure bias.
+#    - The encoder runs once for a batch, and not for each word. => The source does not change while the target is written, so one run is enough.
+#    - Without the answers the causal mask has nothing to hide. => The mask keeps the states of earlier words the same; that is no fault of the translation.
+
 # %% [markdown]
 # ## What to remember
 #
@@ -940,7 +1023,7 @@ for name, share in zip(("surest 40", "middle 40", "least sure 40"), thirds):
 #
 # **The short route** of six notebooks ends here. What you have left out is in 02, 05, 08 to 10 and from 12 on; the head of each says which notebooks come before it.
 
-# %% experiment
+# %% experiment open=true
 from tutor import progress
 
 progress()

@@ -61,7 +61,7 @@ import torch
 from tqdm.auto import tqdm
 
 from helpers import plots
-from tutor import check, hint
+from tutor import by_hand, check, guess, hint, reveal
 from helpers.batches import Batches, for_translation
 from helpers.corpora import Split, load
 from helpers.device import choose_device
@@ -76,6 +76,7 @@ from helpers.vocabulary import EOS, SOS, Vocabulary
 # measured at the end on the *dev* part, as validation is called there. It numbers its four settings; we call them *shallow*, *middle*, *wide* and *deep*. BLEU is given as a fraction, as in the report: 0.3854 is what others write as 38.54.
 
 # %% experiment
+# @title The four published settings, and what was measured at the end
 published = load("published_sweep")
 NAMES = ("shallow", "middle", "wide", "deep")  # ours
 logs = {name: log for name, (_, log) in zip(NAMES, published["epochs"].rows.groupby("setting"))}
@@ -94,6 +95,7 @@ table = ends[["layers", "heads", "width", "dropout"]].assign(**{
 table.T
 
 # %% experiment
+# @title Published: loss and accuracy on the training set after each epoch
 figure, (left, right) = plots.panels(2, width=4.2, height=3.4)
 published_losses = {name: log["training_loss"].tolist() for name, log in logs.items()}
 published_accuracies = {name: log["training_accuracy"].tolist() for name, log in logs.items()}
@@ -111,9 +113,13 @@ plots.show(figure, f"Loss: {plots.describe_curves(published_losses, range(1, 11)
 # ### By hand: what do these two numbers say?
 #
 # A model that overfits has learned the training set by heart: on sentences it has seen ten times, it is nearly always right and nearly always sure. Compute the perplexity of this one, $e^{2.9}$: among how many words does it
-# hesitate, so to speak, on the sentences that it has seen ten times?
+# hesitate, so to speak, on the sentences that it has seen ten times? Write a number in place of the dots, or leave them and go on.
+
+# %% guess
+guess("the perplexity of the deepest run on its training set", ...)
 
 # %% experiment
+# @title The deepest run on its own training set
 failed = logs["deep"]
 loss, share = failed["training_loss"].iloc[-1], failed["training_accuracy"].iloc[-1] / 100
 print(f"perplexity on the training set: {math.exp(loss):.1f}")
@@ -121,6 +127,9 @@ print(f"words of the training set that it gets wrong: {1 - share:.1%}")
 print(f"training loss after epochs 1, 2 and 10: {failed['training_loss'].iloc[0]:.2f}, "
       f"{failed['training_loss'].iloc[1]:.2f}, {loss:.2f}; last / first: "
       f"{loss / failed['training_loss'].iloc[0]:.2f}")
+
+# %% reveal
+reveal("the perplexity of the deepest run on its training set", math.exp(loss))
 
 # %% [markdown]
 # It hesitates among 18 words, and gets more than every third word wrong, on what it should know by heart. Its loss *rises* in the second epoch, and in ten epochs it falls by 3 per cent. Keep this in mind; whether there is a better word for it than *overfits* is the question of this notebook.
@@ -131,7 +140,13 @@ print(f"training loss after epochs 1, 2 and 10: {failed['training_loss'].iloc[0]
 # target language. In notebook 05 you counted a layer with $F = D$: $6D^2 + 10D$. A decoder layer has one part more.
 #
 # **By hand**, for $S = 7$, $V = 9$, $D = 4$, $M = 1$: the embeddings have $(7 + 9) \cdot 4 = 64$ parameters, the encoder layer $6 \cdot 16 + 10 \cdot 4 = 136$, the head $4 \cdot 9 + 9 = 45$. What does a decoder layer have? List its parts first: how many matrices, how many
-# biases, how many norms? (Together there must be 469 parameters.)
+# biases, how many norms? And how many parameters are there in all?
+
+# %% by_hand
+by_hand("translator_total", ...)  # for S = 7, V = 9, D = 4, M = 1
+
+# %% [markdown]
+# The decoder layer has 224, so that together there are 469. Now for any size.
 
 # %% setup
 S, V, D, M, A = sympy.symbols("S V D M A", positive=True, integer=True)  # A: number of heads
@@ -160,8 +175,12 @@ def translator_total() -> sympy.Expr:
 # 1. Which of the four runs get far more words right in their training set than in the dev part?
 # 2. *Middle* has the lowest dev loss, *wide* the highest BLEU. Can both be right?
 # 3. *Deep* takes eight times as long to decode as *wide*. What could make it so slow?
-# 4. On the dev part, *deep* has a loss of 4.775 and gets 63 % of the words right, with a BLEU of 0.3154. Do these three numbers go together?
-#
+# 4. On the dev part, *deep* has a loss of 4.775 and gets 63 % of the words right, with a BLEU of 0.3154. Do these three numbers go together? If the right words cost nothing, what does each wrong one cost on average?
+
+# %% guess
+guess("the loss of each wrong word of deep, if right ones cost nothing (nats)", ...)
+
+# %% [markdown]
 # The sweep of this notebook comes in two sizes. `"small"` takes three to five minutes on a laptop, for all trainings of this notebook together: the four settings with about a tenth of the width, and short sentences of the course's own corpus. `"full"` takes the widths of the table, and real captions of pictures (29,000 pairs); it needs a GPU. (Without one, try it on a CPU with many cores: `from helpers.device import set_threads` and `set_threads()` give PyTorch all the cores it may use; for small models the course sets one thread, which is fastest.)
 # **Changing this one line is all it takes:**
 
@@ -190,6 +209,7 @@ SETTINGS = [
 ]
 
 # %% experiment
+# @title The pairs and the words of this sweep
 corpus = load(plan["corpus"])
 english, french = (Vocabulary.learn(corpus.train[language], min_count=plan["min_count"])
                    for language in ("en", "fr"))
@@ -208,6 +228,7 @@ print(f"{len(english):,} English and {len(french):,} French words, such as: "
       f"{train_pairs['en'][0]} = {train_pairs['fr'][0]}")
 
 # %% experiment
+# @title Parameters of the four settings: counted, by your formula, and at full size
 def new_model(setting: dict) -> EncoderDecoder:
     """Returns a new model of a setting, with the first weights of its seed."""
     torch.manual_seed(setting["seed"])
@@ -236,13 +257,16 @@ pd.DataFrame(rows, columns=columns).set_index("setting")
 # %% [markdown]
 # The three columns on the right are guesses, since the report gives neither its vocabularies (we take 6,000 and 7,000 words) nor its `hidden_dim`, the width $F$ of the feed-forward part, which it names among its hyper-parameters. The second guess weighs more: *deep* has 72.1 million parameters at $F = D$, as your formula has it, 95.7 million at $F = 2{,}048$, as in the paper of 2017, and 114.6 million at $F = 4D$. For *shallow* it is 18.7, 25.0 and 25.0 million.
 #
-# From *shallow* to *deep* the models grow by a factor of about four, for any of these guesses (3.8 to 4.6). The four settings differ in **four** things (depth, width, number of heads, dropout): from *shallow* to *middle* two of them change, from *middle* to *wide* two (a head keeps its width of 64), from *wide* to *deep* two. So, whatever comes out, no single one of them can be named as the reason. That is a first weakness of the published table. (The report gives three reasons why *wide* wins: its width, its heads, and a depth that it calls optimal. To say so, one would need runs in which one of these alone changes, and more seeds than one: section 7 has them, at our size.)
+# From *shallow* to *deep* the models grow by a factor of about four, for any of these guesses (3.8 to 4.6). The four settings differ in **four** things (depth, width, number of heads, dropout): from *shallow* to *middle* two of them change, from *middle* to *wide* two (a head keeps its width of 64), from *wide* to *deep* two. So, whatever comes out, no single one of them can be named as the reason. That is a first weakness of the published table.
+#
+# (The report gives three reasons why *wide* wins: its width, its heads, and a depth that it calls optimal. To say so, one would need runs in which one of these alone changes, and more seeds than one: section 7 has them, at our size.)
 #
 # ## 3. A sweep that can be interrupted
 #
 # Ten epochs of the published settings took 10 to 28 minutes each by the report's log, an hour and a quarter for all four; with more data, more seeds or a slower machine it is hours. In that time, things happen: somebody presses Ctrl-C, a laptop is closed, Colab takes its GPU back. A sweep that keeps its table in a variable and shows it at the end loses everything. The one in the picture loses at most one training.
 
 # %% experiment
+# @title The loop of a sweep that can be stopped at any moment
 from helpers.diagrams import Diagram
 
 picture = Diagram(4.2, 2.9)
@@ -274,8 +298,13 @@ picture.show(
 #
 # ### By hand
 #
-# The table on disk has a row for *middle*. The sweep has the settings *shallow, middle, wide, deep*, and is interrupted while it trains *wide*. Write down the calls of `train_one` and `save` in their order, and then those of a second run that is not interrupted. (Four trainings
-# are begun in all, and three calls of `save` are made.)
+# The table on disk has a row for *middle*. The sweep has the settings *shallow, middle, wide, deep*, and is interrupted while it trains *wide*. Write down the calls of `train_one` and `save` in their order, each as "train NAME" or "save". Then those of a second run that is not interrupted.
+
+# %% by_hand
+by_hand("run_sweep", [..., ..., ...])  # the calls of the first run: "train NAME" or "save"
+
+# %% [markdown]
+# The first run trains *shallow*, saves, and begins to train *wide*. The second one trains *wide*, saves, trains *deep*, and saves. So four trainings are begun in all, and three calls of `save` are made.
 
 # %% exercise="run_sweep"
 def run_sweep(settings: list[dict], train_one, finished: dict[str, dict], save) -> list[dict]:
@@ -310,6 +339,7 @@ def run_sweep(settings: list[dict], train_one, finished: dict[str, dict], save) 
 # Here are the two runs of the *by hand* paragraph, with a stand-in for training that is interrupted once. The table is a file this time; `save_table` writes a second file first and then puts it in the place of the old one, so that there is a whole table on disk at every moment.
 
 # %% experiment
+# @title How a table is written to a file and read again
 def save_table(path: Path, table: dict[str, dict]) -> None:
     """Writes a table: whole, or not at all."""
     path.parent.mkdir(parents=True, exist_ok=True)
@@ -324,6 +354,7 @@ def load_table(path: Path) -> dict[str, dict]:
 
 
 # %% experiment
+# @title The two runs of the example, with a stand-in for training
 def interrupted_day(path: Path) -> None:
     """Runs the sweep twice with a stand-in for training: the first run is interrupted while
     it trains `wide`."""
@@ -352,6 +383,7 @@ with tempfile.TemporaryDirectory() as folder:
 # training goes on where it stopped.
 
 # %% experiment
+# @title BLEU in its shortest form
 def ngrams(words: list[str], n: int) -> Counter:
     """Returns how often each run of n words occurs."""
     return Counter(tuple(words[i : i + n]) for i in range(len(words) - n + 1))
@@ -371,6 +403,7 @@ def bleu(ours: list[list[str]], references: list[list[str]]) -> float:
 
 
 # %% experiment
+# @title How a model is scored, and where tables and checkpoints are kept
 @torch.no_grad()
 def score_bleu(model: EncoderDecoder, pairs: Split) -> float:
     """Returns the BLEU of greedy translations, on lower-case words."""
@@ -390,6 +423,7 @@ device = choose_device() if size == "full" else torch.device("cpu")  # small mod
 folder = Path("sweep_full") if size == "full" else Path(tempfile.mkdtemp())
 
 # %% experiment
+# @title How one setting is trained, with a checkpoint after each epoch
 def train_one(setting: dict, bar: tqdm) -> dict:
     """Trains the model of a setting and returns its curves, its scores, its size and its time."""
     model, name = new_model(setting), setting["name"]
@@ -419,9 +453,13 @@ def train_one(setting: dict, bar: tqdm) -> dict:
     }  # fmt: skip
 
 # %% [markdown]
-# Now the four settings, with one progress bar over settings and epochs. Press the stop button in the middle if you like, and run the cell again: it goes on where it was.
+# Now the four settings, with one progress bar over settings and epochs. Press the stop button in the middle if you like, and run the cell again: it goes on where it was. Which of the four will have the highest BLEU on the dev part, after five epochs?
+
+# %% guess
+guess("the setting with the highest BLEU", ..., among=["shallow", "middle", "wide", "deep"])
 
 # %% measured
+# @title The sweep over four settings: losses, perplexity and accuracy by epoch
 def sweep(settings: list[dict]) -> list[dict]:
     """Runs a sweep whose table lies in `folder`, with a progress bar over settings and epochs."""
     path = folder / "table.json"
@@ -436,6 +474,7 @@ def sweep(settings: list[dict]) -> list[dict]:
 rows = sweep(SETTINGS)
 
 # %% measured
+# @title The table of the sweep
 def show_table(rows: list[dict]) -> pd.DataFrame:
     """Returns the table of a sweep: parameters, time, losses, accuracy and BLEU."""
     table = pd.DataFrame(rows).set_index("name")
@@ -450,6 +489,7 @@ def show_table(rows: list[dict]) -> pd.DataFrame:
 show_table(rows)
 
 # %% measured
+# @title Training loss and dev BLEU of the four settings
 epochs = range(1, plan["epochs"] + 1)
 figure, (left, right) = plots.panels(2, width=4.2, height=3.4)
 losses = {row["name"]: row["train_loss"] for row in rows}
@@ -463,6 +503,9 @@ right.set(title="BLEU on the dev part", ylabel="BLEU (0 to 100)", ylim=(0, 1.15 
 told = [f"{name} {score:.0f}" for name, score in zip(names, scores)]
 plots.show(figure, f"Left, training loss: {plots.describe_curves(losses, epochs, 'epoch', digits=2)} "
            f"Right, BLEU: {', '.join(told)}.")
+
+# %% reveal
+reveal("the setting with the highest BLEU", max(rows, key=lambda row: row["dev_bleu"])["name"])
 
 # %% [markdown]
 # Look at the training curve of *deep*. It is not that this model knows the training set and nothing else: of the four, it knows the training set **least**. Its curve goes down to a certain level and lies there. (What level is that? A model that has not yet learned to look at the English
@@ -479,6 +522,7 @@ plots.show(figure, f"Left, training loss: {plots.describe_curves(losses, epochs,
 # First, what overfitting really looks like. We take the *shallow* setting without dropout, give it only 60 pairs, and let it read them 50 times.
 
 # %% measured
+# @title What overfitting looks like: 60 pairs, read 50 times
 few = Split("translation/few", "train", train_pairs.rows.head(60))
 model = new_model({**SETTINGS[0], "dropout": 0.0})
 overfitting = train(model, Batches(few, encode, 512), "translation", epochs=50, learning_rate=3e-3,
@@ -535,6 +579,7 @@ def diagnose(train_loss: list[float], dev_loss: list[float]) -> str:
 
 
 # %% measured
+# @title Your diagnosis of the five runs
 for row in rows:
     print(f"{row['name']:20} {diagnose(row['train_loss'], row['dev_loss'])}")
 print(f"{'60 pairs, 50 times':20} "
@@ -549,6 +594,7 @@ print(f"{'60 pairs, 50 times':20} "
 # every epoch. Where your function says the same in all three cases, the log decides. Where it does not, the log cannot.
 
 # %% experiment
+# @title Your diagnosis of the published runs, for three courses of the dev loss
 imagined = {"has lain still": [1.0] * 10,
             "has turned": [1.1, 0.9, 0.8, 0.8, 0.85, 0.9, 0.95, 0.97, 0.99, 1.0],
             "still falls": [0.9 ** (epoch - 9) for epoch in range(10)]}  # in units of the last dev loss
@@ -560,6 +606,7 @@ for way, course in imagined.items():
 pd.DataFrame(columns, index=NAMES)
 
 # %% experiment
+# @title The published runs: training set against dev part
 compared = {"dev loss - training loss": ends["dev_loss"] - last["training_loss"],
             "dev loss / training loss": ends["dev_loss"] / last["training_loss"],
             "training accuracy - dev accuracy": last["training_accuracy"] - ends["dev_accuracy"],
@@ -568,17 +615,23 @@ compared = {"dev loss - training loss": ends["dev_loss"] - last["training_loss"]
                 ends["dev_loss"] / (1 - ends["dev_accuracy"] / 100)}
 pd.DataFrame(compared).astype(float).round(1).T
 
+# %% reveal
+of_wrong_ones = compared["loss per wrong word of dev, if right ones cost nothing"]["deep"]
+reveal("the loss of each wrong word of deep, if right ones cost nothing (nats)", of_wrong_ones)
+
 # %% [markdown]
-# For *deep* it does not matter what the dev loss did: this run **fails to train**. For the other three, the log leaves everything open. And look who has the gap: *shallow*, *middle* and *wide* get 90 % of the training words right and about 75 % of the dev words, and their dev loss is about five times their training loss. If any of the four
+# For *deep* it does not matter what the dev loss did: this run **fails to train**. For the other three, the log leaves everything open.
+#
+# See which of the runs have the gap: *shallow*, *middle* and *wide* get 90 % of the training words right and about 75 % of the dev words, and their dev loss is about five times their training loss. If any of the four
 # has overfitted, it is one of these. *Deep* gets about as many new words right as words of its training set (63.3 and 63.7 %). By its losses it has a gap as well (1.9, with 1.5 to 1.7 for the others), but a gap alone proves nothing: most good models have one. To overfit is to know the training set too well, and "it overfits" was said of the one run that
 # does not know it.
 #
 # Now the other questions of section 2. The report does not show its program, so these are questions with likely answers, and no more.
 #
-# - **Middle or wide?** The loss asks how probable the *right* next word is when all words before it are right; BLEU compares what the model writes by itself. They need not agree (notebook 11). The report supposes that *wide* "likely handles longer, more complex sentence structures better"; nothing in its log looks at sentences by length (section 6 of notebook 11 shows how one would). One run each, and differences of 0.13 and 0.006: nobody knows whether a second seed would turn either of them round.
+# - **Middle or wide?** The loss asks how probable the *right* next word is when all words before it are right; BLEU compares what the model writes by itself. They need not agree (notebook 11). The report supposes that *wide* "likely handles longer, more complex sentence structures better"; nothing in its log looks at sentences by length (section 6 of notebook 11 shows how one would). One run each, and differences of 0.13 and 0.006: nobody knows whether a second seed would reverse either of them.
 # - **Slow decoding.** A model that hardly ever writes `<eos>` writes up to the longest length allowed, in each sentence. *Deep* may be such a model; its log would fit.
 # - **Three numbers.** A loss of 4.775 is a perplexity of 119. If 63 % of the words were right and cost nothing, each of the others would have to cost 13 nats: the right word would get a probability of about one in 450,000, less than by guessing among all words of most vocabularies. It looks as if the accuracy counts
-#   something that the loss does not, padding for example, which is easy to foretell. The training curve says the same: between 63.3 and 64.0 % in all ten epochs, as if this were what one gets for nothing. In the same way, a BLEU of 0.3154 hardly goes with such a loss. Section 6 of notebook 11 shows ways of counting that make it possible: special tokens that count as words, smoothing, a mean over sentences. Which one it was cannot be known from here. So this BLEU does **not** tell us that the model has learned to translate.
+#   something that the loss does not, padding for example, which is easy to predict. The training curve says the same: between 63.3 and 64.0 % in all ten epochs, as if nothing had to be learned for it. In the same way, a BLEU of 0.3154 hardly goes with such a loss. Section 6 of notebook 11 shows ways of counting that make it possible: special tokens that count as words, smoothing, a mean over sentences. Which one it was cannot be known from here. So this BLEU does **not** tell us that the model has learned to translate.
 #
 # ### Essay
 #
@@ -623,9 +676,13 @@ pd.DataFrame(compared).astype(float).round(1).T
 # - **Adam does not know the usual size of the gradients yet**: its first steps rest on few gradients, and are too bold ([Liu et al. 2020](https://arxiv.org/abs/1908.03265), "RAdam"; [Ma and Yarats 2019](https://arxiv.org/abs/1910.04209) dispute it).
 # - **The tokens have become alike.** In a deep post-norm stack with random weights, all tokens of a sentence point in nearly the same direction at the top, attention has nothing to tell apart, and queries and keys get hardly any gradient ([Noci et al. 2022](https://arxiv.org/abs/2206.03126); their figure 1 shows it for post-norm translation models).
 #
-# Two of them can be looked at before the first step: how alike are the decoder's tokens at its top (mean cosine between two words of a sentence), and how large is the gradient of its last feed-forward part? Decide first: what does each explanation lead you to expect in the two columns?
+# Two of them can be looked at before the first step: how alike are the decoder's tokens at its top (mean cosine between two words of a sentence), and how large is the gradient of its last feed-forward part? What does each explanation lead you to expect in the two columns? A cosine of 0 means that two words have nothing in common, and 1 that they point in the same direction. How large is it with post-norm and six layers?
+
+# %% guess
+guess("the cosine between tokens, post-norm, six layers", ...)
 
 # %% experiment
+# @title How a new decoder is looked at: cosines of its tokens, size of its gradients
 def at_the_start(layers: int, norm: str, seeds: int = 3) -> tuple[float, float]:
     """Returns how alike tokens are at the top of a new decoder, and the gradient of its last part."""
     batch = next(iter(Batches(dev_pairs, encode, 2048)))
@@ -646,10 +703,14 @@ def at_the_start(layers: int, norm: str, seeds: int = 3) -> tuple[float, float]:
 
 
 # %% measured
+# @title Before the first step: cosine between tokens, and gradient of the last part
 found = {f"{norm}-norm, {layers} layers": at_the_start(layers, norm)
          for norm in ("post", "pre") for layers in (2, 4, 6)}
 columns = ["cosine between tokens", "gradient, last feed-forward part"]
 pd.DataFrame.from_dict(found, orient="index", columns=columns).round(2)
+
+# %% reveal
+reveal("the cosine between tokens, post-norm, six layers", found["post-norm, 6 layers"][0])
 
 # %% [markdown]
 # **Tokens.** In our run the cosine of post-norm goes from 0.84 with two layers to 0.99 with four and 1.00 with six: at the top of the deep decoder every word looks like every other one. Pre-norm ends at 0.84. **Gradients.** Post-norm has the larger ones, and its lead grows with depth, from twice to nearly four times those of pre-norm, as Xiong et al. predict.
@@ -666,7 +727,13 @@ pd.DataFrame.from_dict(found, orient="index", columns=columns).round(2)
 #
 # $$ \text{rate}(t) = \text{peak} \cdot \min\left(\frac{t}{W},\ \sqrt{\frac{W}{t}}\right) $$
 #
-# **By hand**, with $W = 4$ and a peak of 1: the rates at steps 1, 2, 4 and 16 are a quarter, a half, 1 and a half. The paper writes the same as $d^{-0.5} \cdot \min(t^{-0.5}, t \cdot W^{-1.5})$: its peak is $d^{-0.5} \, W^{-0.5}$.
+# **By hand**, with $W = 4$ and a peak of 1: what are the rates at steps 1, 2, 4 and 16?
+
+# %% by_hand
+by_hand("warmup", ...)  # the rate at step 16
+
+# %% [markdown]
+# They are a quarter, a half, 1 and a half. The paper writes the same as $d^{-0.5} \cdot \min(t^{-0.5}, t \cdot W^{-1.5})$: its peak is $d^{-0.5} \, W^{-0.5}$.
 
 # %% exercise="warmup"
 def warmup(step: int, warmup_steps: int, peak: float) -> float:
@@ -692,6 +759,7 @@ def warmup(step: int, warmup_steps: int, peak: float) -> float:
 # Move the sliders, with the mouse or with the arrow keys: width and warm-up of the schedule of the paper. A longer warm-up makes the peak, at the dotted line, come later *and* lower. The static figure below shows the setting of the paper, $d = 512$ and $W = 4000$.
 
 # %% interactive
+# @title The learning rate of the paper: move width and warm-up
 from ipywidgets import IntSlider, SelectionSlider, fixed, interact
 
 
@@ -714,6 +782,7 @@ _ = interact(show_schedule, width=widths, top=fixed(0.003),
                                     description="W", continuous_update=False))
 
 # %% experiment
+# @title The learning rate of the paper, for width 512 and a warm-up of 4,000 steps
 show_schedule(512, 4000, top=0.001)
 
 # %% [markdown]
@@ -722,9 +791,13 @@ show_schedule(512, 4000, top=0.001)
 # One run proves nothing about depth, and one repaired run proves nothing about the repair. So: the *deep* setting, three times as it is, three times with warm-up, three times with pre-norm. All else is the same: the data, the number of steps, the highest learning rate. And because
 # `run_sweep` takes any list of settings, this is just another sweep: *deep* with seed 0 is in the table already, and is not trained again.
 #
-# Decide before you run the cell: which of the two repairs will help more, and will all three seeds agree?
+# Which of the two repairs will help more, and will all three seeds agree?
+
+# %% guess
+guess("the repair that helps more", ..., among=["warm-up", "pre-norm"])
 
 # %% measured
+# @title The deepest setting as published and with warm-up, three seeds each
 def versions(base: dict, **changes) -> list[dict]:
     """Returns a setting with some changes, for each of three seeds; what is unchanged keeps its name."""
     way = " ".join(f"{key} {value}" for key, value in changes.items())
@@ -737,12 +810,12 @@ shallow, deep = SETTINGS[0], SETTINGS[-1]
 repairs = {"deep, as published": sweep(versions(deep)),
            "deep, warm-up": sweep(versions(deep, warmup=plan["warmup"]))}
 
-# %% measured
+# %% measured open=true
 repairs["deep, pre-norm"] = sweep(versions(deep, norm="pre"))
 
 # %% measured
-# (seeds, epochs) each
-curves = {way: [row["train_loss"] for row in found] for way, found in repairs.items()}
+# @title The deepest setting in three ways: training loss, dev BLEU and diagnosis
+curves = {way: [row["train_loss"] for row in found] for way, found in repairs.items()}  # (seeds, epochs)
 axes = plots.curves(curves, epochs, title="The deepest setting: mean and range of three seeds",
                     x_label="epoch", y_label="training loss (nats per word)")
 axes.set_xticks(list(epochs))
@@ -752,11 +825,15 @@ for way, found in repairs.items():
         print(f"{way:20} seed {row['seed']}  training loss {row['train_loss'][-1]:.2f}"
               f"  dev BLEU {row['dev_bleu']:5.1f}  {diagnose(row['train_loss'], row['dev_loss'])}")
 
+# %% reveal
+at_the_end = {way: sum(row["train_loss"][-1] for row in repairs[f"deep, {way}"]) for way in ("warm-up", "pre-norm")}
+reveal("the repair that helps more", min(at_the_end, key=at_the_end.get))
+
 # %% [markdown]
 # The same layers, the same data, the same dropout. As published, the mean loss falls in our run from 4.8 to 4.4, and each seed lies flat above 4. With warm-up it leaves that level, and with pre-norm it falls from the first epoch on. Had the model been *too large for its data*, neither could have helped: neither
 # makes it smaller or gives it more data.
 #
-# > **Look at the words in the last column.** Some of the runs with warm-up may be said to *fit*, at a loss of 3 or more. The rule looks at shapes: the dev loss falls by less than 5 % in its last epoch, so it finds nothing to complain about. It does not know how low a loss could be; only the pre-norm runs beside it show that. A diagnosis from one run
+# > **Look at the words in the last column.** Some of the runs with warm-up may be said to *fit*, at a loss of 3 or more. The rule looks at shapes: the dev loss falls by less than 5 % in its last epoch, so it finds nothing to complain about. It does not know how low a loss could be; only the pre-norm runs next to it show that. A diagnosis from one run
 # > alone can say that a run has come to rest, not that it rests in a good place.
 #
 # What this does **not** show: that the published run failed for the same reason. We do not have its program, and our models are ten times narrower. We have reproduced a failure that gives the same picture, and two repairs that could have been tried in an afternoon.
@@ -768,7 +845,20 @@ for way, found in repairs.items():
 # - **to choose on test.** The best of many settings by test score has no honest number left: part of that score is luck, and luck does not repeat itself. Choose on dev; report test once, for the chosen one.
 # - **to choose the highest number.** 41.3 against 41.1, with a seed that moves the result by 1: that is nothing. The *one-standard-error rule* (Hastie, Tibshirani and Friedman, *The Elements of Statistical Learning*, section 7.10) takes the **smallest** setting whose mean is at most one standard error below the best mean.
 #
-# The standard error of the mean of $n$ runs is their standard deviation (with $n - 1$) divided by $\sqrt{n}$. **By hand**: the best setting has dev BLEU 40, 42, 44. Its mean is 42, its standard deviation 2, its standard error $2 / \sqrt 3 \approx 1.15$. A smaller setting with a mean of 41 is within it (the limit is 40.85), and is taken.
+# The standard error of the mean of $n$ runs is their standard deviation (with $n - 1$) divided by $\sqrt{n}$. **By hand**: which of these four settings does the rule take?
+#
+# | setting | parameters | dev BLEU, three seeds |
+# |---|---|---|
+# | tiny | 1 million | 34, 35, 36 |
+# | small | 2 million | 40, 40.3, 40.6 |
+# | middle | 3 million | 40, 41, 42 |
+# | large | 6 million | 40, 42, 44 |
+
+# %% by_hand
+by_hand("choose_setting", ...)  # a name, in quotes
+
+# %% [markdown]
+# *Large* has the best mean, 42. Its standard deviation is 2, its standard error $2 / \sqrt 3 \approx 1.15$, so that the limit is 40.85. *Middle*, with a mean of 41, is within it, and *small*, with 40.3, is not: *middle* is taken.
 
 # %% exercise="choose_setting"
 def choose_setting(scores: dict[str, dict]) -> str:
@@ -795,6 +885,7 @@ def choose_setting(scores: dict[str, dict]) -> str:
 # To have something to choose from, the *shallow* setting gets three seeds as well, as it is and with pre-norm. Depth can then be compared with depth: same norm, same seeds, same number of steps.
 
 # %% measured
+# @title Five settings of three seeds each, and which one your rule chooses
 candidates = {"shallow, as published": sweep(versions(shallow)),
               "shallow, pre-norm": sweep(versions(shallow, norm="pre")), **repairs}
 scores = {
@@ -816,6 +907,7 @@ table
 # And only now the test part, once, for the chosen setting: its weights lie in the checkpoint of its first seed.
 
 # %% measured
+# @title The chosen setting on the test part, once
 chosen = candidates[choose_setting(scores)][0]
 model = new_model(chosen).to(device)
 model.load_state_dict(
@@ -824,7 +916,8 @@ model.load_state_dict(
 print(f"{chosen['name']}: dev BLEU {chosen['dev_bleu']:.1f}, test BLEU {score_bleu(model, test_pairs):.1f}")
 
 # %% [markdown]
-# Compare the two rows as published, and then the two pre-norm rows. With post-norm and no warm-up, depth is a disaster: *shallow* translates, *deep* does not. With pre-norm the order turns round, and the deep one has the higher mean (look at lowest and highest, too: the ranges overlap, in our run from 29.2 to 32.2; and at the seconds that it costs).
+# Compare the two rows as published, and then the two pre-norm rows. With post-norm and no warm-up, depth is a disaster: *shallow* translates, *deep* does not. With pre-norm the order is reversed, and the deep one has the higher mean (look at lowest and highest, too: the ranges overlap, in our run from 29.2 to 32.2; and at the seconds that it costs).
+#
 # **A sweep at one learning rate, without warm-up, compares how easily its settings start to train, and not how well they translate.** To avoid this, give each setting the training that suits it (at the least, its own learning rate), or say that you have not.
 #
 # Two more things that the table shows, if one looks for them. *Deep* with warm-up trains, but is far behind pre-norm after the same number of steps: part of them was spent on warming up, and its rate falls afterwards. And pre-norm has a few more parameters: the two norms at the ends of encoder and decoder, $2 \cdot 2D$ numbers, which your formula of section 2 does not know.
@@ -834,11 +927,15 @@ print(f"{chosen['name']}: dev BLEU {chosen['dev_bleu']:.1f}, test BLEU {score_bl
 # *No exercise depends on this part.* In papers it is an ablation study.
 #
 # And what of the reasons that the report gives, width, heads and depth? Its table cannot say, because from each row to the next two things change. Here is what it takes: *shallow* with pre-norm, which trains, and of the four differences **one** at a time, with five seeds each. These 25 runs are the course's own; they took a minute and a half on one core, and what they
-# gave stands in `data/measured_here`, so that you need not wait. With `again = True` your `run_sweep` trains them anew. (For the full size nothing is kept: there the cell trains them.)
+# gave stands in `data/measured_here`, so that you need not wait. Open the next cell and write `again = True`, and your `run_sweep` trains them again. (For the full size nothing is kept: there the cell trains them.)
 #
-# Decide first, as always: which of the four changes will help most? Is there one that makes no difference?
+# Which of the four changes will help most? Is there one that makes no difference?
+
+# %% guess
+guess("the change that helps most", ..., among=["width", "heads", "layers", "dropout"])
 
 # %% experiment
+# @title One change at a time, five seeds each
 again = size == "full"  # True trains the 25 models
 ONE_CHANGE = {"as it is": {}, f"width {broad['width']}": {"width": broad["width"]},
               f"{broad['heads']} heads": {"heads": broad["heads"]}, "4 layers": {"layers": 4},
@@ -870,8 +967,15 @@ pd.DataFrame({"parameters": runs.groupby("changed", sort=False)["parameters"].fi
               "dev BLEU, mean": bleus.mean().round(1), "lowest": bleus.min().round(1),
               "highest": bleus.max().round(1)})
 
+# %% reveal
+best_change = bleus.mean().drop("as it is").idxmax()
+changes = ("width", "heads", "layers", "dropout")
+reveal("the change that helps most", next(change for change in changes if change in best_change))
+
 # %% [markdown]
-# The **width** makes the difference: from 31.3 to 58.9 in our run, far outside what seeds do. Two more **heads** make none that can be seen (29.1, and the ranges, 26.2 to 32.2 and 27.4 to 33.0, lie nearly on top of each other). Twice the dropout *costs* something (18.1, and its highest, 21.8, lies far below 27.4), and so, probably, do two more layers (25.5; the ranges just touch, at 27.6 and 27.4). So of the three reasons that the report gives, one holds at our size, and the other two do not. And it is not
+# The **width** makes the difference: from 31.3 to 58.9 in our run, far outside what seeds do. Two more **heads** make none that can be seen (29.1, and the ranges, 26.2 to 32.2 and 27.4 to 33.0, lie nearly on top of each other). Twice the dropout *costs* something (18.1, and its highest, 21.8, lies far below 27.4), and so, probably, do two more layers (25.5; the ranges just touch, at 27.6 and 27.4).
+#
+# So of the three reasons that the report gives, one holds at our size, and the other two do not. And it is not
 # the number of parameters alone: four layers have four fifths as many as the greater width, and translate no better than two.
 #
 # What even this table cannot say: what two changes do *together* (wide **and** deep, say), what ten epochs would make of it (dropout and depth ask for more steps, and these are five epochs), and what holds at the full size.
@@ -912,6 +1016,27 @@ pd.DataFrame({"parameters": runs.groupby("changed", sort=False)["parameters"].fi
 #   *deep* misread, and a next run that is judged by the test. Four misconceptions; "does not rest on luck" says nothing, with one run for each
 #   setting.
 
+# %% [markdown] questions
+# ## Three questions
+#
+# For yourself: open an answer to see whether it is right.
+#
+# 1. A large model has a poor score on the dev part. What would show that it overfits?
+#    - Its dev score is lower than that of smaller models. => So is that of a run which has learned nothing; the score does not tell them apart.
+#    - Its dev loss is higher than its training loss. => It has to be, but most good models have such a gap, too.
+#    + Its training loss is low, and its dev loss has turned and rises. => It takes two curves; a single score at the end cannot show it.
+#    - It has more parameters than it has words to learn from. => That is a reason to look, and no evidence: *deep* with pre-norm has as many, and learns.
+# 2. A deep post-norm run ends where it began, with a training loss of 97 % of the first one. What is worth trying first?
+#    + Warm-up, pre-norm or a smaller learning rate. => The optimisation has not started; these repair the start, with the same layers and data.
+#    - More dropout, so that it learns less by heart. => It has learned nothing by heart: it is wrong on the training set itself.
+#    - A smaller model, which cannot overfit so easily. => It does not overfit. You would conclude that depth does not pay, and the cause would stay unknown.
+#    - More epochs, since its loss is still high. => That helps where the loss still falls. Here it lay flat for ten epochs.
+# 3. Several settings have been trained with three seeds each. Which one do you take?
+#    - The one with the highest single BLEU on dev. => With a seed that moves the result by a point or more, the highest single value is partly luck.
+#    - The one with the highest mean BLEU on test. => Then no honest number is left: test is looked at once, for the setting that is chosen.
+#    - The largest one: with more epochs it will be the best. => That has not been measured, and each further parameter costs time in any case.
+#    + The smallest whose mean on dev is within one standard error of the best. => A rule, named before the numbers, that does not pay for what may be luck.
+
 # %% [markdown]
 # ## What to remember
 #
@@ -940,7 +1065,7 @@ pd.DataFrame({"parameters": runs.groupby("changed", sort=False)["parameters"].fi
 # - **confounding**: two things change together, so that neither can be named as the reason.
 # - **one-standard-error rule**: the smallest setting that is nearly as good as the best.
 
-# %% experiment
+# %% experiment open=true
 from tutor import progress
 
 progress()

@@ -39,6 +39,7 @@ BY_HAND = Question(
         torch.tensor([0.0, 1.0, 0.0]),
     )
 )
+exercise.by_hand(BY_HAND)
 
 
 def _draw_one_head(kind: str) -> Draw:

@@ -16,6 +16,7 @@ from ._common import _people, risk_coverage
 
 exercise = Definition(minutes=10, difficulty=1)
 exercise.reference(risk_coverage)
+exercise.by_hand(Question((torch.tensor([0.9, 0.4, 0.7, 0.2]), torch.tensor([True, False, False, True]))))
 
 
 def _told_apart(confidence: Tensor, right: Tensor, in_order: bool) -> bool:

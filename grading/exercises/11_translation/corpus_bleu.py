@@ -81,6 +81,11 @@ def corpus_bleu(hypotheses: Texts, references: Texts) -> float:
     return _bleu(hypotheses, references)
 
 
+exercise.by_hand(
+    Question(([["le", "chat", "dort", "sur", "le", "lit"]], [["le", "chat", "noir", "dort", "sur", "le", "lit"]]))
+)
+
+
 WORDS = (
     *("le", "la", "un", "chat", "chien", "livre", "lit", "petit", "noir", "dort", "voit", "sur", "dans", "vieux"),
     *("rouge", "jardin", "reine", "cherche", "souvent", "ici", ".", "et", "des", "nous", "ville", "matin"),

@@ -104,6 +104,27 @@ def _asks(of: str, *sweeps: dict[str, Any]) -> tuple[list[Question], Draw]:
     return draw(random.Random(f"{of} {sweeps}")), draw  # so that no two public questions share a setting
 
 
+def _by_hand() -> Question:
+    """Returns the first run of the example in the text: `middle` is finished, `wide` is interrupted."""
+    settings: list[Row] = [
+        {"name": name, "layers": layers} for layers, name in enumerate(("shallow", "middle", "wide", "deep"), 2)
+    ]
+    result = {"dev_bleu": 20.0}
+    train_one = Recorded("train_one", [([setting], result) for setting in settings], stop_at=2)
+    inputs = (settings, train_one, {"middle": settings[1] | result}, Recorded("save"))
+    return Question(inputs, changes=(2,), probe="log", extra={"of": "saved"})
+
+
+def _in_words(calls: list[list[Any]]) -> list[str]:
+    """Returns the calls of a log as a student writes them; what stopped the run is no call."""
+    return [
+        f"train {given[0]['name']}" if name == "train_one" else "save" for name, given in calls if name != "interrupted"
+    ]
+
+
+exercise.by_hand(_by_hand(), part=_in_words)
+
+
 _FAILED = {"count": 4, "done": (3,), "stop_at": 2, "fails": True}
 _STOPPED = {"count": 4, "done": (1,), "stop_at": 2}
 _CALLS, _DRAWN_CALLS = _asks("saved", {"count": 5, "done": (1,), "stop_at": 3, "foreign": True}, {"count": 3}, _FAILED)

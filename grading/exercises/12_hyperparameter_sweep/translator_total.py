@@ -27,6 +27,9 @@ def _sizes(words: int, french: int, width: int, layers: int, heads: int) -> Ques
     return Question(at={"S": words, "V": french, "D": width, "M": layers, "A": heads})
 
 
+exercise.by_hand(_sizes(7, 9, 4, 1, 2), part=lambda total: float(total.value({})))
+
+
 def _draw_sizes(layers: tuple[int, int]) -> Draw:
     def draw(rng: random.Random) -> list[Question]:
         def one() -> Question:

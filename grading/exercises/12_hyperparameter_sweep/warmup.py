@@ -21,6 +21,9 @@ def _at_steps(*asked: tuple[int, int, float]) -> list[Question]:
     return [Question(each) for each in asked]
 
 
+exercise.by_hand(Question((16, 4, 1.0)))
+
+
 def _draw_steps(low: float, high: float) -> Draw:
     """Draws steps between `low` and `high` times the length of the warm-up."""
 
