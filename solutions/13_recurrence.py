@@ -123,7 +123,7 @@ picture.show(
 # A calculator helps with $\sigma$ and $\tanh$. Write the new state $h'$ in place of the dots, two digits are enough, and run the cell.
 
 # %% by_hand
-by_hand("GRUCell", [[...]])  # the new state: one sentence, width 1
+by_hand("GRUCell", ...)  # the new state
 
 # %% experiment
 # @title Both gates, the candidate and the new state of the example
@@ -185,15 +185,17 @@ print("the same new state:", torch.allclose(yours(x, state), theirs(x, state), a
 # %% [markdown]
 # ## 2. A whole sentence
 #
-# Now the loop. It cannot be avoided: state $t$ needs state $t-1$. And a batch holds sentences of several lengths. With attention, padding was a matter of a mask (notebook 01). Here it is one of memory: a state that goes on reading padding *changes*, and what
+# Now the loop. It cannot be avoided: state $t$ needs state $t-1$.
+#
+# And a batch holds sentences of several lengths. With attention, padding was a matter of a mask (notebook 01). Here it is one of memory: a state that goes on reading padding *changes*, and what
 # it knew of the sentence fades.
 #
 # **By hand.** A "cell" that only adds the token to the state, two sentences of lengths 3 and 1, padded with 9: `x` is $[[1, 2, 3], [4, 9, 9]]$, and both states begin with 0. Which states are there after each step?
 
 # %% by_hand
 by_hand("unroll", [
-    [[...], [...], [...]],  # sentence 0, after each of three steps
-    [[...], [...], [...]],  # sentence 1, of length 1
+    [..., ..., ...],  # sentence 0, after each of three steps
+    [..., ..., ...],  # sentence 1, of length 1
 ])
 
 # %% [markdown]
@@ -244,7 +246,7 @@ print("the same last states:", torch.allclose(states[:, -1], last[0], atol=1e-6)
 # %% [markdown]
 # ## 3. What the state still holds
 #
-# The look-up task of notebook 09, told as in the introduction. A sentence has twelve tokens. Six letters come in random order, each with a number from 0 to 7, all different; **after each pair one question** is asked about a letter that was heard already. The
+# The look-up task of notebook 09, in the form of the introduction. A sentence has twelve tokens. Six letters come in random order, each with a number from 0 to 7, all different; **after each pair one question** is asked about a letter that was heard already. The
 # answer stands 1, 3, 5, ... or 11 tokens back: this is the *distance*, and we count right answers for each distance by itself. It is not the number of pairs heard so far: the last question of the sentence below comes after six pairs, and its answer stands only five tokens back.
 
 # %% experiment
@@ -282,13 +284,8 @@ print("distances:", *distances[0].tolist())
 # %% [markdown]
 # How well does someone do who remembers the numbers, but not which letter they came with? With $k$ numbers heard, a guess among them is right once in $k$. Where the answer is near, $k$ is often small, so this guesser, too, has its best results there. It is the dotted line of the figure, and the one to beat.
 #
-# One layer each, in the same surroundings as in notebook 09: embeddings of letter, number and place, the layer, and a head with eight outputs. One GRU has a state of 64 numbers, one of 16; three seeds each. Attention gets 300
+# One layer each, in the same surroundings as in notebook 09: embeddings of letter, number and position, the layer, and a head with eight outputs. One GRU has a state of 64 numbers, one of 16; three seeds each. Attention gets 300
 # steps, the GRUs 800, each with a learning rate that did well in a few trials.
-#
-# Numbers from 0 to 7 that are drawn blindly are right once in eight. How often is the GRU with a state of 64 right about a pair that stands eleven tokens back? Write a share between 0 and 1 in place of the dots, or leave them and go on: a guess earns nothing and costs nothing.
-
-# %% guess
-guess("share of right answers at distance 11, GRU with a state of 64", ...)
 
 # %% experiment
 # @title The two layers: a GRU, and attention under a mask
@@ -366,6 +363,12 @@ def learn(model: nn.Module, seed: int, steps: int, rate: float, log: bool) -> nn
     return model
 
 
+# %% [markdown]
+# Numbers from 0 to 7 that are drawn blindly are right once in eight. How often is the GRU with a state of 64 right about a pair that stands eleven tokens back? Write a share between 0 and 1 in place of the dots, or leave them and go on: a guess earns nothing and costs nothing.
+
+# %% guess
+guess("share of right answers at distance 11, GRU with a state of 64", ...)
+
 # %% measured
 # @title Training: attention, and a GRU with a large and a small state
 from tqdm import tqdm
@@ -410,8 +413,12 @@ reveal("share of right answers at distance 11, GRU with a state of 64",
 #
 # Mind what is mixed in this curve. A distance of 11 occurs only at the last question, when six pairs have been heard, and a distance of 1 also when it was the only one. So the curve falls because answers are far away *and* because more has been heard; and the far ones are seldom asked in training. "Go further" takes them apart.
 #
-# Is the state too small? Six letters with six different numbers of eight: there are $8 \cdot 7 \cdot 6 \cdot 5 \cdot 4 \cdot 3 = 20{,}160$ such tables, which 15 bits can tell apart, and a state has 64 numbers. And look at the log: the near distances, which are asked far more often, are learned first. In our run, distance 11 was at 0.16 after 400
-# steps, and at 0.36 after 800. Nothing says that it would stop there. So the figure shows what is **hard to learn**, and not what is impossible: with every token the GRU has to write a number into its state under the name of a letter, without touching the others, and a mistake shows only at a
+# Is the state too small? Six letters with six different numbers of eight: there are $8 \cdot 7 \cdot 6 \cdot 5 \cdot 4 \cdot 3 = 20{,}160$ such tables, which 15 bits can tell apart, and a state has 64 numbers.
+#
+# And look at the log: the near distances, which are asked far more often, are learned first. In our run, distance 11 was at 0.16 after 400
+# steps, and at 0.36 after 800. Nothing says that it would stop there.
+#
+# So the figure shows what is **hard to learn**, and not what is impossible: with every token the GRU has to write a number into its state under the name of a letter, without touching the others, and a mistake shows only at a
 # question many steps later.
 #
 # ## 4. How far does a gradient reach?
@@ -580,13 +587,13 @@ reveal("which writes 512 tokens faster", min(writing, key=lambda name: writing[n
 # - **Training.** The GRU's time grows about as the length does: each token waits for the state before it, and on the way back each gradient waits for the one after it. Attention makes all rows in a few large matrix products, and its line is far below, even at length 512, where it needs three times *as many*
 #   multiplications as the GRU (section 7). So it is not the work that makes the difference. It is the **waiting**: a step that waits is a small matrix product by itself, with all that a call costs, and whatever could compute beside it has nothing to do. We took one thread; with many, or on a graphics card, there
 #   is more that has nothing to do.
-# - **Generation.** That advantage is gone. Each new word has to wait for the last one, and attention, too, now makes small matrix products, token by token. Each new token also looks at all that are kept, so its work grows with what stands before, and so does the memory. (Section 7 says what comes.) The GRU's token number 10,000 costs what its first one did.
+# - **Generation.** That advantage is gone. Each new word has to wait for the last one, and attention, too, now makes small matrix products, token by token. Each new token also looks at all keys and values that are kept, so its work grows with the length of what has been written, and so does the memory (section 7 gives the formulas). The GRU's token number 10,000 costs what its first one did.
 #
 # Vaswani et al. give this as the reason in their introduction: "This inherently sequential nature precludes parallelization within training examples, which becomes critical at longer sequence lengths".
 #
 # ## 6. A window
 #
-# Attention compares each token with each: a square. If it looks back a few places only, the square becomes a band. The *Longformer* of [Beltagy et al. (2020)](https://arxiv.org/abs/2004.05150) and [Mistral 7B](https://arxiv.org/abs/2310.06825) have such windows; table 1 of Vaswani et al. calls it
+# Attention compares each token with each: a square. If it looks back a few positions only, the square becomes a band. The *Longformer* of [Beltagy et al. (2020)](https://arxiv.org/abs/2004.05150) and [Mistral 7B](https://arxiv.org/abs/2310.06825) have such windows; table 1 of Vaswani et al. calls it
 # *restricted* self-attention. (Theirs and the Longformer's reach to both sides of a token; ours, as Mistral's, only back.) A window of 3: each token sees itself and the two before it.
 
 # %% exercise="sliding_window_mask"
@@ -791,7 +798,9 @@ figure.suptitle("One layer of width 512; window of 128")
 plots.show(figure, "Width 512, window 128. " + " ".join(told))
 
 # %% [markdown]
-# Attention makes fewer products than the GRU **as long as the sentence is shorter than the layer is wide**, $L < D$, exactly: on the left the two curves cross at 512. Vaswani et al. say so for orders of growth: self-attention is faster than recurrence when $n$ is smaller than $d$, which, they write, is most often the case in translation. So for sentences, not having to wait did not even cost more work. The square outgrows all else only where texts are long, and there a window with $W < D$ is the cheapest of the three: it neither waits nor squares, and pays with a longer path.
+# Attention makes fewer products than the GRU **as long as the sentence is shorter than the layer is wide**, $L < D$, exactly: on the left the two curves cross at 512. Vaswani et al. say so for orders of growth: self-attention is faster than recurrence when $n$ is smaller than $d$, which, they write, is most often the case in translation. So for sentences, not having to wait did not even cost more work.
+#
+# The square outgrows all else only where texts are long, and there a window with $W < D$ is the cheapest of the three: it neither waits nor squares, and pays with a longer path.
 #
 # One column is missing in that table: what must be **kept in generation**. A recurrence keeps its state, $D$ numbers, however much it has read. Attention keeps keys and values, $2 L D$ numbers in each layer; a window $2 W D$.
 #

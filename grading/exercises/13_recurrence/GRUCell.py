@@ -170,7 +170,8 @@ exercise.by_hand(
             "from_state.weight": torch.tensor([[2.0], [2.0], [4.0]]),
             "from_state.bias": torch.zeros(3),
         },
-    )
+    ),
+    part=float,
 )
 exercise.large += [_large_step(9)]
 

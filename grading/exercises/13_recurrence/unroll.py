@@ -106,7 +106,10 @@ def _question(b: int, n: int, d_in: int, d: int, seed: int, kind: str = "", spre
 
 
 _TWO_SENTENCES = torch.tensor([[1.0, 2.0, 3.0], [4.0, 9.0, 9.0]])[..., None]  # (2, 3, 1), padded with 9
-exercise.by_hand(Question((Model("Adding"), _TWO_SENTENCES, torch.tensor([3, 1]), torch.zeros(2, 1))))
+exercise.by_hand(
+    Question((Model("Adding"), _TWO_SENTENCES, torch.tensor([3, 1]), torch.zeros(2, 1))),
+    part=lambda states: states[..., 0],
+)
 
 
 def _draw_empty(rng: random.Random) -> list[Question]:
