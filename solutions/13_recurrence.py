@@ -63,7 +63,7 @@ from tutor import by_hand, check, guess, hint, reveal
 from helpers.models import Attention, Context
 
 # %% [markdown]
-# Four questions go with you through this notebook. Before each measurement you write down what you expect, and section 8 comes back to all four.
+# **Four questions**, each asked again as a guess before its measurement. Section 8 answers them.
 #
 # 1. Six pairs are heard, and one is asked for. Is a pair that was heard long ago harder, for a GRU and for attention?
 # 2. A sentence twice as long: how much longer does a training step take, for each of the two?
@@ -120,7 +120,7 @@ picture.show(
 #
 # Width 1, token $x = 2$, old state $h = 0.5$. The three $W$ are $1, -1, 0.5$, the three $U$ are $2, 2, 4$, and there are no biases. What are $r$, $z$, $n$ and $h'$? How much of the new state is the old one?
 #
-# A calculator helps with $\sigma$ and $\tanh$. Write the new state $h'$ in place of the dots, two digits are enough, and run the cell.
+# Write $h'$ in place of the dots, two digits are enough, and run the cell.
 
 # %% by_hand
 by_hand("GRUCell", ...)  # the new state
@@ -135,7 +135,7 @@ print(f"r = sigmoid(3) = {r:.3f},  z = sigmoid(-1) = {z:.3f},  n = {n:.3f}")
 print(f"new state = {1 - z:.3f} * {n:.3f} + {z:.3f} * {h:.1f} = {(1 - z) * n + z * h:.3f}")
 
 # %% [markdown]
-# So a good quarter of the old state stays, $z = 0.269$; the rest is the candidate.
+# A good quarter of the old state stays, $z = 0.269$; the rest is candidate.
 #
 # ### Exercise: the cell
 #
