@@ -59,11 +59,11 @@ import torch
 from torch import Tensor, nn
 
 from helpers import plots
-from tutor import check, hint
+from tutor import by_hand, check, guess, hint, reveal
 from helpers.models import Attention, Context
 
 # %% [markdown]
-# **Before you begin**, write down what you expect. Section 8 comes back to it.
+# **Four questions**, each asked again as a guess before its measurement. Section 8 answers them.
 #
 # 1. Six pairs are heard, and one is asked for. Is a pair that was heard long ago harder, for a GRU and for attention?
 # 2. A sentence twice as long: how much longer does a training step take, for each of the two?
@@ -73,6 +73,7 @@ from helpers.models import Attention, Context
 # The two ways from a token to a later state, in one picture. Count the arrows from $x_0$ to $h_3$ in either:
 
 # %% experiment
+# @title From a token to a later state: step by step, or in one look
 from helpers.diagrams import Diagram
 
 def draw_row(picture: Diagram, bottom: float, name: str, kind: str, recurrent: bool) -> None:
@@ -118,8 +119,14 @@ picture.show(
 # ### By hand
 #
 # Width 1, token $x = 2$, old state $h = 0.5$. The three $W$ are $1, -1, 0.5$, the three $U$ are $2, 2, 4$, and there are no biases. What are $r$, $z$, $n$ and $h'$? How much of the new state is the old one?
+#
+# Write $h'$ in place of the dots, two digits are enough, and run the cell.
+
+# %% by_hand
+by_hand("GRUCell", ...)  # the new state
 
 # %% experiment
+# @title Both gates, the candidate and the new state of the example
 x, h = torch.tensor(2.0), torch.tensor(0.5)
 r = torch.sigmoid(1 * x + 2 * h)
 z = torch.sigmoid(-1 * x + 2 * h)
@@ -128,6 +135,8 @@ print(f"r = sigmoid(3) = {r:.3f},  z = sigmoid(-1) = {z:.3f},  n = {n:.3f}")
 print(f"new state = {1 - z:.3f} * {n:.3f} + {z:.3f} * {h:.1f} = {(1 - z) * n + z * h:.3f}")
 
 # %% [markdown]
+# A good quarter of the old state stays, $z = 0.269$; the rest is candidate.
+#
 # ### Exercise: the cell
 #
 # As in PyTorch, one layer makes all that comes from the token, three times $d$ numbers: first those for $r$, then those for $z$, last those for $n$. Another one does the same for the state. `part.chunk(3, dim=-1)` cuts into three.
@@ -165,6 +174,7 @@ class GRUCell(nn.Module):
 # Is it PyTorch's ([its page](https://docs.pytorch.org/docs/stable/generated/torch.nn.GRU.html))? Give both the same weights, and ask. (The GRU comes from [Cho et al. 2014](https://arxiv.org/abs/1406.1078). In their published paper they multiply by $r$ *before* the matrix: $(r \odot h)\, U_n$. PyTorch does so *after* it: then one matrix product makes $h U_r$, $h U_z$ and $h U_n$ at once. Both are called GRU; weights trained for one are wrong for the other.)
 
 # %% experiment
+# @title Your cell beside PyTorch's, with the same weights
 torch.manual_seed(0)
 theirs, yours = nn.GRUCell(5, 8), GRUCell(5, 8)
 yours.from_input.load_state_dict({"weight": theirs.weight_ih, "bias": theirs.bias_ih})
@@ -175,10 +185,21 @@ print("the same new state:", torch.allclose(yours(x, state), theirs(x, state), a
 # %% [markdown]
 # ## 2. A whole sentence
 #
-# Now the loop. It cannot be avoided: state $t$ needs state $t-1$. And a batch holds sentences of several lengths. With attention, padding was a matter of a mask (notebook 01). Here it is one of memory: a state that goes on reading padding *changes*, and what
+# Now the loop. It cannot be avoided: state $t$ needs state $t-1$.
+#
+# And a batch holds sentences of several lengths. With attention, padding was a matter of a mask (notebook 01). Here it is one of memory: a state that goes on reading padding *changes*, and what
 # it knew of the sentence fades.
 #
-# **By hand.** A "cell" that only adds the token to the state, two sentences of lengths 3 and 1, padded with 9: `x` is $[[1, 2, 3], [4, 9, 9]]$, and both states begin with 0. Which states are there after each step? (Sentence 0: 1, 3, 6. Sentence 1: 4, 4, 4, and not 4, 13, 22.)
+# **By hand.** A "cell" that only adds the token to the state, two sentences of lengths 3 and 1, padded with 9: `x` is $[[1, 2, 3], [4, 9, 9]]$, and both states begin with 0. Which states are there after each step?
+
+# %% by_hand
+by_hand("unroll", [
+    [..., ..., ...],  # sentence 0, after each of three steps
+    [..., ..., ...],  # sentence 1, of length 1
+])
+
+# %% [markdown]
+# Sentence 0 has the states 1, 3, 6, and sentence 1 has 4, 4, 4, and not 4, 13, 22: what stands behind its end is not read.
 
 # %% exercise="unroll"
 def unroll(cell, x: Tensor, lengths: Tensor, state: Tensor) -> Tensor:
@@ -209,6 +230,7 @@ def unroll(cell, x: Tensor, lengths: Tensor, state: Tensor) -> Tensor:
 # `nn.GRU` does all this at once, and faster; for padding it wants a *packed* batch. The last states must be yours.
 
 # %% experiment
+# @title The last states of your loop and of PyTorch's GRU
 from torch.nn.utils.rnn import pack_padded_sequence
 
 torch.manual_seed(1)
@@ -224,10 +246,11 @@ print("the same last states:", torch.allclose(states[:, -1], last[0], atol=1e-6)
 # %% [markdown]
 # ## 3. What the state still holds
 #
-# The look-up task of notebook 09, told as in the introduction. A sentence has twelve tokens. Six letters come in random order, each with a number from 0 to 7, all different; **after each pair one question** is asked about a letter that was heard already. The
+# The look-up task of notebook 09, in the form of the introduction. A sentence has twelve tokens. Six letters come in random order, each with a number from 0 to 7, all different; **after each pair one question** is asked about a letter that was heard already. The
 # answer stands 1, 3, 5, ... or 11 tokens back: this is the *distance*, and we count right answers for each distance by itself. It is not the number of pairs heard so far: the last question of the sentence below comes after six pairs, and its answer stands only five tokens back.
 
 # %% experiment
+# @title The look-up task: one sentence, its answers and their distances
 PAIRS, NUMBERS = 6, 8
 
 
@@ -261,10 +284,11 @@ print("distances:", *distances[0].tolist())
 # %% [markdown]
 # How well does someone do who remembers the numbers, but not which letter they came with? With $k$ numbers heard, a guess among them is right once in $k$. Where the answer is near, $k$ is often small, so this guesser, too, has its best results there. It is the dotted line of the figure, and the one to beat.
 #
-# One layer each, in the same surroundings as in notebook 09: embeddings of letter, number and place, the layer, and a head with eight outputs. One GRU has a state of 64 numbers, one of 16; three seeds each. Attention gets 300
+# One layer each, in the same surroundings as in notebook 09: embeddings of letter, number and position, the layer, and a head with eight outputs. One GRU has a state of 64 numbers, one of 16; three seeds each. Attention gets 300
 # steps, the GRUs 800, each with a learning rate that did well in a few trials.
 
 # %% experiment
+# @title The two layers: a GRU, and attention under a mask
 class Recurrent(nn.Module):
     """PyTorch's GRU in the form of a layer: `(b, n, d)` in, the states `(b, n, d)` out."""
 
@@ -288,6 +312,7 @@ class MaskedAttention(Attention):
 
 
 # %% experiment
+# @title What is around each layer: embeddings and a head
 class Reader(nn.Module):
     """Embeddings, one layer, and a score for each of 8 numbers."""
 
@@ -307,6 +332,7 @@ class Reader(nn.Module):
 
 
 # %% experiment
+# @title How the models are trained and measured
 TEST = sentences(1000, torch.Generator().manual_seed(99))
 DISTANCES = range(1, 2 * PAIRS, 2)
 
@@ -337,7 +363,14 @@ def learn(model: nn.Module, seed: int, steps: int, rate: float, log: bool) -> nn
     return model
 
 
+# %% [markdown]
+# Numbers from 0 to 7 that are drawn blindly are right once in eight. How often is the GRU with a state of 64 right about a pair that stands eleven tokens back? Write a share between 0 and 1 in place of the dots, or leave them and go on: a guess earns nothing and costs nothing.
+
+# %% guess
+guess("share of right answers at distance 11, GRU with a state of 64", ...)
+
 # %% measured
+# @title Training: attention, and a GRU with a large and a small state
 from tqdm import tqdm
 
 causal = torch.full((2 * PAIRS, 2 * PAIRS), -torch.inf).triu(1)
@@ -355,6 +388,7 @@ for name, (make, steps, rate) in tqdm(LAYERS.items(), unit="kind"):
         shares.setdefault(name, []).append(by_distance(model))
 
 # %% measured
+# @title How often is an answer right that stands far back?
 heard = torch.arange(1, PAIRS + 1).expand_as(TEST[3])
 guesser = [(1 / heard[TEST[3] == distance]).mean().item() for distance in DISTANCES]
 figure, (axes,) = plots.panels(1, width=6.6, height=3.4)
@@ -368,6 +402,10 @@ print(f"{'':18}", *[f"{distance:>5}" for distance in DISTANCES])
 for name, runs in (shares | {"a guess": [guesser]}).items():
     print(f"{name:18}", *[f"{share:5.2f}" for share in torch.tensor(runs).mean(dim=0)])
 
+# %% reveal
+reveal("share of right answers at distance 11, GRU with a state of 64",
+       sum(run[-1] for run in shares["GRU, state of 64"]) / len(shares["GRU, state of 64"]))
+
 # %% [markdown]
 # **Attention** is right at every distance: the question is compared with each pair, and it does not matter where the pair stands.
 #
@@ -375,8 +413,12 @@ for name, runs in (shares | {"a guess": [guesser]}).items():
 #
 # Mind what is mixed in this curve. A distance of 11 occurs only at the last question, when six pairs have been heard, and a distance of 1 also when it was the only one. So the curve falls because answers are far away *and* because more has been heard; and the far ones are seldom asked in training. "Go further" takes them apart.
 #
-# Is the state too small? Six letters with six different numbers of eight: there are $8 \cdot 7 \cdot 6 \cdot 5 \cdot 4 \cdot 3 = 20{,}160$ such tables, which 15 bits can tell apart, and a state has 64 numbers. And look at the log: the near distances, which are asked far more often, are learned first. In our run, distance 11 was at 0.16 after 400
-# steps, and at 0.36 after 800. Nothing says that it would stop there. So the figure shows what is **hard to learn**, and not what is impossible: with every token the GRU has to write a number into its state under the name of a letter, without touching the others, and a mistake shows only at a
+# Is the state too small? Six letters with six different numbers of eight: there are $8 \cdot 7 \cdot 6 \cdot 5 \cdot 4 \cdot 3 = 20{,}160$ such tables, which 15 bits can tell apart, and a state has 64 numbers.
+#
+# And look at the log: the near distances, which are asked far more often, are learned first. In our run, distance 11 was at 0.16 after 400
+# steps, and at 0.36 after 800. Nothing says that it would stop there.
+#
+# So the figure shows what is **hard to learn**, and not what is impossible: with every token the GRU has to write a number into its state under the name of a letter, without touching the others, and a mistake shows only at a
 # question many steps later.
 #
 # ## 4. How far does a gradient reach?
@@ -412,8 +454,14 @@ def gradient_by_distance(model, x: Tensor) -> Tensor:
 # %% [markdown]
 # Four new layers of width 64 that have learned nothing yet, and sentences of 60 tokens. Beside attention, a GRU as PyTorch starts it, and two whose update gates start with a bias of 2 and of 4: then $z$ is near $\sigma(2) = 0.88$ or $\sigma(4) = 0.98$, and the state mostly stays. All
 # curves begin at distance 1 and are divided by their first value: what is asked is how much is left of it farther back. (Distance 0 is another matter. The last token is also the one that asks, and in attention its query moves all weights.)
+#
+# By how many powers of ten does the gradient of the GRU, as PyTorch starts it, shrink from distance 1 to 59? (1 is a tenth of it, 2 a hundredth.)
+
+# %% guess
+guess("powers of ten that the gradient of a new GRU loses in 58 steps", ...)
 
 # %% experiment
+# @title How much of the gradient is left, farther and farther back?
 def slow(bias: float) -> Recurrent:
     """Returns a new GRU layer of width 64 whose update gates start with this bias."""
     layer = Recurrent(64)
@@ -441,6 +489,10 @@ for name, runs in reach.items():
     mean = torch.tensor(runs).mean(dim=0)
     print(f"{name:12}", *[f"distance {k}: {mean[k - 1]:.0e}" for k in (2, 10, 59)], sep="   ")
 
+# %% reveal
+reveal("powers of ten that the gradient of a new GRU loses in 58 steps",
+       -torch.tensor(reach["GRU"]).mean(dim=0)[-1].log10())
+
 # %% [markdown]
 # - **The GRU as it starts**: a straight line on this logarithmic scale, so at each step back the gradient shrinks by about the same factor. Over 60 tokens that makes twelve powers of ten. What stands there can hardly be learned from: the *vanishing gradient*.
 # - **With slow gates**: where the update gate is $z$, the state passes on $z$ times the old one, and the gradient goes back the same way. $\sigma(4)^{58} = 0.982^{58} = 0.35$ from distance 1 to 59, and about that much arrives. The gate is what gradients travel by. For the LSTM, the GRU's older relative,
@@ -451,8 +503,17 @@ for name, runs in reach.items():
 #
 # Now the clock. A model does two kinds of work. In **training**, which notebook 03 has timed already (section 11), it reads a sentence that is there as a whole. In **generation** it makes one token, which is then the next input: here everybody has to wait. We take the time for one sentence of random tokens, width 64, on one thread:
 # a training step (forward and backward), and writing token by token, the GRU with its state, attention with keys and values kept (as the decoder of notebook 11 does).
+#
+# Your guesses, for 512 tokens: how many times as long as attention's does the GRU's training step take? And which of the two writes faster?
+
+# %% guess
+guess("time of the GRU's training step divided by attention's, 512 tokens", ...)
+
+# %% guess
+guess("which writes 512 tokens faster", ..., among=["GRU", "attention"])
 
 # %% measured
+# @title How the times are taken
 def fastest(work, *inputs) -> float:
     """Returns the milliseconds of the fastest of several calls, after one that does not count."""
     work(*inputs)
@@ -486,6 +547,7 @@ def write_attention(layer: Attention, x: Tensor) -> None:
 
 
 # %% measured
+# @title Milliseconds for one sentence, in training and in generation
 threads = torch.get_num_threads()
 torch.set_num_threads(1)
 torch.manual_seed(0)
@@ -512,19 +574,26 @@ for name, times in {"training": training, "generation": writing}.items():
     print(f"{name:8} time of the GRU / time of attention:",
           *[f"{length}: {ratio:.1f}" for length, ratio in zip(lengths, ratios)], sep="  ")
 
+# %% reveal
+reveal("time of the GRU's training step divided by attention's, 512 tokens",
+       training["GRU"][-1] / training["attention"][-1])
+
+# %% reveal
+reveal("which writes 512 tokens faster", min(writing, key=lambda name: writing[name][-1]))
+
 # %% [markdown]
 # (These are times of one machine and one moment; yours differ, and so do two runs. Look at the shapes; both axes are logarithmic.)
 #
 # - **Training.** The GRU's time grows about as the length does: each token waits for the state before it, and on the way back each gradient waits for the one after it. Attention makes all rows in a few large matrix products, and its line is far below, even at length 512, where it needs three times *as many*
 #   multiplications as the GRU (section 7). So it is not the work that makes the difference. It is the **waiting**: a step that waits is a small matrix product by itself, with all that a call costs, and whatever could compute beside it has nothing to do. We took one thread; with many, or on a graphics card, there
 #   is more that has nothing to do.
-# - **Generation.** That advantage is gone. Each new word has to wait for the last one, and attention, too, now makes small matrix products, token by token. Each new token also looks at all that are kept, so its work grows with what stands before, and so does the memory. (Section 7 says what comes.) The GRU's token number 10,000 costs what its first one did.
+# - **Generation.** That advantage is gone. Each new word has to wait for the last one, and attention, too, now makes small matrix products, token by token. Each new token also looks at all keys and values that are kept, so its work grows with the length of what has been written, and so does the memory (section 7 gives the formulas). The GRU's token number 10,000 costs what its first one did.
 #
 # Vaswani et al. give this as the reason in their introduction: "This inherently sequential nature precludes parallelization within training examples, which becomes critical at longer sequence lengths".
 #
 # ## 6. A window
 #
-# Attention compares each token with each: a square. If it looks back a few places only, the square becomes a band. The *Longformer* of [Beltagy et al. (2020)](https://arxiv.org/abs/2004.05150) and [Mistral 7B](https://arxiv.org/abs/2310.06825) have such windows; table 1 of Vaswani et al. calls it
+# Attention compares each token with each: a square. If it looks back a few positions only, the square becomes a band. The *Longformer* of [Beltagy et al. (2020)](https://arxiv.org/abs/2004.05150) and [Mistral 7B](https://arxiv.org/abs/2310.06825) have such windows; table 1 of Vaswani et al. calls it
 # *restricted* self-attention. (Theirs and the Longformer's reach to both sides of a token; ours, as Mistral's, only back.) A window of 3: each token sees itself and the two before it.
 
 # %% exercise="sliding_window_mask"
@@ -544,9 +613,13 @@ def sliding_window_mask(size: int, window: int) -> Tensor:
 
 
 # %% [markdown]
-# What does it cost? Put a window of 6 into the look-up task of section 3 and train again. Which distances will it get right? Look at the mask, on the left, before you look at the curves: grey squares are cut off (minus infinity), the others are what a token sees (0).
+# What does it cost? Put a window of 6 into the look-up task of section 3 and train again. Which distances will it get right? In the figure the mask is on the left: grey squares are cut off (minus infinity), the others are what a token sees (0).
+
+# %% guess
+guess("the largest distance that a window of 6 still answers", ...)
 
 # %% measured
+# @title Look-up with a window of 6, and with all tokens in sight
 window_shares = {"attention": shares["attention"], "window of 6": []}
 for seed in tqdm(range(3), unit="seed"):
     torch.manual_seed(seed)
@@ -566,15 +639,29 @@ plots.show(figure, "Left, a band of six places, the diagonal and five below it. 
 for name, runs in window_shares.items():
     print(f"{name:12}", *[f"{share:5.2f}" for share in torch.tensor(runs).mean(dim=0)])
 
+# %% reveal
+means = torch.tensor(window_shares["window of 6"]).mean(dim=0)
+reveal("the largest distance that a window of 6 still answers",
+       max(distance for distance, share in zip(DISTANCES, means) if share > 0.5))
+
 # %% [markdown]
 # A cliff: right up to distance 5, and from distance 7 on about one in eight, as if drawn blindly. (It could do better: it sees three pairs, and when the letter is not among them, the answer is none of their numbers. It has not learned that.) A GRU fades; a window ends. (With one layer, that is.)
 #
 # ### Exercise: through several layers
 #
-# With a second layer there is a way around. Token 2 sees token 0 and knows of it; token 4 sees token 2, and so learns of token 0 by hearsay. How many layers does a window need until the *last* token can know of the *first*? Move the slider before you answer: the right-hand picture
+# With a second layer there is a way around. Token 2 sees token 0 and knows of it; token 4 sees token 2, and so learns of token 0 by hearsay. How many layers does a window need until the *last* token can know of the *first*?
+#
+# **By hand**: twelve tokens, 0 to 11, and a window of 3, so that each token sees itself and the two before it. How many layers?
+
+# %% by_hand
+by_hand("layers_to_reach", ...)  # layers until token 11 can know of token 0
+
+# %% [markdown]
+# Each layer carries the news two places on, and 11 places take six layers, the last of them not used to the full. Move the slider: the right-hand picture
 # shows who can know of whom. (In these two pictures a *blue* square means yes: the left one shows what is seen, and not the mask.)
 
 # %% interactive
+# @title Who can know of whom, after so many layers? Move the slider
 from ipywidgets import IntSlider, interact
 
 
@@ -595,7 +682,7 @@ interact(show_reach, layers=IntSlider(value=2, min=1, max=7, description="layers
                                       continuous_update=False));
 
 # %% experiment
-# The same picture for those who only read: two layers.
+# @title The same picture for those who only read: two layers
 show_reach(2)
 
 # %% exercise="layers_to_reach"
@@ -615,6 +702,7 @@ def layers_to_reach(size: int, window: int) -> int:
 # *Can* know: the way is there. Whether anything useful travels on it, from layer to layer, is for training to find out. Mistral 7B has 32 layers and a window of 4,096 tokens, and its authors speak of a span of about 131 thousand tokens: $32 \cdot 4095 + 1 = 131\,041$. Does your function agree? We ask it for a window of 64, so that a mask of all the tokens, if it makes one, fits into memory.
 
 # %% experiment
+# @title How far do 32 layers with a window of 64 reach?
 window, layers = 64, 32
 farthest = layers * (window - 1) + 1  # the longest sentence that 32 layers are enough for
 print(f"{farthest:,} tokens: {layers_to_reach(farthest, window)} layers;"
@@ -638,7 +726,13 @@ print(f"{farthest:,} tokens: {layers_to_reach(farthest, window)} layers;"
 # - **steps**: how many tokens must be worked out one after the other while a sentence is read, in one layer; 1 where all are worked out at the same time.
 # - **path**: how many times the news of the first token is handed on until the last token has it. In a recurrence it is handed from state to state, in attention by a look; with a window, by one look in each layer, so here it is the number of layers. (The arrow from $x_0$ to $h_0$, in the picture of a recurrence at the beginning, does not count: it brings the news into the first state, and is no handing on.)
 #
-# **By hand**: $D = 2$, $L = 5$. The GRU multiplies $(1, 2)$ with $(2, 6)$ twice in each of 5 steps: 120 products. Attention: four times $(5, 2)$ with $(2, 2)$, that is 80; $(5, 2)$ with $(2, 5)$ and $(5, 5)$ with $(5, 2)$, 100 for one head; in all 180. And for two heads of width 1? (The same: each makes 25 and 25.)
+# **By hand**: $D = 2$, $L = 5$ and one head. How many products does the recurrence make, and how many attention?
+
+# %% by_hand
+by_hand("costs", [..., ...])  # products of the recurrence, products of attention
+
+# %% [markdown]
+# The GRU multiplies $(1, 2)$ with $(2, 6)$ twice in each of 5 steps: 120 products. Attention: four times $(5, 2)$ with $(2, 2)$, that is 80; $(5, 2)$ with $(2, 5)$ and $(5, 5)$ with $(5, 2)$, 100 for one head; in all 180. And for two heads of width 1? (The same: each makes 25 and 25.)
 
 # %% setup
 D, A, L, W = sympy.symbols("D A L W", positive=True, integer=True)
@@ -673,6 +767,7 @@ def costs() -> dict[str, sympy.Expr]:
 
 
 # %% experiment
+# @title Your nine formulas as a table
 from helpers.formulas import in_letters
 
 found = {name: in_letters(entry, D, A, L, W) for name, entry in costs().items()}  # plain numbers, too
@@ -685,6 +780,7 @@ equal = sympy.solve(sympy.Eq(found["attention products"], found["recurrence prod
 print("attention makes as many products as the recurrence at L =", equal[0])
 
 # %% experiment
+# @title Products, steps and paths as sentences get longer
 lengths = [2**power for power in range(7, 15)]  # from the window's width on
 figure, axes = plots.panels(3, width=3.4, height=3.2)
 told = []
@@ -702,13 +798,15 @@ figure.suptitle("One layer of width 512; window of 128")
 plots.show(figure, "Width 512, window 128. " + " ".join(told))
 
 # %% [markdown]
-# Attention makes fewer products than the GRU **as long as the sentence is shorter than the layer is wide**, $L < D$, exactly: on the left the two curves cross at 512. Vaswani et al. say so for orders of growth: self-attention is faster than recurrence when $n$ is smaller than $d$, which, they write, is most often the case in translation. So for sentences, not having to wait did not even cost more work. The square outgrows all else only where texts are long, and there a window with $W < D$ is the cheapest of the three: it neither waits nor squares, and pays with a longer path.
+# Attention makes fewer products than the GRU **as long as the sentence is shorter than the layer is wide**, $L < D$, exactly: on the left the two curves cross at 512. Vaswani et al. say so for orders of growth: self-attention is faster than recurrence when $n$ is smaller than $d$, which, they write, is most often the case in translation. So for sentences, not having to wait did not even cost more work.
+#
+# The square outgrows all else only where texts are long, and there a window with $W < D$ is the cheapest of the three: it neither waits nor squares, and pays with a longer path.
 #
 # One column is missing in that table: what must be **kept in generation**. A recurrence keeps its state, $D$ numbers, however much it has read. Attention keeps keys and values, $2 L D$ numbers in each layer; a window $2 W D$.
 #
 # ## 8. Looking back
 #
-# Compare with what you wrote down at the beginning.
+# The four questions of the beginning, answered.
 #
 # 1. **Distance**: far answers are harder for the GRU (but more has been heard there, too); to attention all distances are the same (section 3). It is a statement about this training: the state had room, and more steps brought more.
 # 2. **Training**: about twice as long for the GRU. For attention less than that as long as the calls cost more than the multiplications, and more when the square rules (section 5).
@@ -750,6 +848,24 @@ plots.show(figure, "Width 512, window 128. " + " ".join(told))
 #   Transformer and the data centre a large one." Why: No part is met: (a) and (b) are misconceptions (the square, the kept keys and values), (c) repeats the claim in place of examining it, (d) speaks of sizes and gives no
 #   reason.
 
+# %% [markdown] questions
+# ## Three questions
+#
+# For yourself: open an answer to see whether it is right.
+#
+# 1. Recurrence was given up for training on long texts. What was the reason?
+#    - It makes more multiplications than attention. => Only while the sentence is shorter than the layer is wide; at length 512 it made a third as many here, and was slower.
+#    + Each state must wait for the one before it. => A sentence takes $L$ steps, one after the other; attention works out all its tokens at once.
+#    - Its state needs more memory than keys and values. => The state has $D$ numbers however long the text is; keys and values are $2LD$ in each layer.
+# 2. A new GRU's gradient shrinks by twelve powers of ten over 60 tokens. What follows?
+#    - No GRU can learn from what stands so far back. => With a bias of 4 on the update gate about a third of the gradient arrives: it depends on the gates.
+#    - A GRU forgets each token after a fixed number of steps. => No number is fixed: how much of the old state stays is decided by the gate, anew in each step.
+#    + As it starts, it can hardly learn from there. => What arrives is too small to learn from; other gates, at the start or after training, let more through.
+# 3. A model writes token number 10,000. For which layer does this token cost more than token number 10 did?
+#    + For attention: it looks at all keys and values that are kept. => $4D^2 + 2LD$ products, with the $L$ of what stands before; a recurrence makes $6D^2$ each time.
+#    - For the GRU: its state has grown with each token. => A state has the same $D$ numbers after every token.
+#    - For neither: what has been read is kept in both cases. => Kept, it need not be worked out again; but attention still compares the new token with all of it.
+
 # %% [markdown]
 # ## What to remember
 #
@@ -772,7 +888,7 @@ plots.show(figure, "Width 512, window 128. " + " ".join(told))
 # - **state-space model** (also *SSM*): a recurrence that can be trained without waiting.
 # - **sequential operations**: what must be done one after the other; the rest can be done in *parallel*.
 
-# %% experiment
+# %% experiment open=true
 from tutor import progress
 
 progress()

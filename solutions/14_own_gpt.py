@@ -21,9 +21,11 @@
 # %% [markdown]
 # # 14 · Your own GPT
 #
-# A zip program makes a text smaller: what comes again is only pointed back to, and what is frequent gets a short code. A language model can do so, too: the better it guesses what comes next, the fewer bits are left to write. Here you build one from nothing but torch, train it in a minute or two on one core of a laptop until it writes French that can be read, and see whether it needs fewer bits than `zlib`, which packs as most zip files are packed. Eight parts are yours, from the tokenizer to the optimizer.
+# A zip program makes a text smaller: what comes again is only pointed back to, and what is frequent gets a short code. A language model can do so, too: the better it guesses what comes next, the fewer bits are left to write.
 #
-# It is built nearly as GPT-2 was in 2019: pieces of words in place of words, learned positions, a pre-norm stack with a tied head (but a ReLU, where GPT-2 has a GELU). `helpers.models` is used once only, to compare with. The newer parts of today's models come in notebook 16.
+# Here you build one from nothing but torch, train it in a minute or two on one core of a laptop until it writes French that can be read, and see whether it needs fewer bits than `zlib`, which packs as most zip files are packed. Eight parts are yours, from the tokenizer to the optimizer.
+#
+# It is built nearly as GPT-2 was in 2019: pieces of words in place of words, learned positions, layers with the norm before each part, and a head that is the embedding once more (but a ReLU, where GPT-2 has a GELU). `helpers.models` is used once only, to compare with. The newer parts of today's models come in notebook 16.
 #
 # **When you are done, you can**
 # - learn the pieces of a language from its bytes, and cut any text with them;
@@ -65,7 +67,7 @@ from torch.nn import functional as F
 from tqdm.auto import tqdm
 
 from helpers import plots
-from tutor import check, hint
+from tutor import by_hand, check, guess, hint, reveal
 from helpers.corpora import load
 
 # %% [markdown]
@@ -73,7 +75,7 @@ from helpers.corpora import load
 #
 # The reviews are the unlabelled ones of notebook 06, all of them invented. To work with real ones, change the name in the first line: they are downloaded once, and everything below runs on them, more slowly. The last 150 reviews are held back: nothing learns from them, neither pieces nor weights.
 
-# %% experiment
+# %% experiment open=true
 CORPUS = "reviews_fr"  # invented reviews; "cls_books" for real ones
 
 
@@ -81,7 +83,7 @@ def read_texts(name: str) -> list[str]:
     """Returns the reviews of a corpus that need no label, as texts; each ends with a line break."""
     corpus = load(name)
     texts = corpus["unlabelled" if "unlabelled" in corpus.parts else "train"]["text"]
-    if any("▁" in text for text in texts):  # cut into pieces by somebody else: put them together again
+    if any("▁" in text for text in texts):  # real reviews come as pieces marked with ▁
         texts = [text.replace(" ", "").replace("▁", " ").strip() for text in texts]
     return [text + "\n" for text in texts]
 
@@ -95,9 +97,13 @@ print(train_texts[1])
 # %% [markdown]
 # How many bits does a program need for each byte that is held back? Raw bytes take 8. Counting how often each byte occurs, and giving short codes to frequent ones, cannot do with less than the entropy of these shares (notebook 03). `zlib` also looks for repetitions within the last 32,768 bytes ([RFC 1951](https://www.rfc-editor.org/rfc/rfc1951), section 2).
 #
-# **Write down two guesses** before you go on: how many bits per byte does `zlib` need? And how many will a model with fewer than 100,000 parameters need, after it has read all the other reviews once?
+# How many bits per byte does `zlib` need? And how many will a model with fewer than 100,000 parameters need, after it has read all the other reviews once? The second guess is asked in section 5. Write a number in place of the dots, or leave them and go on: a guess earns nothing and costs nothing.
+
+# %% guess
+guess("bits per byte that zlib needs", ...)
 
 # %% measured
+# @title What programs need for each byte
 raw = "".join(held_back).encode()
 shares = torch.tensor(list(Counter(raw).values())) / len(raw)
 zipped = 8 * len(zlib.compress(raw, level=9)) / len(raw)
@@ -106,15 +112,21 @@ programs = {"as it is": 8.0,
             "zlib": zipped}
 pd.DataFrame({"bits per byte": programs}).round(2)
 
+# %% reveal
+reveal("bits per byte that zlib needs", zipped)
+
 # %% [markdown]
 # In our run `zlib` needs 1.93 bits for each byte. That is the program to beat. (In section 5 a stronger one comes.)
 #
 # ## 2. Pieces: what a GPT reads
 #
-# A vocabulary of words has no number for a word that it has never seen. A vocabulary of characters makes texts long, and even so somebody will come with a character that is not in it. The way out that GPT-2 took ([Radford et al. 2019](https://cdn.openai.com/better-language-models/language_models_are_unsupervised_multitask_learners.pdf), section 2.2): begin with the **256 bytes**, of which every text in the world is made, and then join, again and again, the two neighbours that stand together most often.
+# A vocabulary of words has no number for a word that it has never seen. A vocabulary of characters makes texts long, and sooner or later one comes with a character that is not in it.
+#
+# The way out that GPT-2 took ([Radford et al. 2019](https://cdn.openai.com/better-language-models/language_models_are_unsupervised_multitask_learners.pdf), section 2.2): begin with the **256 bytes**, of which every text in the world is made, and then join, again and again, the two neighbours that are found together most often. The number of a piece is what other texts call its *token id*.
+#
 # Joining is *byte-pair encoding*, a method of data compression that [Sennrich et al. 2016](https://arxiv.org/abs/1508.07909) brought to translation.
 #
-# Two rules keep the pieces useful. A text is first cut into words (or signs), each with the space before it, and **no piece reaches across words**: else the list would fill up with pieces such as the end of one word with the beginning of the next. And all must be **deterministic**: who learns twice from the same text gets the same pieces.
+# Two rules keep the pieces useful. A text is first cut into words (or signs), each with the space before it, and **no piece reaches across words**: else the list would fill up with pieces such as the end of one word with the beginning of the next. And all must be **deterministic**: learning twice from the same text gives the same pieces.
 
 # %% setup
 WORD = re.compile(r" ?\w+| ?[^\w\s]+|\s")  # a word or signs, with the space before them
@@ -137,6 +149,7 @@ def replace_pair(numbers: list[int], pair: Pair, new: int) -> list[int]:
     return found
 
 # %% experiment
+# @title Two texts as words, and words as bytes
 for text in ("L'été dernier, j'ai lu.", "aab aab"):
     print(split_words(text), [list(word.encode()) for word in split_words(text)][:2])
 
@@ -145,7 +158,17 @@ for text in ("L'été dernier, j'ai lu.", "aab aab"):
 #
 # ### By hand
 #
-# The text is `aab aab`. Its words are `aab` and `␣aab` (`␣` is the space): the bytes 97 97 98, and 32 97 97 98. Count the pairs of neighbours: (97, 97) occurs twice, (97, 98) twice, (32, 97) once. Two are equally frequent, and the smaller one wins: 97 97 becomes **256**. Now the words are 256 98 and 32 256 98. Which pair is the second one? (256, 98), which occurs twice; it becomes 257. What are the words now, and what would be the third pair? (The words are 257 and 32 257, so it is (32, 257).)
+# The text is `aab aab`. Its words are `aab` and `␣aab` (`␣` is the space): the bytes 97 97 98, and 32 97 97 98. Count the pairs of neighbours: (97, 97) occurs twice, (97, 98) twice, (32, 97) once. Two are equally frequent, and the smaller one wins: 97 97 becomes **256**. Now the words are 256 98 and 32 256 98. Which pair is the second one, and becomes 257? And which would be the third?
+
+# %% by_hand
+by_hand("train_bpe", [
+    [97, 97],
+    [..., ...],  # the second pair
+    [..., ...],  # the third
+])
+
+# %% [markdown]
+# The second pair is (256, 98), which occurs twice; it becomes 257. Then the words are 257 and 32 257, so the third pair is (32, 257).
 
 # %% exercise="train_bpe"
 def train_bpe(texts: list[str], merges: int) -> list[Pair]:
@@ -186,11 +209,21 @@ def train_bpe(texts: list[str], merges: int) -> list[Pair]:
 # %% [markdown]
 # ### Counting again, or keeping the counts
 #
-# Whoever counts all pairs again after each merge is right, and here waits for two seconds. Real text has more different words: the 1.1 MB of Shakespeare's plays in section 5 have fifteen times as many, and 768 merges take 48 s in this way. Yet a merge changes only the words in which its pair stands. If it is noted beside each pair which words these are, and the counts are *kept*, nothing is left to do but to subtract the pairs of the old parts of these words, and to add the pairs of the new ones: 1.3 s, for the same merges. Tokenizers are trained in this way. (The check is content with either.)
+# Counting all pairs again after each merge gives the right pairs, and takes two seconds here. Real text has more different words: the 1.1 MB of Shakespeare's plays in section 5 have fifteen times as many, and 768 merges take 48 s in this way.
+#
+# Yet a merge changes only the words in which its pair occurs. If it is noted beside each pair which words these are, and the counts are *kept*, nothing is left to do but to subtract the pairs of the old parts of these words, and to add the pairs of the new ones: 1.3 s, for the same merges. Tokenizers are trained in this way. (The check is content with either.)
 #
 # ### To cut a text
 #
-# The same merges, in the same order, cut any other text. The order matters: of two pairs that both stand in a word, the one that was learned first is merged first, wherever it stands. (This is not the same as taking the longest piece that fits. With the merges (98, 99) and (97, 98), in which word do the two differ? In `abc`: the first merge leaves `a|bc`, the longest piece from the left would be `ab|c`.)
+# The same merges, in the same order, cut any other text. The order matters: of two pairs that both occur in a word, the one that was learned first is merged first, wherever it is. This is not the same as taking the longest piece that fits.
+#
+# **By hand**: the bytes of `abc` are 97, 98 and 99. The merges are (98, 99), which makes 256, and (97, 98), which makes 257, in this order. How is `abc` cut?
+
+# %% by_hand
+by_hand("bpe_encode", [..., ...])  # the numbers of its pieces
+
+# %% [markdown]
+# The first merge leaves 97, 256, that is `a|bc`, and now there is no pair (97, 98) any more. The longest piece from the left would be `ab|c`.
 
 # %% exercise="bpe_encode"
 def bpe_encode(text: str, merges: list[Pair]) -> list[int]:
@@ -235,7 +268,8 @@ def bpe_decode(numbers: list[int], merges: list[Pair]) -> str:
     return b"".join(pieces[number] for number in numbers).decode("utf-8", errors="replace")
 
 # %% experiment
-all_merges = train_bpe(train_texts[:500], 768)  # whoever wants fewer takes the beginning of this list
+# @title Pieces of French, in the order in which they were learned
+all_merges = train_bpe(train_texts[:500], 768)  # for fewer, take the beginning of this list
 pieces = bpe_pieces(all_merges)
 learned = [piece.decode("utf-8", errors="replace").replace(" ", "␣") for piece in pieces[256:]]
 print("first: ", " | ".join(learned[:24]))
@@ -249,7 +283,7 @@ for size in (256, 320, 512, 1024):
     print(f"V = {size:5}: {len(numbers):2} pieces  {cut}")
 
 # %% [markdown]
-# The very first merge is *é*, and next come endings and the beginnings of words after a space. Nobody has told the program anything about French: that *-es*, *-nt* and *ou* are useful follows from counting. Among the last pieces are whole words (*épilogue*, *␣Silence*) and names (*␣Roquevert*), beside stems (*␣silhouett*) and short remains (*ire*). They are there only because the text is full of them: these are the pieces of *this* corpus. (With 256 pieces you see � where a letter has been cut into its two bytes. Signs that the program has never read come back all the same.)
+# The very first merge is *é*, and next come endings and the beginnings of words after a space. The program knows nothing about French: that *-es*, *-nt* and *ou* are useful follows from counting. Among the last pieces are whole words (*épilogue*, *␣Silence*) and names (*␣Roquevert*), beside stems (*␣silhouett*) and short remains (*ire*). They are there only because the text is full of them: these are the pieces of *this* corpus. (With 256 pieces you see � where a letter has been cut into its two bytes. Signs that the program has never read come back all the same.)
 #
 # ### A token that is no text
 #
@@ -268,19 +302,24 @@ def encode_with_special(text: str, merges: list[Pair], special: list[str]) -> li
     return numbers
 
 # %% experiment
+# @title The end of a text as letters, and as a special token
 END = "<|endoftext|>"
 two = f"Un beau livre.{END}Une lecture pénible."
 print("as text:         ", bpe_encode(two, all_merges))
 print("as special token:", encode_with_special(two, all_merges, [END]))
 
 # %% [markdown]
-# As text it is cut into ten numbers, which say nothing to the model; as a special token it is one, 1024, beyond all pieces. Where a text comes from a stranger, use `bpe_encode`: whoever may write special tokens into a prompt can end the document, or speak in another's name. (Below, the line break stays our mark, so that nothing changes in what we compare with.)
+# As text it is cut into ten numbers, which say nothing to the model; as a special token it is one, 1024, beyond all pieces. Where a text comes from a stranger, use `bpe_encode`: someone who can write special tokens into a prompt can end the document, or speak in another's name. (Below, the line break stays our mark, so that nothing changes in what we compare with.)
 #
 # ### What the size of the vocabulary does
 #
-# A larger vocabulary makes texts shorter, so that a model with a window of $n$ tokens sees more text at once. It costs parameters: one row of $d$ numbers for each piece. Before you run the cell: a model of width 48 with two layers has about 57,000 parameters in its layers. From which vocabulary on does the embedding have more?
+# A larger vocabulary makes texts shorter, so that a model with a window of $n$ tokens sees more text at once. It costs parameters: one row of $d$ numbers for each piece. A model of width 48 with two layers has about 57,000 parameters in its layers. From which vocabulary on does the embedding have more?
+
+# %% guess
+guess("size of the vocabulary from which on the embedding is larger", ...)
 
 # %% experiment
+# @title Bytes per token, and parameters of the embedding, by the vocabulary
 def encode_all(texts: list[str], merges: list[Pair]) -> Tensor:
     """Returns the numbers of all texts in one row; each different word is cut once."""
     different = {word for text in texts for word in split_words(text)}
@@ -308,10 +347,14 @@ right.set_ylim(0, 70)
 plots.show(figure, f"Left, bytes per token: {plots.describe_curves(lengths, sizes, 'V', digits=3)} "
            f"Right, thousands of parameters: {plots.describe_curves(counts, sizes, 'V', digits=3)}")
 
+# %% reveal
+reveal("size of the vocabulary from which on the embedding is larger", in_layers(48, 2) / 48)
+
 # %% [markdown]
 # The first merges shorten the text most, each further one by less; the embedding grows in a straight line. In our run a token stands for 1 byte with 256 pieces, and for 3.36 bytes with 1,024. At this width the embedding would have more parameters than both layers from about 1,200 pieces on. We take $V = 512$. (GPT-2 has 50,257 pieces and a width of 768 or more: section 2.3 of the paper.)
 
 # %% experiment
+# @title The text as tokens of 512 pieces
 V = 512
 merges = all_merges[: V - 256]
 train_tokens, held_tokens = encode_all(train_texts, merges), encode_all(held_back, merges)
@@ -327,6 +370,7 @@ print(f"{len(train_tokens):,} tokens to learn from, {len(held_tokens):,} held ba
 # One of its layers: the norm stands before each part, and the residual path, on the right, is never normed.
 
 # %% experiment
+# @title One pre-norm layer
 from helpers.diagrams import Diagram
 
 picture = Diagram(4.2, 4.5)
@@ -398,7 +442,10 @@ class TokenEmbedding(nn.Embedding):
 
 # %% [markdown]
 # **One table, used twice.** At the bottom, token $t$ becomes row $t$ of the embedding $E$. At the top, the score of token $t$ is the product of the last hidden state with row $t$: $\text{logits} = h E^\top$. This is a *tied head*; [Press and Wolf 2017](https://arxiv.org/abs/1608.05859) showed that it helps, and it saves $V \cdot d$ parameters.
-# The two uses want different sizes. As a head, rows of length about 1 give scores of a reasonable size to hidden states of $d$ numbers around 1. As an input, such a row would be small beside a position whose numbers are around 1. So the embedding, *as an input*, is multiplied by $\sqrt d$ ([Vaswani et al. 2017](https://arxiv.org/abs/1706.03762), section 3.4, do both: tie and multiply). Positions begin here with a standard deviation of 1, as the rows of PyTorch's `nn.Embedding` do; much smaller ones would hardly be heard beside the token at first, much larger ones would drown it.
+#
+# The two uses want different sizes. As a head, rows of length about 1 give scores of a reasonable size to hidden states of $d$ numbers around 1. As an input, such a row would be small beside a position whose numbers are around 1. So the embedding, *as an input*, is multiplied by $\sqrt d$ ([Vaswani et al. 2017](https://arxiv.org/abs/1706.03762), section 3.4, do both: tie and multiply).
+#
+# Positions begin here with a standard deviation of 1, as the rows of PyTorch's `nn.Embedding` do; much smaller ones would make hardly any difference beside the token at first, much larger ones would hide it.
 #
 # **By hand.** With $d = 4$, the row $(0.5, -0.5, 0.5, 0.5)$ has length 1. Times $\sqrt 4 = 2$ it is $(1, -1, 1, 1)$: numbers of the size of the position's.
 #
@@ -465,9 +512,13 @@ class GPT(nn.Module):
 
 
 # %% [markdown]
-# Three tests of a new model that cost nothing. First the **count**, by the formulas of notebook 05 with a feed-forward width of $4d$: $V d$ for the embedding, $n d$ for positions, $12 d^2 + 13 d$ for each layer, $2d$ for the last norm, and nothing for the head. Second, a **known model with the same weights** must give the same logits: `helpers.models` has one whose head can be tied. Third, the **first loss**: who knows nothing gives each of $V$ tokens the same chance, and has a loss of $\ln V$.
+# Three tests of a new model that cost nothing. First the **count**, by the formulas of notebook 05 with a feed-forward width of $4d$: $V d$ for the embedding, $n d$ for positions, $12 d^2 + 13 d$ for each layer, $2d$ for the last norm, and nothing for the head. Second, a **known model with the same weights** must give the same logits: `helpers.models` has one whose head can be tied. Third, the **first loss**: a model that knows nothing gives each of $V$ tokens the same chance, and has a loss of $\ln V$, here 6.24. Is the first loss of a new model with a tied head that, or less, or more?
+
+# %% guess
+guess("the first loss, beside ln V", ..., among=["less", "about the same", "more"])
 
 # %% experiment
+# @title Three tests of a new model: count, known logits, first loss
 from helpers.models import LanguageModel, TransformerBase  # to compare, and for nothing else
 
 SHAPES = {"small": (48, 2, 4), "larger": (80, 3, 4)}  # width, layers, heads
@@ -505,6 +556,10 @@ for name, (d, n_layers, n_heads) in SHAPES.items():
         f"the likeliest next token is the token itself"
     )
 
+# %% reveal
+above = loss.item() - math.log(V)  # of the larger model
+reveal("the first loss, beside ln V", "more" if above > 0.1 else "less" if above < -0.1 else "about the same")
+
 # %% [markdown]
 # The counts agree, and so do the logits. But the first loss is **above** $\ln V$: these models are worse than ignorant. The last number tells why. The residual path carries each token's own row to the top, where a tied head compares it with all rows and finds it most alike to itself: a new model with a tied head believes that every token comes once more. The first steps of training are spent on unlearning that.
 #
@@ -512,17 +567,25 @@ for name, (d, n_layers, n_heads) in SHAPES.items():
 #
 # ### The loss, by hand
 #
-# At each place the loss is $-\ln$ of the probability that the model gave to the token which came. So far PyTorch has computed it. With logits $z$, and $t$ for the number of the token that came, it is
+# At each position the loss is $-\ln$ of the probability that the model gave to the token which came. So far PyTorch has computed it. With logits $z$, and $t$ for the number of the token that came, it is
 #
 # $$ -\ln \frac{e^{z_t}}{\sum_j e^{z_j}} $$
 #
-# Before you write it, run it as it stands. The first row below is an ordinary one. In the others a number was added to all its logits: that changes no probability, and so it changes no loss. What do you expect?
+# Before you write it, run it as it stands. The first row below is an ordinary one. In the others a number was added to all its logits: that changes no probability, and so it changes no loss. What comes out where 150 was taken off all logits?
 
-# %% experiment
+# %% guess
+guess("the loss computed as it stands, all logits less 150", ..., among=["the same", "another number", "no number"])
+
+# %% experiment open=true
 row = torch.tensor([2.0, 1.0, -1.0])  # the logits of one place; the first token came
 for shift in (0.0, 50.0, 100.0, -50.0, -150.0):
     powers = torch.exp(row + shift)
     print(f"all logits {shift:+5.0f}: loss {-torch.log(powers[0] / powers.sum()):.3f}")
+
+# %% reveal
+as_it_stands, right = -torch.log(powers[0] / powers.sum()), -row.log_softmax(dim=0)[0]
+reveal("the loss computed as it stands, all logits less 150",
+       "no number" if as_it_stands.isnan() else "the same" if as_it_stands.isclose(right) else "another number")
 
 # %% [markdown]
 # 32 bits hold no number above $3.4 \cdot 10^{38}$, which is $e^{88.7}$, and take $e^{-104}$ for 0: infinity by infinity, and 0 by 0, are no numbers. (In float16 $e^{12}$ is too large.) Logits of such sizes come up when a training goes wrong, and just then the loss should tell the truth.
@@ -533,7 +596,13 @@ for shift in (0.0, 50.0, 100.0, -50.0, -150.0):
 #
 # Now the largest term of the sum is $e^0 = 1$; whatever is rounded to 0 beside it does not matter. This is called *log-sum-exp*. It also has the right gradient, for each logit its probability, less 1 for the token that came. A limit on the logits or on the probabilities (`clamp`, or `+ 1e-9`) has not: where it acts, nothing is learned.
 #
-# **By hand**: logits 1000, 1001 and 999, and the first token came. Less 1001 they are $-1$, 0 and $-2$; the sum is $0.368 + 1 + 0.135 = 1.503$, and the loss $0.408 + 1 = 1.408$.
+# **By hand**: logits 1000, 1001 and 999, and the first token came. What is the loss?
+
+# %% by_hand
+by_hand("cross_entropy", ...)  # in nats
+
+# %% [markdown]
+# Less 1001 the logits are $-1$, 0 and $-2$; the sum is $0.368 + 1 + 0.135 = 1.503$, and the loss $0.408 + 1 = 1.408$.
 
 # %% exercise="cross_entropy"
 def cross_entropy(logits: Tensor, targets: Tensor) -> Tensor:
@@ -560,11 +629,17 @@ def cross_entropy(logits: Tensor, targets: Tensor) -> Tensor:
 # %% [markdown]
 # ### In which unit?
 #
-# The loss of a language model is in nats *per token*, and a token is whatever the vocabulary makes of it. A model with long pieces has few tokens, each of which is hard to guess; one that reads bytes has many that are easy. Their losses, and their perplexities, cannot be compared. What can be compared is how many bits they need for the **whole text**, shared out among its bytes, which do not depend on anybody's vocabulary:
+# The loss of a language model is in nats *per token*, and a token is whatever the vocabulary makes of it. A model with long pieces has few tokens, each of which is hard to guess; one that reads bytes has many that are easy. Their losses, and their perplexities, cannot be compared. What can be compared is how many bits they need for the **whole text**, shared out among its bytes, which do not depend on any vocabulary:
 #
 # $$ \text{bits per byte} = \frac{\text{sum of all losses in nats}}{\ln 2 \cdot \text{number of bytes}} $$
 #
-# **By hand**: a text of 6 bytes is cut into two tokens, to which the model gives the probabilities $1/4$ and $1/16$. These are $2 + 4 = 6$ bits for 6 bytes: 1 bit per byte. A second model cuts it into three tokens and gives each of them $1/4$. Its loss per token is lower: $\ln 4 = 1.39$ nats, against 2.08. And in bits per byte? (It is the same: 1.)
+# **By hand**: a text of 6 bytes is cut into two tokens, to which the model gives the probabilities $1/4$ and $1/16$. How many bits per byte are that?
+
+# %% by_hand
+by_hand("bits_per_byte", ...)
+
+# %% [markdown]
+# These are $2 + 4 = 6$ bits for 6 bytes: 1 bit per byte. A second model cuts it into three tokens and gives each of them $1/4$. Its loss per token is lower: $\ln 4 = 1.39$ nats, against 2.08. And in bits per byte? (It is the same: 1.)
 #
 # Here and in the loop below `F.cross_entropy` may do the work that you have written above. Three things must hold while one measures: evaluation mode, no gradients, and **nothing of the text held back may have been learned from**, not even its pieces.
 
@@ -594,6 +669,7 @@ def bits_per_byte(model: nn.Module, tokens: Tensor, n_bytes: int) -> float:
 
 
 # %% experiment
+# @title Bits per byte of models that have learned nothing yet
 def windows(tokens: Tensor) -> Tensor:
     """Returns windows `(k, WINDOW + 1)` of tokens; each begins with the last token of the one before."""
     count = (len(tokens) - 1) // WINDOW
@@ -606,7 +682,7 @@ for name in SHAPES:
     print(f"{name:6} untrained: {bits_per_byte(new_gpt(name), held_windows, held_bytes):.2f} bits per byte")
 
 # %% [markdown]
-# (Each window is read by itself: its first token is guessed from a single one, so the number is a little higher than it would be with more context. All our models are measured in the same way.)
+# (Each window is read by itself: its first token is guessed from a single one, so the number is a little higher than it would be with more context. All our models are measured in the same way. The very first token, and those behind the last whole window, are not asked for, and their bytes are not counted; the programs of section 1 get all of the text. These are a few bytes of 40,754.)
 #
 # ## 5. Training
 #
@@ -618,9 +694,12 @@ for name in SHAPES:
 #
 # Both begin at 0, and so are too small at first: after $t$ steps by the factors $1 - \beta_1^t$ and $1 - \beta_2^t$, by which they are divided. With these $\hat m$ and $\hat v$, the weight moves by $\text{rate} \cdot \hat m / (\sqrt{\hat v} + \varepsilon)$: by about the rate, whatever the size of its gradients. ($\varepsilon$ is there so that nothing is divided by 0.)
 #
+# We take $\beta_1 = 0.9$ and $\beta_2 = 0.95$, as the training of GPT-3 did and that of many language models since. Adam's paper, and PyTorch, have 0.999 for the second: then the mean of the squares covers some 1,000 steps in place of 20, and follows more slowly when gradients change.
+#
 # To *regularise*, that is to keep weights from growing beyond what they are needed for, they are pulled towards 0. The obvious way is a penalty of $\frac{\lambda}{2} w^2$ in the loss, which adds $\lambda w$ to the gradient. Try it: a thousand weights of 1 have large gradients, another thousand have small ones, and all are noise, so that nothing is left but the pull. Which weights should shrink more, and which do?
 
 # %% experiment
+# @title Weight decay with Adam and with AdamW, for large gradients and small ones
 noise = torch.Generator().manual_seed(0)
 for way in (torch.optim.Adam, torch.optim.AdamW):
     weights = nn.Parameter(torch.ones(2, 1000))
@@ -634,9 +713,15 @@ for way in (torch.optim.Adam, torch.optim.AdamW):
 # %% [markdown]
 # As a penalty, the pull is part of the gradient, and Adam divides it by the size of the gradients: weights with large ones hardly feel it, and those with small ones shrink far more than they should. **AdamW** ([Loshchilov and Hutter 2019](https://arxiv.org/abs/1711.05101)) takes the pull out of the gradient: each step multiplies the weight by $1 - \text{rate} \cdot \lambda$, apart from everything else. This *decoupled weight decay* treats all weights alike ($0.9995^{500} = 0.78$).
 #
-# All but the norms and biases: they are few, and the factor of a norm belongs near 1. As in nanoGPT and in `helpers.training`, only what has two axes or more decays.
+# All but the norms and biases: they are few, and the factor of a norm belongs near 1. As in nanoGPT and in `helpers.training`, only what has two axes or more decays: all matrices, and with them the embedding and the positions.
 #
-# **By hand**: a weight of 2 in a matrix, with a gradient of 0.5, at the first step, with a rate of 0.1 and a decay of 0.1. The weight is multiplied by 0.99: 1.98. The means are $0.1 \cdot 0.5 = 0.05$ and $0.05 \cdot 0.25 = 0.0125$; divided by $1 - 0.9$ and $1 - 0.95$ they are 0.5 and 0.25. So the weight moves by $0.1 \cdot 0.5 / \sqrt{0.25} = 0.1$, to 1.88.
+# **By hand**: a weight of 2 in a matrix, with a gradient of 0.5, at the first step, with a rate of 0.1 and a decay of 0.1 (and $\varepsilon = 0$). Where is the weight afterwards? Give three digits.
+
+# %% by_hand
+by_hand("adamw_step", ...)  # the weight after the first step
+
+# %% [markdown]
+# The weight is multiplied by 0.99: 1.98. The means are $0.1 \cdot 0.5 = 0.05$ and $0.05 \cdot 0.25 = 0.0125$; divided by $1 - 0.9$ and $1 - 0.95$ they are 0.5 and 0.25. So the weight moves by $0.1 \cdot 0.5 / \sqrt{0.25} = 0.1$, to 1.88.
 
 # %% setup
 State = dict[str, Tensor | int]  # of one parameter: how many steps it has made, and the two means
@@ -697,6 +782,7 @@ class AdamW(torch.optim.Optimizer):
                     weight.copy_(moved)
 
 # %% experiment
+# @title Your AdamW beside PyTorch's, after a hundred steps
 def in_one_row(model: GPT) -> Tensor:
     """Returns all weights of a model."""
     return torch.cat([weight.detach().flatten() for weight in model.parameters()])
@@ -730,13 +816,13 @@ print(f"In 100 steps a weight has moved by up to {moved:.2f}; "
 # %% [markdown]
 # ### The loop
 #
-# One step: set the rate, read a batch, compute the loss, clear the gradients, go backward, clip, step. The schedule of notebook 12 rose and then fell like one over a square root. Here is another, for a training whose length $T$ is known beforehand: it rises in a straight line to its peak at step $W$, and falls in a straight line, so that the step after the last one would have a rate of 0:
+# One step: set the rate, read a batch, compute the loss, clear the gradients, go backward, clip, step. The schedule of notebook 12 rose and then fell like one over a square root. Here is another, for a training whose length $T$ is known beforehand: it rises in a straight line to its peak at step $W$, and falls in a straight line, so that the step after the last one would have a rate of 0 (a rate of 0 at the last step itself would waste it):
 #
 # $$ \text{rate}(t) = \text{peak} \cdot \min\left(\frac{t}{W},\ \frac{T - t + 1}{T - W + 1}\right) $$
 #
-# A rate lives in the optimizer, once for each *group* of parameters; whoever changes it there changes the next step:
+# A rate is kept in the optimizer, once for each *group* of parameters; changing it there changes the next step:
 
-# %% experiment
+# %% experiment open=true
 weight = nn.Parameter(torch.tensor([1.0]))
 optimizer = torch.optim.SGD([weight], lr=0.1)
 for rate in (0.1, 0.5):
@@ -786,9 +872,13 @@ def training_loop(
 # %% [markdown]
 # ### When a batch is too large for the memory
 #
-# A batch of 16 windows can also be read as four batches of 4, one after the other: the gradients are added up (do not clear!), and each loss is divided by 4. Only the activations of 4 windows are in memory at any time. Is the gradient the same? Decide first: exactly, nearly, or not at all? And what if the parts have 12, 2, 1 and 1 windows?
+# A batch of 16 windows can also be read as four batches of 4, one after the other: the gradients are added up (do not clear!), and each loss is divided by 4. Only the activations of 4 windows are in memory at any time. Is the gradient the same? And what if the parts have 12, 2, 1 and 1 windows, and each loss is still divided by 4? Guess the length of the difference of that gradient from the right one, divided by the length of the right one: 0 is the same, 1 is as large as the gradient itself.
+
+# %% guess
+guess("relative difference of the gradient, parts of 12, 2, 1 and 1 windows", ...)
 
 # %% experiment
+# @title The gradient of a batch, read in parts
 def gradient(parts: list[Tensor], shares: list[float]) -> Tensor:
     """Returns the gradient of a new model in one row; the losses of the parts count by their shares."""
     model = new_gpt("small")
@@ -808,6 +898,11 @@ ways = {
 for way, found in ways.items():
     print(f"{way:36} relative difference {(found - whole).norm() / whole.norm():7.2f}")
 
+# %% reveal
+from_uneven = ways["12, 2, 1, 1 windows, each a quarter"]
+reveal("relative difference of the gradient, parts of 12, 2, 1 and 1 windows",
+       (from_uneven - whole).norm() / whole.norm())
+
 # %% [markdown]
 # Equal parts give the same gradient up to rounding: the loss of the batch is the mean of the four losses, and the gradient of a mean is the mean of the gradients. Uneven ones do not, unless each loss counts with its share: a mean of means is no mean. This mistake is easily made with padded texts, whose batches have different numbers of real tokens.
 #
@@ -815,11 +910,11 @@ for way, found in ways.items():
 #
 # All of the text, once: batches of 8 windows, each window read a single time. For a wider model change `SHAPES` (section 3), for a shorter run `STEPS`. The loss of a batch is noted *before* the step, on text that the model has not read yet, so the training loss itself tells how well it guesses new text.
 #
-# `PEAKS` holds the highest rate of each schedule, the *peak* of the formula. The larger model gets a smaller one, as is usual (those of [GPT-3](https://arxiv.org/abs/2005.14165) stand in its table 2.1); whether other rates would do better, we do not ask here.
+# `PEAKS` holds the highest rate of each schedule, the *peak* of the formula. The larger model gets a smaller one, as is usual (those of [GPT-3](https://arxiv.org/abs/2005.14165) are in its table 2.1). Whether other rates would do better, we have not tried.
 #
-# Two models learn from exactly the same batches. Decide before you run: which one is ahead after the same number of **tokens**, and which one after the same number of **seconds**? (The cell takes a minute and a half to three minutes; a bar tells how far it is. Whoever is in a hurry sets `STEPS = 900`.)
+# Two models learn from exactly the same batches. Which one is ahead after the same number of **tokens**, and which one after the same number of **seconds**, when the small one has just finished? And how many bits per byte does the small one need at the end, where `zlib` needs 1.93? (The second cell takes a minute and a half to three minutes; a bar shows how far it is. If you are in a hurry, set `STEPS = 900`.)
 
-# %% experiment
+# %% experiment open=true
 BATCH, WARMUP = 8, 60
 PEAKS = {"small": 6e-3, "larger": 4e-3}
 
@@ -831,7 +926,17 @@ batches = list(all_windows[order].split(BATCH))  # (8, 65) each
 read = STEPS * BATCH * WINDOW
 print(f"{STEPS} steps, {read:,} tokens, about {read * bytes_per_token / 1e6:.1f} MB of text")
 
+# %% guess
+guess("which model is ahead after the same number of tokens", ..., among=["small", "larger"])
+
+# %% guess
+guess("which model is ahead when the small one has finished", ..., among=["small", "larger"])
+
+# %% guess
+guess("bits per byte of the small model at the end", ...)
+
 # %% measured
+# @title Both models are trained
 models, losses, seconds = {}, {}, {}
 for name, peak in PEAKS.items():
     model = new_gpt(name)
@@ -846,6 +951,7 @@ for name, peak in PEAKS.items():
           f"{bits_per_byte(model, held_windows, held_bytes):.2f} bits per byte (zlib: {zipped:.2f})")
 
 # %% measured
+# @title Which model is ahead, by tokens and by time?
 points = {name: torch.tensor(found).tensor_split(20) for name, found in losses.items()}
 curves = {name: [float(part.mean()) / math.log(2) / bytes_per_token for part in parts]
           for name, parts in points.items()}  # bits per byte
@@ -869,17 +975,32 @@ plots.show(figure, f"By tokens: {told} "
            f"By time, the small model ends after {seconds['small']:.0f} s and the larger one after "
            f"{seconds['larger']:.0f} s. The dotted line of zlib lies at {zipped:.2f} bits per byte.")
 
+# %% reveal
+reveal("which model is ahead after the same number of tokens", min(curves, key=lambda name: curves[name][-1]))
+
+# %% reveal
+so_far = (ends / STEPS * seconds["larger"] <= seconds["small"]).sum()  # points of the larger one until then
+then = {"small": curves["small"][-1], "larger": curves["larger"][max(int(so_far) - 1, 0)]}
+reveal("which model is ahead when the small one has finished", min(then, key=then.get))
+
+# %% reveal
+reveal("bits per byte of the small model at the end", bits_per_byte(models["small"], held_windows, held_bytes))
+
 # %% [markdown]
 # By **tokens** the larger model is ahead: it learns more from the same text, as [Kaplan et al. 2020](https://arxiv.org/abs/2001.08361) found at sizes far beyond ours. By **time** the small one is ahead as long as both are training: its steps are cheaper, and it has read more by then. At the end it is the larger one that has gone further. (The comparison by time is not quite fair: when the small one has finished its schedule, the larger one is in the middle of its own, with a high rate. And the seconds are those of a single run each.) Which of them to take depends on what runs out first, text or time.
 #
-# In our run the small model ends at 0.61 bits per byte and the larger one at 0.48, where `zlib` needs 1.93. So a model with fewer than 100,000 parameters does beat the zip program. (One seed each: a difference of a few hundredths would say nothing here.)
+# In our run the small model ends at 0.61 bits per byte and the larger one at 0.48, where `zlib` needs 1.93. So a model with fewer than 100,000 parameters does beat the zip program. (One seed each, and one rate each: a difference of a few hundredths would say nothing here, and part of this one may come from the rates.)
 
 # %% [markdown]
 # ### A fairer opponent
 #
 # `zlib` had read nothing before, and the models have read three megabytes of similar text. So let us give a program the same advantage: `lzma`, which searches for repetitions in all that it has read, gets the very text that the models have read, and then the text held back. What the second one adds is what it needs. Who will win, and why?
 
+# %% guess
+guess("bits per byte that lzma needs after the same text", ...)
+
 # %% measured
+# @title A program that has read the same text
 pieces = bpe_pieces(merges)
 read_text = b"".join(pieces[number] for batch in batches for number in batch[:, 1:].flatten().tolist())
 alone = len(lzma.compress(read_text, preset=9))
@@ -887,12 +1008,15 @@ together = len(lzma.compress(read_text + raw, preset=9))
 primed = 8 * (together - alone) / len(raw)
 print(f"lzma, after the same {len(read_text) / 1e6:.1f} MB: {primed:.2f} bits per byte")
 
+# %% reveal
+reveal("bits per byte that lzma needs after the same text", primed)
+
 # %% [markdown]
 # In our run `lzma` needs 0.80 bits per byte once it has read the same text: less than half of what `zlib` needs. Both models need fewer still. These reviews are made from about a hundred patterns (`data/README.md`), so whole phrases come back word for word. A program that finds them anywhere in three megabytes lives on that; the model sees the last 64 tokens and has the rest in its weights. Text that people wrote repeats itself far less.
 #
 # The models were not always ahead. After a third of the text the larger model is near 0.9 bits in the figure. A training that ends there, with a schedule that has come down to 0 (`STEPS = 900`), comes to 0.86, and `lzma` after the same 1.0 MB to 0.86 as well. A comparison of two learners holds for the budget at which it was made: give both three times as much text, and the tie is gone.
 #
-# Nor is the account complete. Whoever is to read the compressed text needs the model too, and the weights of the larger one take more than a megabyte. What this comparison teaches is something else: **a number says little without an opponent who had the same advantages.**
+# Nor is the account complete. Unpacking the compressed text takes the model, too, and the weights of the larger one take more than a megabyte. What this comparison teaches is something else: **a number says little without an opponent who had the same advantages.**
 #
 # ### What did it cost?
 #
@@ -901,6 +1025,7 @@ print(f"lzma, after the same {len(read_text) / 1e6:.1f} MB: {primed:.2f} bits pe
 # The rule leaves out what attention does beside its matrices: scores, and sums of values. PyTorch can count all multiplications of matrices while a step runs. How far off is the rule? And how many operations a second does your machine get out of the training, compared with one large multiplication of matrices?
 
 # %% measured
+# @title The rule 6ND beside what was counted, and operations a second
 from torch.nn.attention import SDPBackend, sdpa_kernel
 from torch.utils.flop_counter import FlopCounterMode
 
@@ -939,9 +1064,10 @@ pd.DataFrame(rows).T
 #
 # Reviews that a program invented are easy. For a real text there is one on which many first models are measured: *tiny Shakespeare*, 1.1 MB of his plays. [nanoGPT](https://github.com/karpathy/nanoGPT) tells in its README what a small model reaches on it without a GPU: four layers of width 128, windows of 64 characters, 12 in a batch, 2,000 steps, and a loss of **1.88 nats per character** on the tenth of the text that is held back.
 #
-# Your parts can be put to the same test. Byte pairs have no part in it: each of the 65 characters is a token. The course has done it once, with its own answers in the place of yours, and kept the numbers in `data/measured_here`. `again = True` does it with your model, which takes about five minutes. It needs the text, 1.1 MB, which `load("shakespeare")` downloads once and keeps (or takes from the copy that the environment variable `COURSE_DATA_MIRROR` names); nothing else in this notebook needs it.
+# Your parts can be put to the same test. Byte pairs have no part in it: each of the 65 characters is a token. The course has done it once, with its own answers in the place of yours, and kept the numbers in `data/measured_here`. To do it with your model, open the next cell and set `again = True`, which takes about five minutes. It needs the text, 1.1 MB, which `load("shakespeare")` downloads once and keeps (or takes from the copy that the environment variable `COURSE_DATA_MIRROR` names); nothing else in this notebook needs it.
 
 # %% experiment
+# @title Tiny Shakespeare with the parts of this notebook, beside nanoGPT
 again = False  # True downloads the text, if it is not there yet, and trains twice on it
 RECIPE_STEPS, NANOGPT = 2000, 1.88
 
@@ -985,7 +1111,7 @@ plots.show(axes.figure, f"{plots.describe_curves(nats, steps, 'steps', digits=3)
            f"The dotted line, of nanoGPT after 2,000 steps, lies at {NANOGPT}.")
 
 # %% [markdown]
-# With nanoGPT's highest rate, 0.001, these parts come to 1.92 nats in our run, a few hundredths above its 1.88; with the highest rate of our larger model, four times as much, they come to 1.76. So the rate matters more than what else is different: the schedule here is a straight line to 0, there a cosine down to a tenth; nanoGPT has a GELU, draws its first weights smaller, and tells the loss of 20 batches in place of the whole tenth. (One seed each.)
+# With nanoGPT's highest rate, 0.001, these parts come to 1.92 nats in our run, a few hundredths above its 1.88; with the highest rate of our larger model, four times as much, they come to 1.76. So the rate matters more than what else is different: the schedule here is a straight line to 0, there a cosine down to a tenth; nanoGPT has a GELU, draws its first weights smaller, and reports the loss of 20 batches in place of the whole tenth. (One seed each.)
 #
 # ## 6. Writing
 #
@@ -995,7 +1121,13 @@ plots.show(axes.figure, f"{plots.describe_curves(nats, steps, 'steps', digits=3)
 # - **top-k**: keep the $k$ most probable tokens.
 # - **top-p**: keep the *fewest* of the most probable tokens that have $p$ or more together (*nucleus sampling*, [Holtzman et al. 2020](https://arxiv.org/abs/1904.09751), section 3.1). Where the model is sure, that is one token; where it is not, it may be a hundred.
 #
-# **By hand**: four tokens have the probabilities 0.5, 0.3, 0.15 and 0.05. With top-p of 0.7: one token has 0.5, which is not enough; two have 0.8, which is. These two are left, with $0.5 / 0.8 = 0.625$ and 0.375. The token that *crosses* $p$ is in; to drop it is the classical mistake, and with $p = 0.4$ nothing at all would be left.
+# **By hand**: four tokens have the probabilities 0.5, 0.3, 0.15 and 0.05. What is left of them with a top-p of 0.75?
+
+# %% by_hand
+by_hand("next_token_distribution", [..., ..., ..., ...])
+
+# %% [markdown]
+# One token has 0.5, which is not enough; two have 0.8, which is. These two are left, with $0.5 / 0.8 = 0.625$ and 0.375. The token that *crosses* $p$ is in; to drop it is the classical mistake, and with $p = 0.4$ nothing at all would be left.
 
 # %% exercise="next_token_distribution"
 def next_token_distribution(
@@ -1028,6 +1160,7 @@ def next_token_distribution(
 
 
 # %% experiment
+# @title How the model writes
 @torch.no_grad()
 def write(model: GPT, prompt: str, n_tokens: int, seed: int, **cut) -> str:
     """Returns the prompt and what the model writes after it; it reads the last WINDOW tokens each time."""
@@ -1039,15 +1172,17 @@ def write(model: GPT, prompt: str, n_tokens: int, seed: int, **cut) -> str:
     return bpe_decode(numbers, merges)
 
 # %% measured
+# @title The same beginning, drawn in five ways
 PROMPT = "Ce roman"
 for told, cut in {"as it is": {}, "temperature 2": {"temperature": 2.0}, "top-k 5": {"top_k": 5},
                   "top-p 0.9": {"top_p": 0.9}, "temperature 0.1": {"temperature": 0.1}}.items():
     print(f"[{told}]\n{write(models['larger'], PROMPT, 60, seed=1, **cut).strip()}\n")
 
 # %% [markdown]
-# Read them as somebody who knows French, or with a dictionary. Where do the words break, where do the agreements, where does the sense? A temperature of 2 takes many words apart, and even "as it is" one of hundreds of unlikely tokens gets in now and then. A low temperature writes what is most common. With top-p, whole sentences can be read. Here are four reviews from their first word on, at most 100 tokens of each:
+# Read them, with a dictionary if you know no French. Where do the words break, where do the agreements, where does the sense? A temperature of 2 takes many words apart, and even "as it is" one of hundreds of unlikely tokens gets in now and then. A low temperature writes what is most common. With top-p, whole sentences can be read. Here are four reviews from their first word on, at most 100 tokens of each:
 
 # %% measured
+# @title Four reviews, from their first word on
 for seed in range(4):
     print(write(models["larger"], "\n", 100, seed, temperature=0.8, top_p=0.9).strip().split("\n")[0], "\n")
 
@@ -1057,6 +1192,7 @@ for seed in range(4):
 # Move the sliders, with the mouse or with the arrow keys: what is left of the distribution after a prompt? The static figure below shows a temperature of 1 and a top-p of 0.7.
 
 # %% interactive
+# @title What temperature and top-p leave of a distribution: move the sliders
 from ipywidgets import FloatSlider, interact
 
 
@@ -1090,6 +1226,7 @@ _ = interact(show_distribution,
              top_p=FloatSlider(value=0.7, min=0.1, max=1.0, step=0.05, continuous_update=False))
 
 # %% measured
+# @title The same picture for those who only read: temperature 1, top-p 0.7
 show_distribution(1.0, 0.7)
 
 # %% [markdown]
@@ -1101,6 +1238,7 @@ show_distribution(1.0, 0.7)
 # - [Hoffmann et al. 2022](https://arxiv.org/abs/2203.15556) ("Chinchilla"), with more than 400 trainings, conclude that parameters and tokens should grow **equally**: for each doubling of the one, a doubling of the other. For the budgets that they look at, this comes to about **20 tokens for each parameter**, the number for which the paper is best known; the cell below begins there. Their third approach fits $L(N, D) = 1.69 + 406.4 / N^{0.34} + 410.7 / D^{0.28}$ (nats per token of *their* vocabulary and text). [Besiroglu et al. 2024](https://arxiv.org/abs/2404.10102) could not reproduce this last fit from the paper's own figure, and find other constants; the equal growth stands.
 
 # %% experiment
+# @title What the fit of Hoffmann et al. says of ten times as much
 def chinchilla(N: float, D: float) -> float:
     """Returns the loss that Hoffmann et al. (2022) fit, in nats per token of their text."""
     return 1.69 + 406.4 / N**0.34 + 410.7 / D**0.28
@@ -1145,6 +1283,24 @@ for times_n, times_d in ((1, 1), (10, 1), (1, 10), (10**0.5, 10**0.5), (10, 10))
 #   then all that it writes is true." Why: Each sentence is a misconception: a unit that depends on the vocabulary, parameters as quality, repetition
 #   as new text, no floor, and loss as truth. There is no cost and no number of the own run.
 
+# %% [markdown] questions
+# ## Three questions
+#
+# For yourself: open an answer to see whether it is right.
+#
+# 1. One model reads bytes, another pieces of three bytes on average. The first has the lower loss per token. Which is better?
+#    - The first: its perplexity is lower, too. => Loss and perplexity are per token, and a byte is easier to guess than a piece.
+#    - The second: its vocabulary is larger. => A larger vocabulary makes a text shorter; it does not make the guesses better.
+#    + That cannot be said before both are counted in bits per byte. => The bytes of a text are the same, however it is cut.
+# 2. Why does AdamW keep the weight decay out of the gradient?
+#    + Adam divides a gradient by its size, and the pull with it. => Weights with large gradients would hardly shrink, and those with small ones far too much.
+#    - The pull would make the gradient too long to be clipped. => Clipping acts on any length. What goes wrong is the division afterwards.
+#    - A penalty in the loss would make the loss too large. => How large a loss is does not matter to Adam; only its gradient does.
+# 3. You have ten times the compute, and text enough. What does it buy?
+#    - A loss that is a tenth of what it was. => The exponents are below 0.1 (Kaplan et al.): ten times the parameters take some 16 % off.
+#    + A somewhat lower loss, best with a larger model and more tokens. => By Hoffmann et al. both grow equally, by about $\sqrt{10}$ each, as $C \approx 6ND$.
+#    - Any loss you like, down to zero bits per byte. => Text has an entropy, a floor below which no model can go.
+
 # %% [markdown]
 # ## What to remember
 #
@@ -1172,7 +1328,7 @@ for times_n, times_d in ((1, 1), (10, 1), (1, 10), (10**0.5, 10**0.5), (10, 10))
 # - **scaling law**: how the loss falls with parameters, tokens and compute.
 # - **compute-optimal**: the best use of a given number of FLOPs; by Hoffmann et al. about 20 tokens for each parameter.
 
-# %% experiment
+# %% experiment open=true
 from tutor import progress
 
 progress()

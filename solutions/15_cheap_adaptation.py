@@ -53,7 +53,7 @@ from torch import Tensor, nn
 from torch.nn import functional as F
 
 from helpers import plots
-from tutor import check, hint
+from tutor import by_hand, check, guess, hint, reveal
 from helpers.batches import Batch, Batches, for_classifier, for_language_model
 from helpers.corpora import Split, load
 from helpers.models import Classifier, LanguageModel, TransformerBase
@@ -77,8 +77,14 @@ from helpers.vocabulary import Vocabulary
 # ### By hand: what does each way train?
 #
 # The base has $V = 849$ words, $D = 64$, $F = D$ and one pre-norm layer with one more norm after it: $VD + 6D^2 + 10D + 2D$ parameters (notebook 05). The head has $2D + 2$. How many does *head only* train, and how many does *full*? And if each is kept in four bytes, what do forty publishers take, with either way?
+#
+# Write the number for forty whole models in place of the dots, or leave them and go on: a guess earns nothing and costs nothing.
+
+# %% guess
+guess("megabytes that forty whole models take", ...)
 
 # %% measured
+# @title The base reads ten thousand reviews once
 corpus, cpu = load("reviews_fr"), torch.device("cpu")  # so small a model gains nothing from a GPU
 vocabulary = Vocabulary.learn(corpus["unlabelled"]["text"])
 MAKE = {"d_model": 64, "n_layers": 1, "n_heads": 2, "dropout": 0.0, "norm_first": True,
@@ -96,6 +102,7 @@ print(f"{len(reading.examples):,} reviews read once, {history['step'].iloc[-1]:,
       f"perplexity on reviews not read: {history['valid_perplexity'].iloc[-1]:.2f}")
 
 # %% experiment
+# @title What a new head and a whole model train, and what forty of them take
 def numbers_in(model: nn.Module) -> int:
     """Returns how many numbers of a model learn."""
     return sum(parameter.numel() for parameter in model.parameters() if parameter.requires_grad)
@@ -105,8 +112,13 @@ classifier = Classifier(copy.deepcopy(language_model.base))
 for name, count in {"head only": numbers_in(classifier.head), "full": numbers_in(classifier)}.items():
     print(f"{name:9} {count:7,} parameters, for forty publishers {40 * 4 * count / 1e6:6.2f} MB")
 
+# %% reveal
+reveal("megabytes that forty whole models take", 40 * 4 * numbers_in(classifier) / 1e6)
+
 # %% [markdown]
-# Thirteen megabytes are nothing. But the same ratio holds for a model with billions of parameters, where one copy fills a graphics card, and where training needs three more numbers for each one that learns: its gradient, and the two means of Adam (notebook 05). And the head alone is cheap for a reason: a gradient for the head never has to go down into the base.
+# Thirteen megabytes are nothing. But the same ratio holds for a model with billions of parameters, where one copy fills a graphics card, and where training needs three more numbers for each one that learns: its gradient, and the two means of Adam (notebook 05).
+#
+# The head alone is cheap for one more reason: a gradient for the head never has to go down into the base.
 #
 # ## 2. A thin change
 #
@@ -117,6 +129,7 @@ for name, count in {"head only": numbers_in(classifier.head), "full": numbers_in
 # $A$ goes **down** from $d_\text{in}$ numbers to $r$, the *rank* (a matrix that is such a product has at most rank $r$); $B$ goes **up** again to $d_\text{out}$. We call them so in code. Only these two learn: $r (d_\text{in} + d_\text{out})$ parameters in place of $d_\text{in} d_\text{out}$. In the picture: the wide way is frozen, the thin one learns.
 
 # %% experiment
+# @title The wide way is frozen, the thin one learns
 from helpers.diagrams import Diagram
 
 picture = Diagram(4.0, 3.4)
@@ -138,7 +151,15 @@ picture.show(
 # %% [markdown]
 # ### By hand
 #
-# $W = \begin{pmatrix} 1 & 0 \\ 0 & 1 \end{pmatrix}$, rank 1, $\alpha = 1$, `down` $= (1 \;\; 1)$, `up` $= \begin{pmatrix} 0 \\ 2 \end{pmatrix}$. Their product is $\begin{pmatrix} 0 & 0 \\ 2 & 2 \end{pmatrix}$, so the input $(3, 4)$ gives $(3, 4) + (0, 14) = (3, 18)$. On the way: `down` makes of $(3, 4)$ the single number 7, and `up` makes of it $(0, 14)$. What can a change of rank 1 *not* do? And with $d_\text{in} = d_\text{out} = 64$: from which rank on is nothing saved any more?
+# $W = \begin{pmatrix} 1 & 0 \\ 0 & 1 \end{pmatrix}$ without a bias, rank 1, $\alpha = 2$, `down` $= (1 \;\; 1)$, `up` $= \begin{pmatrix} 0 \\ 2 \end{pmatrix}$. What does the layer give for the input $(3, 4)$?
+
+# %% by_hand
+by_hand("LoRALinear", [..., ...])  # the output for (3, 4)
+
+# %% [markdown]
+# On the thin way `down` makes of $(3, 4)$ the single number 7, `up` makes of it $(0, 14)$, and the scale $\alpha / r = 2$ makes of this $(0, 28)$. The wide way gives $(3, 4)$ back, so the output is $(3, 32)$. As a matrix, the change is $2 \begin{pmatrix} 0 & 0 \\ 2 & 2 \end{pmatrix}$.
+#
+# Two more questions. What can a change of rank 1 *not* do? And with $d_\text{in} = d_\text{out} = 64$: from which rank on is nothing saved any more?
 #
 # (A change of rank 1 moves the output along one line only, here that of $(0, 1)$, and by how much is decided by one number made of the input. And $r \cdot 128$ is $64 \cdot 64$ at $r = 32$: from there on nothing is saved.)
 #
@@ -191,7 +212,7 @@ class LoRALinear(nn.Linear):
 #
 # For a change of zero it suffices that one of the two factors is zero. Why not both? Take one number each, $u$ and $v$, with the loss $(uv - 1)^2$. The gradient of $u$ is $2 (uv - 1) v$, that of $v$ is $2 (uv - 1) u$.
 
-# %% experiment
+# %% experiment open=true
 for u_start, v_start in ((0.0, 0.0), (0.0, 0.5)):
     u, v = torch.tensor(u_start, requires_grad=True), torch.tensor(v_start, requires_grad=True)
     optimizer = torch.optim.SGD([u, v], lr=0.1)
@@ -215,8 +236,12 @@ for u_start, v_start in ((0.0, 0.0), (0.0, 0.5)):
 #
 # ### By hand: the count
 #
-# A model of width $D$ with $M$ layers and a head for $C$ classes; query and value of each layer, rank $r$. How many parameters learn? Write the formula, and compute it for our model ($D = 64$, $M = 1$, $C = 2$) with $r = 1$ and $r = 4$; then for $D = 4096$, $M = 32$, $r = 8$, as large as a language model of seven billion numbers, without the head.
-#
+# A model of width $D$ with $M$ layers and a head for $C$ classes; query and value of each layer, rank $r$. How many parameters learn? Write the formula, and compute it for our model ($D = 64$, $M = 1$, $C = 2$) with $r = 1$ and $r = 4$; then for $D = 4096$, $M = 32$, $r = 8$, as large as a language model of seven billion parameters, without the head.
+
+# %% guess
+guess("parameters that learn in our model with LoRA of rank 4", ...)
+
+# %% [markdown]
 # ### Exercise: add LoRA to a model
 #
 # In `helpers.models`, each layer of the base has the linear layers `attention.query`, `.key`, `.value` and `.output`, and `feed_forward.hidden` and `.output`. They are chosen by their last names.
@@ -250,6 +275,7 @@ def add_lora(model: Classifier, names: tuple[str, ...], rank: int) -> Classifier
 
 
 # %% experiment
+# @title What learns with LoRA in the model, counted and by the formula
 print("rank  learns  by the formula")
 for rank in (1, 4):
     adapted = add_lora(Classifier(copy.deepcopy(language_model.base)), ("query", "value"), rank)
@@ -257,15 +283,21 @@ for rank in (1, 4):
     print(f"{rank:4}  {numbers_in(adapted):6,}  {formula:6,}")
 print(f"at D = 4096, M = 32, r = 8, without a head: {32 * 2 * 8 * 2 * 4096:,}")
 
+# %% reveal
+reveal("parameters that learn in our model with LoRA of rank 4", numbers_in(adapted))
+
 # %% [markdown]
-# Four million beside seven billion: less than a thousandth. (For GPT-3 with its 175 billion, Hu et al. report 10,000 times fewer trained parameters and a third of the memory.)
+# The formula is $M \cdot 2 \cdot r \cdot 2D + C (D + 1)$: in each layer two matrices, each with $r$ rows down and $r$ columns up, and the head. For the large model, four million beside seven billion are less than a thousandth. (For GPT-3 with its 175 billion, Hu et al. report 10,000 times fewer trained parameters and a third of the memory.)
 #
 # ## 4. Unfreezing from the top
 #
 # An older idea keeps the full model and only changes the *order*. The layers near the head are said to hold what is most specific to the old task, those near the words what is most general. [Howard and Ruder 2018](https://arxiv.org/abs/1801.06146) (section 3.3) therefore unfreeze the last layer first, then one layer more after each epoch, since to train
 # all of them at once risks that the model forgets what it knew. They call it *gradual unfreezing*. What is unfrozen stays so.
 #
-# **By hand.** A base of three layers, $0$ at the bottom and $2$ at the top. List what learns at steps 0 to 4; where do the embedding and the last norm stand in your list?
+# **By hand.** A base of three layers, $0$ at the bottom and $2$ at the top. List what learns at steps 0 to 4; where are the embedding and the last norm in your list? The definition of the steps is in the docstring below.
+
+# %% guess
+guess("the step from which on the embedding learns, with three layers", ...)
 
 # %% exercise="unfreeze"
 def unfreeze(model: Classifier, step: int) -> Classifier:
@@ -290,6 +322,7 @@ def unfreeze(model: Classifier, step: int) -> Classifier:
 
 
 # %% experiment
+# @title What learns at which step, in a model of three layers
 rows = []
 for step in range(5):
     shown = unfreeze(Classifier(TransformerBase(849, 64, 3, 2, norm_first=True)), step)
@@ -300,6 +333,10 @@ for step in range(5):
     rows.append({"step": step, **learns, "parameters": f"{numbers_in(shown):,}"})
 pd.DataFrame(rows).set_index("step")
 
+# %% reveal
+reveal("the step from which on the embedding learns, with three layers",
+       next(row["step"] for row in rows if row["embedding"] == "learns"))
+
 # %% [markdown]
 # ## 5. Which way, with how many labels?
 #
@@ -308,9 +345,10 @@ pd.DataFrame(rows).set_index("step")
 # - **the same effort**: 60 steps for each, with the same reviews in the same order;
 # - **a learning rate for each**: two thin matrices want another rate than a whole model. One rate for all would decide the contest before it begins. Each way gets the best of four, chosen with 128 labels by the validation reviews.
 #
-# **Predict before you run**, in writing: with 8 labels, which way is best? With 300? And where does rank 1, with 386 parameters, lie between the head (130) and the whole model (79,810)?
+# With 8 labels, which way will be best? With 300? And where does rank 1, with 386 parameters, lie between the head (130) and the whole model (79,810)? Two guesses come before the contest.
 
 # %% measured
+# @title Labelled reviews by number and seed, and the share of right answers
 def batches_of(split: Split, role: str, budget: int, seed: int = 0) -> Batches:
     """Returns the batches of labelled reviews."""
     return Batches(Split(f"reviews/{role}", role, split.rows), to_classify, budget, seed=seed)
@@ -334,6 +372,7 @@ to_classify = for_classifier(vocabulary, max_len=512)
 valid, test = (list(batches_of(part, "test", 8192)) for part in (corpus.valid, corpus.test))
 
 # %% measured
+# @title Five ways, 60 steps for each
 import sys
 
 from tqdm import tqdm
@@ -342,6 +381,7 @@ WAYS, STEPS = ("head only", "LoRA, rank 1", "LoRA, rank 4", "gradual", "full"), 
 LAST = MAKE["n_layers"] + 1  # the step of `unfreeze` at which everything learns
 
 # %% measured
+# @title How a model is adapted in one of the five ways
 def adapted_model(way: str, count: int, seed: int, rate: float) -> Classifier:
     """Returns a classifier that was trained in one of the ways, with `count` labels."""
     torch.manual_seed(seed)
@@ -367,6 +407,7 @@ def adapted_model(way: str, count: int, seed: int, rate: float) -> Classifier:
     return model
 
 # %% measured
+# @title Validation accuracy at four learning rates; the best is chosen for each way
 RATES = (1e-3, 3e-3, 1e-2, 3e-2)
 table = pd.DataFrame({way: {rate: share_right(adapted_model(way, 128, seed=100, rate=rate), valid)
                             for rate in RATES} for way in WAYS})
@@ -375,9 +416,16 @@ print(table.rename_axis("rate").round(3).to_string())
 print("chosen:", ", ".join(f"{way} {rate:g}" for way, rate in rates.items()))
 
 # %% [markdown]
-# Look down the columns: what would have happened with one rate for all? Now the contest: forty-five runs, half a minute to a minute.
+# Look down the columns: what would have happened with one rate for all? Now the contest: forty-five runs, half a minute to a minute. First your guesses.
+
+# %% guess
+guess("points in a hundred between best and worst seed, rank 1, 8 labels", ...)
+
+# %% guess
+guess("wrong answers in a hundred, LoRA of rank 1 with 300 labels", ...)
 
 # %% measured
+# @title The contest: five ways, three seeds, three numbers of labels
 LABELS, SEEDS, trained, contest = (8, 32, 300), range(3), {}, {}
 scores = {way: [[0.0] * len(LABELS) for _ in SEEDS] for way in WAYS}  # way -> (seeds, labels)
 plan = [(way, seed, place) for way in WAYS for seed in SEEDS for place in range(len(LABELS))]
@@ -387,6 +435,7 @@ for way, seed, place in tqdm(plan, unit="run", file=sys.stdout):
     contest[way, seed, LABELS[place]] = model  # two of them are looked at below
 
 # %% measured
+# @title Which way, with how many labels?
 axes = plots.curves(scores, LABELS, title="Ways to adapt: mean and range of three seeds",
                     x_label="labels", y_label="test accuracy", log_x=True)
 axes.set_ylim(0.45, 1.0)
@@ -394,7 +443,16 @@ axes.set_xticks(LABELS, [str(count) for count in LABELS])
 axes.minorticks_off()
 plots.show(axes.figure, plots.describe_curves(scores, LABELS, "labels", digits=2))
 
+# %% reveal
+eight = [100 * run[LABELS.index(8)] for run in scores["LoRA, rank 1"]]
+reveal("points in a hundred between best and worst seed, rank 1, 8 labels", max(eight) - min(eight))
+
+# %% reveal
+reveal("wrong answers in a hundred, LoRA of rank 1 with 300 labels",
+       100 - 100 * sum(run[LABELS.index(300)] for run in scores["LoRA, rank 1"]) / len(SEEDS))
+
 # %% measured
+# @title How accuracy is drawn against the number of trained parameters
 drawn_at = trained | {"gradual": 0.55 * trained["gradual"]}  # beside "full", which trains as many
 
 
@@ -410,6 +468,7 @@ def show_numbers(axes, count: int) -> None:
     axes.grid(color="#dddddd", linewidth=0.6)
 
 # %% measured
+# @title What do two hundred times as many trained parameters buy?
 figure, places = plots.panels(len(LABELS), width=3.0, height=3.1)
 for axes, count in zip(places, LABELS):
     show_numbers(axes, count)
@@ -421,6 +480,7 @@ plots.show(figure, "Accuracy against trained parameters, a panel for each number
     for way in WAYS))
 
 # %% measured
+# @title All ways: trained parameters, memory for forty tasks, accuracy
 rows = {way: {"trained": f"{trained[way]:,}", "for forty tasks": f"{160 * trained[way] / 1e6:.2f} MB",
               **{f"{count} labels": f"{mean:.1%} ({min(runs):.1%} to {max(runs):.1%})"
                  for count, mean, runs in zip(LABELS, means[way], zip(*scores[way]))}}
@@ -444,6 +504,7 @@ pd.DataFrame.from_dict(rows, orient="index")
 # Put your `merged()` layers into a model of the contest that was trained with LoRA. The logits must not change but for rounding, and nothing of LoRA is left.
 
 # %% measured
+# @title Logits and accuracy before and after merging
 with_lora = contest["LoRA, rank 4", 0, 300]
 plain = copy.deepcopy(with_lora)
 attention = plain.base.layers[0].attention
@@ -459,12 +520,18 @@ print(f"accuracy {share_right(with_lora, test):.3f} before, {share_right(plain, 
 # %% [markdown]
 # ## 6. How thin is a change that could be thick?
 #
-# LoRA *forces* the change to be thin. Is the change that full fine-tuning makes thin by itself? Take the matrices before and after, and their difference $\Delta W$. By a singular value decomposition every matrix is a sum of matrices of rank 1, sorted by size (the sizes are its *singular values*); cutting the sum after $r$ terms gives the best approximation of rank $r$. So: take a model of the contest that was fully fine-tuned with 300 labels, cut the
+# LoRA *forces* the change to be thin. Is the change that full fine-tuning makes thin by itself? Take the matrices before and after, and their difference $\Delta W$. By a singular value decomposition every matrix is a sum of matrices of rank 1, sorted by size (the sizes are its *singular values*); cutting the sum after $r$ terms gives the best approximation of rank $r$.
+#
+# So take a model of the contest that was fully fine-tuned with 300 labels, cut the
 # change of each matrix of the layer to rank $r$, and measure. (The changes of embedding, norms, biases and head are left as they are in all points, so that rank 0 is not the model before.)
 #
-# **Predict**: at which rank is the accuracy that of the whole change?
+# At which rank is the accuracy that of the whole change, to half a point in a hundred? The ranks are 0, 1, 2, 4, 8, 16, 32 and 64.
+
+# %% guess
+guess("rank at which the cut change does as well as the whole one", ...)
 
 # %% measured
+# @title Test accuracy with the change cut to a rank
 tuned = contest["full", 0, 300]
 before, after = language_model.base.layers[0].state_dict(), tuned.base.layers[0].state_dict()
 parts = {name: torch.linalg.svd(after[name] - before[name], full_matrices=False)
@@ -480,10 +547,15 @@ for rank in RANKS:
     cut_scores.append(share_right(cut, test))
 print("  ".join(f"rank {rank}: {score:.3f}" for rank, score in zip(RANKS, cut_scores)))
 
+# %% reveal
+reveal("rank at which the cut change does as well as the whole one",
+       next(rank for rank, score in zip(RANKS, cut_scores) if score > cut_scores[-1] - 0.005))
+
 # %% [markdown]
 # Move the slider: it cuts the changes of all six matrices to the same rank. On the left the sizes of the 64 terms of one of them, the value matrix, those kept in blue; on the right the accuracy of the model with all six cut (its axis begins near 0.82).
 
 # %% interactive
+# @title The change of the value matrix, cut to a rank: move the slider
 from ipywidgets import SelectionSlider, interact
 
 
@@ -508,13 +580,13 @@ slider = SelectionSlider(options=RANKS, value=1, description="rank", continuous_
 _ = interact(show_cut, rank=slider)
 
 # %% measured
-# The same picture for those who only read.
+# @title The same picture for those who only read: rank 1 and rank 16
 show_cut(1)
 show_cut(16)
 
 # %% [markdown]
 # Rank 1 is enough: with one term for each of the six matrices the accuracy is 0.946 in our run, with all 64 it is 0.947; without any it is 0.823. The other terms are there (the figure shows them for one matrix), and the accuracy hardly asks for them. That is the guess from which LoRA started: the change that a task needs has a low *intrinsic rank*, even where the matrices are large. In the paper,
-# too, rank 1 is enough on two tasks if query and value both have it (their table 6). It need not be so: our task has two classes and one direction from blame to praise. Whoever teaches a model a new language should expect to need more.
+# too, rank 1 is enough on two tasks if query and value both have it (their table 6). It need not be so: our task has two classes and one direction from blame to praise. For a new language, say, one should expect to need more.
 #
 # ## 7. The essay
 #
@@ -551,6 +623,24 @@ show_cut(16)
 #   (a) forgets the memory of the server, (b) and (c) rest on misconceptions (merged, the model is as large and as fast as before; LoRA's gradient passes
 #   through the base), and (d) overlooks every limit. No number anywhere.
 
+# %% [markdown] questions
+# ## Three questions
+#
+# For yourself: open an answer to see whether it is right.
+#
+# 1. A LoRA model is merged after training. What has become of its size and its speed in use?
+#    - It is smaller, because only the factors are kept. => The merged matrix has all its $d_\text{out} \cdot d_\text{in}$ numbers. What is small is what each task keeps *before* merging.
+#    + Both are those of the model before. => $W + \frac{\alpha}{r} BA$ is a matrix like any other, of the same shape.
+#    - It is faster, because products with thin matrices are cheap. => Those products come on top of the wide one while it is not merged; merged there are none.
+# 2. Why does one factor start with zeros, and the other one with random numbers?
+#    - So that the model begins with a small random change. => A product with zeros is zero: the model begins exactly as it was.
+#    - With zeros in both, the first change would be too large. => It would be zero, too. But each gradient is a product with the other factor, so both would stay zero.
+#    + The change is zero at first, and yet a gradient arrives. => The factor of zeros gets a gradient at once, the other one from the second step on.
+# 3. With 300 labels, LoRA of rank 4 has 92.6 % of the answers right and the whole model 93.9 %, means of three seeds. What follows?
+#    + Nothing about their order: the ranges of the seeds overlap. => So the price decides, and 1,154 numbers for a task are cheaper than 79,810.
+#    - Full fine-tuning is better, by more than one point. => One mean is higher. But its worst seed (92.7 %) is below the best one of rank 4 (94.0 %).
+#    - More labels would not help LoRA, since it has so few numbers. => No run here has tried more than 300 labels, so this one cannot tell.
+
 # %% [markdown]
 # ## What to remember
 #
@@ -571,7 +661,7 @@ show_cut(16)
 # - **intrinsic rank** (also *intrinsic dimension*): how few directions a change needs.
 # - **QLoRA**: LoRA beside frozen weights that are kept in four bits (*quantisation*).
 
-# %% experiment
+# %% experiment open=true
 from tutor import progress
 
 progress()

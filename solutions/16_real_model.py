@@ -26,7 +26,7 @@
 #
 # **When you are done, you can**
 # - say what RMSNorm and SwiGLU leave out and put in, and keep the number of parameters;
-# - let several heads share their keys and values, and heal a model that was converted to this;
+# - let several heads share their keys and values, and repair by some training a model that was converted to this;
 # - make a model write without reading everything again;
 # - write a whole Llama, load published weights into it, and say when nothing must be loaded;
 # - find the heads that copy, watch them appear in training, and prove what they do by switching them off.
@@ -64,7 +64,7 @@ from torch.nn import functional as F
 from tqdm import tqdm
 
 from helpers import plots
-from tutor import check, hint
+from tutor import by_hand, check, guess, hint, reveal
 from helpers.batches import Batches, for_language_model
 from helpers.corpora import Split, load
 from helpers.diagrams import Diagram
@@ -79,6 +79,7 @@ from helpers.weights import find, is_here
 # SmolLM2-135M ([Ben Allal et al. 2025](https://arxiv.org/abs/2502.02737)) is a small language model that anybody may use, and built as the large ones are. Here is all that is in it. (Section 7 reads a file of it in which the matrices are rounded to 4 bits a number, so all that is measured there is measured on the rounded model.) **Before you read the numbers**: which parts do you know from notebooks 02, 03 and 14, and which names are new?
 
 # %% experiment
+# @title What is in a real model: SmolLM2-135M, from below
 PARTS = [("tokens", "n tokens", "data", ""),
          ("embedding", "embedding 49,152 × 576", "part", "28,311,552"),
          ("norm 1", "RMSNorm", "part", "576"),
@@ -115,9 +116,10 @@ picture.show("SmolLM2-135M from below: " + "; ".join(
 # %% [markdown]
 # Two things are not drawn: each half of a layer is added to what comes in (the residual), and positions have no numbers, since each layer turns queries and keys as in notebook 02. Nothing has a bias.
 #
-# The parts are tried first in the language model of notebooks 06 and 15, which is made anew here: one layer, width 64, two heads, and 10,500 invented reviews that it reads once, in half a minute.
+# The parts are tried first in the language model of notebooks 06 and 15, which is trained here once more: one layer, width 64, two heads, and 10,500 invented reviews that it reads once, in half a minute.
 
 # %% measured
+# @title The language model of the reviews is trained once more
 corpus, cpu = load("reviews_fr"), torch.device("cpu")  # so small a model gains nothing from a GPU
 vocabulary = Vocabulary.learn(corpus["unlabelled"]["text"])
 MAKE = {"d_model": 64, "n_layers": 1, "n_heads": 2, "dropout": 0.0, "norm_first": True,
@@ -145,7 +147,13 @@ print(f"{len(reading.examples):,} reviews read once, {history['step'].iloc[-1]:,
 #
 # Here $\odot$ multiplies number by number, $w$ is the learned weight, and $\varepsilon$ keeps a token of zeros from a division by 0.
 #
-# **By hand**, with $w = 1$ and without $\varepsilon$: the token $(1, 7)$. Its mean square is 25, so it becomes $(0.2, 1.4)$; LayerNorm makes of it $(-1, 1)$. Now the token $(101, 107)$: which of the two norms gives it the same result as before? And which gives $(10, 70)$ the same as $(1, 7)$?
+# **By hand**, with $w = 1$ and without $\varepsilon$: the token $(1, 7)$. What does RMSNorm make of it?
+
+# %% by_hand
+by_hand("RMSNorm", [..., ...])  # what becomes of (1, 7)
+
+# %% [markdown]
+# The mean square is 25, so the token becomes $(0.2, 1.4)$; LayerNorm makes of it $(-1, 1)$. Now the token $(101, 107)$: which of the two norms gives it the same result as before? And which gives $(10, 70)$ the same as $(1, 7)$?
 
 # %% exercise="RMSNorm"
 class RMSNorm(nn.Module):
@@ -174,9 +182,16 @@ class RMSNorm(nn.Module):
 # %% [markdown]
 # (By hand: LayerNorm gives $(101, 107)$ the same as $(1, 7)$, namely $(-1, 1)$, since it takes the mean off; RMSNorm makes of it about $(0.97, 1.03)$. To $(10, 70)$ both give the same as to $(1, 7)$.)
 #
-# How much does the mean matter in a model that was trained *with* LayerNorm? Exchange its three norms for yours, with the learned weights and biases kept, and train nothing. **Predict** the perplexity: ruined, a little worse, or the same?
+# How much does the mean matter in a model that was trained *with* LayerNorm? Exchange its three norms for yours, with the learned weights and biases kept, and train nothing. The perplexity was 3.63. What is it then: ruined, a little worse, or the same? And without any norm? Write a number in place of the dots, or leave them and go on: a guess earns nothing and costs nothing.
+
+# %% guess
+guess("perplexity with RMSNorm in place of LayerNorm", ...)
+
+# %% guess
+guess("perplexity without any norm", ...)
 
 # %% measured
+# @title Perplexity with other norms, without a step of training
 class WithBias(nn.Module):
     """Your norm with the weight and the bias of a LayerNorm."""
 
@@ -204,6 +219,13 @@ for name, make in {"LayerNorm": lambda old: old, "RMSNorm": WithBias,
     measured = evaluate(exchanged(make), unread, "language_model")
     print(f"{name:9} perplexity {measured['perplexity']:.3g}")
 
+# %% reveal
+reveal("perplexity with RMSNorm in place of LayerNorm",
+       evaluate(exchanged(WithBias), unread, "language_model")["perplexity"])
+
+# %% reveal
+reveal("perplexity without any norm", measured["perplexity"])
+
 # %% [markdown]
 # The same, or nearly: from 3.63 to 3.64 in our run, without a step of training. What these norms do is to keep the *size* of the tokens: with nothing in their place (which takes their learned weights and biases away, too) the model is useless. Whether the mean is taken off makes next to no difference here. The paper trains with RMSNorm from the start, on several tasks, and reports results comparable with those of LayerNorm in 7 to 64 % less time.
 #
@@ -215,7 +237,10 @@ for name, make in {"LayerNorm": lambda old: old, "RMSNorm": WithBias,
 #
 # That is a third matrix. A fair comparison keeps the number of parameters, so the paper cuts the width to two thirds.
 #
-# **By hand**: $D = 64$, $F = 192$, no biases. How many numbers has the plain part? How wide may the three matrices be? And what if somebody keeps $F = 192$ and reports that SwiGLU is better?
+# **By hand**: $D = 64$, $F = 192$, no biases. How many numbers has the plain part? How wide may the three matrices be? And what if they keep the width 192, and SwiGLU is then reported to be better?
+
+# %% guess
+guess("numbers in the three matrices of a SwiGLU, D = 64 and F = 192", ...)
 
 # %% exercise="SwiGLU"
 class SwiGLU(nn.Module):
@@ -242,6 +267,7 @@ class SwiGLU(nn.Module):
 
 
 # %% experiment
+# @title The plain part, your SwiGLU, and three matrices of full width, in numbers
 def numbers_in(model: nn.Module) -> int:
     """Returns how many numbers of a model learn."""
     return sum(parameter.numel() for parameter in model.parameters() if parameter.requires_grad)
@@ -256,7 +282,11 @@ for d_model, width in ((64, 192), (512, 2048), (4096, 16384)):
             "three matrices of width F": f"{3 * d_model * width:,}"}
 pd.DataFrame.from_dict(rows, orient="index")
 
+# %% reveal
+reveal("numbers in the three matrices of a SwiGLU, D = 64 and F = 192", numbers_in(SwiGLU(64, 192)))
+
 # %% experiment
+# @title What opens the gate: silu beside ReLU
 z = torch.linspace(-6, 6, 61)
 gates = {"silu": F.silu(z), "ReLU": torch.relu(z)}
 axes = plots.curves(gates, z, title="What opens the gate", x_label="gate(x)", y_label="factor")
@@ -265,15 +295,22 @@ plots.show(axes.figure, f"ReLU is 0 for negative numbers, silu falls to {low:.2f
            "for large numbers both are the number itself.")
 
 # %% [markdown]
-# The factor is no share between 0 and 1: it falls to −0.28, so that it can turn the sign, and it grows without bound. (By hand: the plain part has 24,576 numbers, and the three matrices may be 128 wide. At 192 they have half as many numbers again, and whoever finds them better has not shown that it is the gate.)
+# The factor is no share between 0 and 1: it falls to −0.28, so that it can turn the sign, and it grows without bound. (By hand: the plain part has 24,576 numbers, and the three matrices may be 128 wide. At 192 they have half as many numbers again; a better result with them does not show that it comes from the gate.)
 #
 # In Shazeer's tables the gated parts have a somewhat lower loss at equal size; about the reason he makes no claim. Whether it would show on our reviews, we have not measured.
 #
 # ### Fewer keys and values
 #
-# One change came after LLaMA's first paper. When a model writes, it keeps keys and values of all tokens so far (section 3): $2 \cdot M \cdot A \cdot D/A$ numbers for each token, with $M$ layers of $A$ heads of width $D/A$. *Grouped-query attention* ([Ainslie et al. 2023](https://arxiv.org/abs/2305.13245)) lets several heads of queries share one head of keys and values. With one for all it is the *multi-query attention* of [Shazeer 2019](https://arxiv.org/abs/1911.02150).
+# One change came after LLaMA's first paper. When a model writes, it keeps keys and values of all tokens so far (section 3): $2 \cdot M \cdot A \cdot D/A$ numbers for each token, with $M$ layers of $A$ heads of width $D/A$.
 #
-# **By hand**: 32 layers, 32 heads of width 128, numbers of two bytes. What does a text of 4,096 tokens keep? And with 8 heads of keys and values in place of 32? Then: six heads of queries and three groups, both counted from 0. Which group does head 4 read, if neighbours share one?
+# *Grouped-query attention* ([Ainslie et al. 2023](https://arxiv.org/abs/2305.13245)) lets several heads of queries share one head of keys and values. With one for all it is the *multi-query attention* of [Shazeer 2019](https://arxiv.org/abs/1911.02150). (In shapes, as in the exercise below, the small letters of notebook 03 stand for the same: $h$ heads are $A$, their width $d/h$ is $D/A$; new is $g$, the number of groups.)
+#
+# **By hand**: 32 layers, 32 heads of width 128, numbers of two bytes. What does a text of 4,096 tokens keep? And with 8 heads of keys and values in place of 32?
+#
+# Then: six heads of queries and three groups, both counted from 0. Which group does each head read, if neighbours share one?
+
+# %% by_hand
+by_hand("grouped_query_attention", [..., ..., ..., ..., ..., ...])  # the group of heads 0 to 5
 
 # %% exercise="grouped_query_attention"
 def grouped_query_attention(
@@ -303,12 +340,16 @@ def grouped_query_attention(
 
 
 # %% [markdown]
-# (By hand: $2 \cdot 32 \cdot 32 \cdot 128 \cdot 4096$ numbers are 1,074 million, or 2.1 GB; with 8 groups a quarter, 0.5 GB. Head 4 reads group 2.)
+# (By hand: $2 \cdot 32 \cdot 32 \cdot 128 \cdot 4096$ numbers are 1,074 million, or 2.1 GB; with 8 groups a quarter, 0.5 GB. The six heads read the groups 0, 0, 1, 1, 2, 2.)
 #
-# A finished model can be converted to this: Ainslie et al. take the *mean* of the key matrices of the heads that are to share, likewise of the value matrices, and train on with 5 % of the steps of the pretraining. We do it with the model of section 1: its two heads get one head of keys and values. Beside the mean we try to keep the first head only; and so that nobody takes for healing what is just more
-# training, the unchanged model trains on just as long. **Predict** the four perplexities after the change, without and with training.
+# A finished model can be converted to this: Ainslie et al. take the *mean* of the key matrices of the heads that are to share, likewise of the value matrices, and train on with 5 % of the steps of the pretraining. We do it with the model of section 1: its two heads get one head of keys and values. Beside the mean we try to keep the first head only; and so that more training alone is not mistaken for a repair,
+# the unchanged model trains on just as long. The perplexity was 3.63. What is it after the change to the mean of both heads, before any training?
+
+# %% guess
+guess("perplexity with the mean of both heads of keys, before training", ...)
 
 # %% measured
+# @title The attention of a layer with one head of keys and values for all
 class Grouped(nn.Module):
     """The attention of a layer, with one head of keys and values for all, made of several by `merge`."""
 
@@ -331,6 +372,7 @@ class Grouped(nn.Module):
         return self.output(mixed.transpose(1, 2).flatten(2))
 
 # %% measured
+# @title Perplexity with shared keys and values, before training on and after
 first = corpus["unlabelled"].rows.head(len(corpus["unlabelled"].rows) // 20)  # 5 % of what it has read
 again = Batches(Split("reviews/again", "train", first), to_read, token_budget=400)
 ways = {"two heads of keys, as they are": None, "one: their mean": lambda parts: parts.mean(dim=0),
@@ -344,21 +386,37 @@ for name, merge in ways.items():
     after = evaluate(model, unread, "language_model")["perplexity"]
     print(f"{name:30} perplexity {before:5.2f}, after reading 5 % again {after:5.2f}")
 
+# %% reveal
+of_the_mean = copy.deepcopy(language_model)
+layer = of_the_mean.base.layers[0]
+layer.attention = Grouped(layer.attention, ways["one: their mean"])
+reveal("perplexity with the mean of both heads of keys, before training",
+       evaluate(of_the_mean, unread, "language_model")["perplexity"])
+
 # %% [markdown]
-# Half of the keys and values are gone. Without training that costs much: from 3.63 to 5.10 in our run with the first head alone, to 11.33 with the mean, though the mean has something of both. The mean of two matrices that were never trained to fit each other fits neither. Some eighty steps later they are at 4.06 and 4.09: most of the damage is healed, though not all of it. The unchanged model gains nothing from the same steps
-# (3.69), so it is not just more training. In the paper the mean does best after training, before a single head; the models there are far larger, and in ours the two end alike. With one layer of two heads, merged into one, ours is also the hardest case: 8 groups of 32 heads leave much more.
+# Half of the keys and values are gone. Without training that costs much: from 3.63 to 5.10 in our run with the first head alone, to 11.33 with the mean, though the mean has something of both. The mean of two matrices that were never trained to fit each other fits neither.
+#
+# Some eighty steps later they are at 4.06 and 4.09: most of the damage is repaired, though not all of it. The unchanged model gains nothing from the same steps
+# (3.69), so it is not just more training.
+#
+# In the paper the mean does best after training, before a single head; the models there are far larger, and in ours the two end alike. With one layer of two heads, merged into one, ours is also the hardest case: 8 groups of 32 heads leave much more.
 #
 # ## 3. Writing without reading again
 #
-# `write` of notebook 14 reads the whole text again for each new token. Most of that work has been done before. In a causal model no token sees what comes after it, so as long as the text fits into the window, the keys and values of old tokens are the same in each step: **keep them**. (Where it no longer fits, `write` lets the window slide, every position changes, and with learned positions they must be made anew.) What the new token needs is its own query, and the keys and values of all. This is the *key-value cache* of every model that writes by attention (a recurrence, notebook 13, keeps its state).
+# `write` of notebook 14 reads the whole text again for each new token. Most of that work has been done before.
 #
-# Nothing is hidden in the model: what has been kept goes in as an argument and comes out again, longer. The model is the GPT of notebook 14: the embedding times $\sqrt d$, plus the position; pre-norm layers; a last norm; and the tied head, in which a token's logit is the product of the result with the token's row of the embedding. `TransformerBase` of `helpers.models`, with learned positions and pre-norm, has the same parts under the same names. It ends with the last norm, so the head is for you to add. Below are the four functions that notebook 14 gave; `causal_mask` now takes a device as well.
+# In a causal model no token sees what comes after it, so as long as the text fits into the window, the keys and values of old tokens are the same in each step: **keep them**. (Where it no longer fits, `write` lets the window slide, every position changes, and with learned positions they must be computed again.) What the new token needs is its own query, and the keys and values of all. This is the *key-value cache* of every model that writes by attention (a recurrence, notebook 13, keeps its state).
+#
+# Nothing is hidden in the model: what has been kept goes in as an argument and comes out again, longer.
+#
+# The model is the GPT of notebook 14: the embedding times $\sqrt d$, plus the position; pre-norm layers; a last norm; and the tied head, in which a token's logit is the product of the result with the token's row of the embedding. `TransformerBase` of `helpers.models`, with learned positions and pre-norm, has the same parts under the same names. It ends with the last norm, so the head is for you to add. Below are the four functions that notebook 14 gave; `causal_mask` now takes a device as well.
 #
 # **By hand.** Three tokens have been read, with positions 0, 1 and 2; a fourth comes. Its position is 3, not 0. Its query, one row, meets four keys. If two tokens come at once, they have positions 3 and 4, and their rows of the mask are the *last two* of the causal mask of size 5: $(0, 0, 0, 0, -\infty)$ and $(0, 0, 0, 0, 0)$.
 #
 # > **A trap.** `F.scaled_dot_product_attention(..., is_causal=True)` with two queries and five keys takes the *first* two rows of that mask ([PyTorch's documentation](https://docs.pytorch.org/docs/stable/generated/torch.nn.functional.scaled_dot_product_attention.html) calls it the upper left causal bias): the new tokens would see the beginning of the text and not themselves.
 
 # %% experiment
+# @title A layer reads one new token: what is computed, and what was kept
 picture = Diagram(4.2, 4.0)
 picture.box("x", (2.1, 0.25), "x of the new token, then its norm", width=3.8)
 for x, name in ((0.75, "query"), (2.1, "key"), (3.45, "value")):
@@ -454,6 +512,7 @@ def read_with_cache(model: nn.Module, tokens: Tensor, cache: Cache | None) -> tu
 # One pass over a text, and the same text token by token, must give the same logits; this is tested first. And what is the cache worth? We take a new model with a window of 512, since what it writes does not matter. Each point is the shortest of three measurements: what else the machine does can only add to them.
 
 # %% measured
+# @title Time for n tokens, with the cache and without
 @torch.no_grad()
 def by_cache(model: TransformerBase, tokens: Tensor) -> Tensor:
     """Returns the logits `(1, n, V)` of a text `(1, n)` that is read token by token."""
@@ -492,17 +551,20 @@ axes = plots.curves(times, lengths, title="Writing n tokens", x_label="tokens n"
 plots.show(axes.figure, plots.describe_curves(times, lengths, "n", digits=1))
 
 # %% [markdown]
-# The same numbers up to rounding, and the longer the text, the larger the gain. With everything read again, token $m$ costs a pass over $m$ tokens, so $n$ tokens cost about $n^2 / 2$ times one; with the cache each costs one, and the attention over what is kept. (At short lengths the cache gains little or nothing: calling PyTorch costs more there than what it computes.) The price is memory: two vectors of width $d$ for each token and layer. For a model of 96 layers and a width of 12,288 ([GPT-3](https://arxiv.org/abs/2005.14165), table 2.1) that is $2 \cdot 96 \cdot 12288 \approx 2.4$ million numbers **for each token**, 4.7 MB in half precision. Grouped heads, which share keys and values, make it smaller (section 2).
+# The same numbers up to rounding, and the longer the text, the larger the gain. With everything read again, token $m$ costs a pass over $m$ tokens, so $n$ tokens cost about $n^2 / 2$ times one; with the cache each costs one, and the attention over what is kept. (At short lengths the cache gains little or nothing: calling PyTorch costs more there than what it computes.)
+#
+# The price is memory: two vectors of width $d$ for each token and layer. For a model of 96 layers and a width of 12,288 ([GPT-3](https://arxiv.org/abs/2005.14165), table 2.1) that is $2 \cdot 96 \cdot 12288 \approx 2.4$ million numbers **for each token**, 4.7 MB in half precision. Grouped heads, which share keys and values, make it smaller (section 2).
 #
 # With the cache, `write` would read the prompt once, and then hand only the token just drawn to `read_with_cache`, until the text no longer fits into the window.
 #
 # ## 4. The whole model
 #
-# What is missing is the place of a token. In notebook 02 you turned pair $i$ of a head by $p / 10000^{2i/w}$ at place $p$, with $w$ numbers in a head. Two things change here.
+# What is missing is the position of a token. In notebook 02 you turned pair $i$ of a head by $p / 10000^{2i/w}$ at position $p$, with $w$ numbers in a head. Two things change here.
 #
 # **Another base.** With 10,000 in a head of 64, the slowest pair takes some 47,000 tokens for a full turn, and the pairs beside it less. Models that shall read long texts take a larger base; SmolLM2 has 100,000. Move the slider: a query and a key that are equal, and their score by the distance between them.
 
 # %% interactive
+# @title Two equal vectors, some tokens apart: move the slider for the base
 from ipywidgets import SelectionSlider, interact
 
 BASES, distances = (10, 100, 1000, 10000, 100000, 500000), torch.arange(0, 2048, 8)
@@ -531,20 +593,20 @@ slider = SelectionSlider(options=BASES, value=10000, description="base", continu
 _ = interact(show_base, base=slider)
 
 # %% measured
-# The same picture for those who only read.
+# @title The same picture for those who only read: bases 100 and 100,000
 show_base(100)
 show_base(100000)
 
 # %% [markdown]
 # With a small base nearly all pairs have gone round many times, and far away the score is noise around 0. With a large one some pairs hardly move, and equal vectors still score clearly above 0 at two thousand tokens.
 #
-# **Positions that go on.** With a cache the first new token has the place $m$, not 0. A key is turned once, by its own place, and kept as it is then; it need not be turned again, since a score asks for the distance only.
+# **Positions that go on.** With a cache the first new token has the position $m$, not 0. A key is turned once, by its own position, and kept as it is then; it need not be turned again, since a score asks for the distance only.
 #
 # ### A mistake worth making once: every call begins at place 0
 #
 # Take one head. Tokens 0 to 3 are read at once, or 0 to 2 first and 3 in a second call that begins at 0 again.
 
-# %% experiment
+# %% experiment open=true
 torch.manual_seed(0)
 queries, keys = torch.randn(2, 1, 1, 4, 64)
 whole = (
@@ -676,6 +738,7 @@ class Llama(nn.Module):
 # Is it the same model as others compute it? `helpers.llama` has one, under other names. We give both the same numbers.
 
 # %% measured
+# @title Your Llama beside that of helpers, and in two parts
 from helpers import llama
 
 SIZES = {
@@ -707,7 +770,7 @@ with torch.no_grad():
 # %% [markdown]
 # ## 5. Published weights
 #
-# A model is published as a file of tensors with names, and a few settings. The most common layout, *safetensors*, takes eight bytes for a length, then a head in JSON with names, types, shapes and places, and then the numbers. Nothing in it is code: it cannot do anything to whoever reads it (a *pickle* can).
+# A model is published as a file of tensors with names, and a few settings. The most common layout, *safetensors*, takes eight bytes for a length, then a head in JSON with names, types, shapes and places, and then the numbers. Nothing in it is code, so reading it cannot run anything (reading a *pickle* can).
 
 # %% setup
 TYPES = {"F32": torch.float32, "F16": torch.float16, "BF16": torch.bfloat16}
@@ -726,6 +789,7 @@ def read_safetensors(path: Path) -> dict[str, Tensor]:
     return tensors
 
 # %% experiment
+# @title Settings, names and shapes of a published file
 tiny = read_safetensors(
     find("tiny_llama") / "model.safetensors"
 )  # random numbers, in the published layout
@@ -740,7 +804,7 @@ for name in [name for name in tiny if ".1." not in name]:
     print(f"{name:50} {tuple(tiny[name].shape)}")
 
 # %% [markdown]
-# The names are those that the library *transformers* gives to a Llama. Ours are others: we say `attention.query` where it says `self_attn.q_proj`. So names have to be replaced, and everything has to be accounted for.
+# In the settings, `num_key_value_heads` is the number of groups, and `rope_theta` the base of the angles. The names of the tensors are those that the library *transformers* gives to a Llama. Ours are others: we say `attention.query` where it says `self_attn.q_proj`. So names have to be replaced, and everything has to be accounted for.
 #
 # **By hand.** A table has `"model.": ""` and `"mlp.up_proj": "feed_forward.hidden"`. What becomes of `model.layers.1.mlp.up_proj.weight`? A file also holds `lm_head.weight`, for which our tied model has no place. May it be passed over in silence? And if our model has one layer more than the file?
 #
@@ -802,9 +866,12 @@ NAMES = {
 #
 # ### A mistake worth making once: all names and shapes fit
 #
-# For the tiny model we know what *transformers* computes: its logits after two short texts, on the same numbers. **Predict**: all names are replaced, all shapes fit, nothing is left over, nothing is missing. How large is the difference?
+# For the tiny model we know what *transformers* computes: its logits after two short texts, on the same numbers. All names are replaced, all shapes fit, nothing is left over, nothing is missing. The logits are numbers up to 3.6. How large is the largest difference?
 
-# %% measured
+# %% guess
+guess("largest difference of logits, all names and shapes fitting", ...)
+
+# %% measured open=true
 known = load("measured_here")[
     "tiny_llama"
 ].rows  # tokens, and the logits of transformers after the last one
@@ -814,6 +881,7 @@ wanted = torch.tensor([[float(number) for number in row.split()] for row in know
 
 def neighbours(weight: Tensor, width: int) -> Tensor:
     """Returns rows of queries or keys with number i of a head beside number i + width / 2."""
+    # of a head of width 4: rows 0 1 2 3 -> in two halves (0 1) (2 3) -> by turns 0 2 1 3
     return weight.unflatten(0, (-1, 2, width // 2)).transpose(1, 2).flatten(0, 2)
 
 
@@ -829,8 +897,15 @@ for name, tensors in {"as they are published": tiny, "with neighbours as pairs":
         difference = (loaded(texts)[0][:, -1] - wanted).abs().max()
     print(f"{name:25} largest difference {difference:.1e}, of logits up to {wanted.abs().max():.1f}")
 
+# %% reveal
+published = load_weights(Llama(**SIZES, n_groups=2, d_feedforward=144, base=100000.0), tiny, NAMES).eval()
+published_logits = published(texts)[0][:, -1].detach()
+reveal("largest difference of logits, all names and shapes fitting", (published_logits - wanted).abs().max())
+
 # %% [markdown]
-# Nothing was wrong with a name or a shape, and the model was another one. The reason is a remark of notebook 02: *transformers* turns number $i$ of a head with number $i + w/2$, we turn neighbours. Reordering the rows of queries and keys, both alike, changes no score and makes the two the same. No check of names can find this; **a known answer can**. Whoever loads weights compares logits once.
+# Nothing was wrong with a name or a shape, and the model was another one. The reason is a remark of notebook 02: *transformers* turns number $i$ of a head with number $i + w/2$, we turn neighbours. Reordering the rows of queries and keys, both alike, changes no score and makes the two the same: in a head of width 4 the pairs are (0, 2) and (1, 3), so the rows 0, 1, 2, 3 are put into the order 0, 2, 1, 3, which `neighbours` does.
+#
+# No check of names can find this; **a known answer can**. After loading weights, compare logits once.
 #
 # ## 6. Heads that copy
 #
@@ -840,13 +915,22 @@ for name, tensors in {"as they are published": tiny, "with neighbours as pairs":
 #
 # ### Why two layers?
 #
-# A head compares the present token with others. But at the place of `B`, nothing says that `A` stood before it, unless *an earlier layer* has written it there. So it takes two heads in two layers: one that looks at the token before, and one that looks for a place that says "before me stood what stands here now".
+# A head compares the present token with others. But at the position of `B`, nothing says that `A` stood before it, unless *an earlier layer* has written it there. So it takes two heads in two layers: one that looks at the token before, and one that looks for a place that says "before me stood what stands here now".
 #
-# We train models of attention alone, without feed-forward parts, with one layer and with two. Each text is a block of 6 to 12 random letters, repeated up to 24 places; with blocks of many lengths, no fixed distance will do. **Predict**: how will the curves of the two look?
+# We train models of attention alone, without feed-forward parts, with one layer and with two. Each text is a block of 6 to 12 random letters, repeated up to 24 places; with blocks of many lengths, no fixed distance will do. How will the losses of the two go down? Your guess is asked before the figure.
 #
 # ### Exercise: the induction score
 #
-# **By hand**, with blocks of three: `A B C A B C`, places 0 to 5. The second `A` stands at place 3; `B`, which followed the first one, at place 1. So row 3 should look at column 1. And rows 4 and 5?
+# **By hand**, with blocks of three: `A B C A B C`, positions 0 to 5. The second `A` is at position 3; `B`, which followed the first one, at position 1. So row 3 should look at column 1. And rows 4 and 5? Here are these three rows of a head; what is its score, the mean of what it gives to the right columns?
+#
+# | row | 0 | 1 | 2 | 3 | 4 | 5 |
+# |---|---|---|---|---|---|---|
+# | 3 | 0.1 | 0.8 | 0 | 0.1 | 0 | 0 |
+# | 4 | 0.2 | 0.1 | 0.6 | 0 | 0.1 | 0 |
+# | 5 | 0.1 | 0.3 | 0.1 | 0.4 | 0 | 0.1 |
+
+# %% by_hand
+by_hand("induction_score", [...])  # of the one head
 
 # %% exercise="induction_score"
 def induction_score(attention: Tensor) -> Tensor:
@@ -868,7 +952,13 @@ def induction_score(attention: Tensor) -> Tensor:
     ### END SOLUTION
 
 
+# %% [markdown]
+# (By hand: row 4 should look at column 2, row 5 at column 3. The mean of 0.8, 0.6 and 0.4 is 0.6.)
+#
+# Now the two models, on texts of letters.
+
 # %% measured
+# @title Texts of repeated blocks, and what is measured on them
 LETTERS, PLACES = 26, 24
 
 
@@ -901,6 +991,7 @@ def head_scores(model: LanguageModel) -> Tensor:
     return torch.stack([induction_score(weights) for weights in model.base.attention_maps(twice)])
 
 # %% measured
+# @title Models of attention alone, and their training
 def attention_alone(layers: int) -> LanguageModel:
     """Returns a new language model without feed-forward parts."""
     base = TransformerBase(LETTERS, 32, layers, 4, dropout=0.0, positions="learned", norm_first=True,
@@ -931,11 +1022,22 @@ def copying_model(layers: int, seed: int, steps: int = 300) -> tuple[LanguageMod
     return model, log
 
 # %% measured
+# @title Three models of one layer and three of two are trained
 copying = {(layers, seed): copying_model(layers, seed)
            for layers, seed in tqdm([(layers, seed) for layers in (1, 2) for seed in range(3)],
                                     unit="model", file=sys.stdout)}
 
+# %% [markdown]
+# What is their loss in the second half after 300 steps? A guess at random among 26 letters costs $\ln 26 \approx 3.26$ nats, and it would be 0 if every letter were known.
+
+# %% guess
+guess("loss of the models with one layer after 300 steps, in nats", ...)
+
+# %% guess
+guess("loss of the models with two layers after 300 steps, in nats", ...)
+
 # %% measured
+# @title How one layer and two learn to copy
 figure, panels = plots.panels(2, width=4.1, height=3.2)
 told, steps = [], range(0, 301, EVERY)
 titles, labels = ("Loss in the second half", "The best head"), ("loss (nats)", "induction score")
@@ -952,18 +1054,25 @@ for axes, (name, level) in zip(panels, levels.items()):
 plots.show(figure, " ".join(told) + f" Dotted: a guess at random costs {math.log(LETTERS):.2f} nats, "
            f"and a head that looks everywhere alike has the score {by_chance:.3f}.")
 
+# %% reveal
+reveal("loss of the models with one layer after 300 steps, in nats",
+       sum(copying[1, seed][1][-1]["loss"] for seed in range(3)) / 3)
+
+# %% reveal
+reveal("loss of the models with two layers after 300 steps, in nats",
+       sum(copying[2, seed][1][-1]["loss"] for seed in range(3)) / 3)
+
 # %% [markdown]
-# (By hand: row 4 should look at column 2, row 5 at column 3.)
-#
 # For 120 steps the two behave alike. **With two layers** the loss then falls fast, from about 2.7 to below 0.5, and **in the same steps** the score of the best head climbs from below 0.2 to above 0.7: the heads have found each other. Before that, a head that looks for "before me stood what stands here" finds nothing, since nobody writes it down; and to write it down is of
 # no use as long as nobody looks for it. Olsson et al. see the same sudden change, at an early stage of training, in models of many sizes with two layers or more, and not with one.
 #
-# **With one layer** the mean of the three goes up and down between 1.8 and 2.4 from step 160 on, and ends at 2.3. For comparison: whoever knows the letters of a block, how often each is in it, and nothing of their order pays 2.2 nats on average. The best head comes to between 0.1 and 0.3, which is above chance. A copy by position would do that: learned positions can tell a head to look a
+# **With one layer** the mean of the three goes up and down between 1.8 and 2.4 from step 160 on, and ends at 2.3. For comparison: a model that knows the letters of a block and how often each is in it, and nothing of their order, pays 2.2 nats on average. The best head comes to between 0.1 and 0.3, which is above chance. A copy by position would do that: learned positions can tell a head to look a
 # fixed number of places back, though with seven lengths of block no one number is right in all texts. What these heads really do, we have not taken apart.
 #
 # Here are both heads of one such model at work: on the left the head of layer 0 that looks most at the token before, on the right the best induction head.
 
 # %% measured
+# @title Two heads at work: one looks at the token before, one copies
 model = copying[2, 0][0].eval()
 block = torch.randperm(LETTERS, generator=torch.Generator().manual_seed(5))[:6]  # different letters
 text = block.repeat(2)[None]  # (1, 12)
@@ -989,6 +1098,7 @@ plots.show(figure, "Two attention maps on a block of six letters, written twice.
 # A pattern in a map is a suspicion. The proof is to take the head away. We set what a head adds to zero (its part of what goes into the output matrix), one head at a time, and measure the second half again; then all four heads of a layer.
 
 # %% measured
+# @title How heads are switched off
 @contextmanager
 def switched_off(model: LanguageModel, layer: int, heads: list[int]):
     """Lets some heads of a layer add nothing."""
@@ -1005,6 +1115,7 @@ def switched_off(model: LanguageModel, layer: int, heads: list[int]):
         hook.remove()
 
 # %% measured
+# @title The loss is measured with one head off, and with a whole layer
 choices = {"none": (0, [])} | {f"{layer}.{head}": (layer, [head]) for layer in (0, 1) for head in range(4)}
 choices |= {"0.all": (0, [0, 1, 2, 3]), "1.all": (1, [0, 1, 2, 3])}
 costs = {}
@@ -1015,6 +1126,7 @@ for name, (layer, heads) in choices.items():
             costs[name].append(second_half_loss(copying[2, seed][0]))
 
 # %% measured
+# @title Which heads can be spared?
 figure, (axes,) = plots.panels(1, width=7.6, height=3.0)
 for seed in range(3):
     losses = [runs[seed] for runs in costs.values()]
@@ -1046,14 +1158,21 @@ for seed in range(3):
 #
 # So a score says where to look, and only switching off says what it is good for. (Setting to zero is the bluntest way: the layers above have never seen such a zero. Putting in the mean over many texts is gentler.)
 #
-# And the language model of section 1? It has read ten thousand texts, in which names come back. **Predict**: has one of its two heads a high score?
+# And the language model of section 1? It has read ten thousand texts, in which names come back. Has one of its two heads a high score? By chance it would be 0.034.
+
+# %% guess
+guess("the higher induction score of the two heads that read reviews", ...)
 
 # %% measured
+# @title Induction scores of the language model of the reviews
 words = torch.randint(5, len(vocabulary), (64, 20), generator=torch.Generator().manual_seed(1)).repeat(1, 2)
 with torch.no_grad():
     review_scores = induction_score(language_model.base.attention_maps(words)[0])
 print("its two heads:", ", ".join(f"{score:.3f}" for score in review_scores.tolist()),
       f"(by chance about {sum(1 / n for n in range(21, 41)) / 20:.3f})")
+
+# %% reveal
+reveal("the higher induction score of the two heads that read reviews", review_scores.max())
 
 # %% [markdown]
 # No: neither is clearly above chance (0.024 and 0.036 in our run, where chance is about 0.034). With a single layer there is no earlier head that could write down what stood before, so the trick with two heads is not open to it.
@@ -1070,6 +1189,7 @@ print("its two heads:", ", ".join(f"{score:.3f}" for score in review_scores.toli
 # Without it nothing is missing for a mark: each cell below then shows what it measured once, on our machine. With it, the same cells ask the model in *your* class.
 
 # %% measured
+# @title SmolLM2 in your class, where its file is here
 from importlib.util import find_spec
 
 from helpers.memory import give_back_freed_memory
@@ -1108,6 +1228,7 @@ def kept(name: str, measure) -> pd.DataFrame:
 # Its tokenizer is that of notebook 14, learned from another text: single bytes and 48,900 merges, as pairs of texts in which each byte has a letter. With the merges as numbers, `bpe_encode` of notebook 14 does it, as it was. (The real one cuts words by a slightly longer rule; for plain English sentences both cut alike.)
 
 # %% measured
+# @title The tokenizer of notebook 14
 WORD = re.compile(r" ?\w+| ?[^\w\s]+|\s")  # as in notebook 14
 
 
@@ -1135,6 +1256,7 @@ def letters() -> list[str]:
     return [chr(byte if byte in seen else 256 + hidden.index(byte)) for byte in range(256)]
 
 # %% measured
+# @title How SmolLM2 cuts three texts
 class Tokenizer:
     """Text to the model's tokens and back, with its own list of tokens and merges."""
 
@@ -1181,9 +1303,10 @@ kept("real_tokens", cuts)
 #
 # ### A conversation
 #
-# An *instruct* model was first trained to go on with texts, and then to answer. Text that it was then given had marks for whose turn it is, and so must ours. The answers are written greedily: the most probable token at each step.
+# An *instruct* model was first trained to go on with texts, and then to answer. The texts of that second training had marks for whose turn it is, and so must ours. The answers are written greedily: the most probable token at each step.
 
 # %% measured
+# @title Four questions, and what the model answers
 @torch.no_grad()
 def go_on(
     model: Llama, tokens: list[int], most: int, end: int | None = None
@@ -1233,15 +1356,22 @@ for row in kept("real_answers", conversation).itertuples():
     print(f"- {row.question}\n  {row.answer}")
 
 # %% [markdown]
-# In our run the sentences are fluent, and two of the four answers are wrong. Chopin has become somebody whom nobody knows, and 17 times 23 is 391. What is wrong is written exactly as what is right; this is called a *hallucination*. Nothing in the loss of a language model asks for truth (notebook 10).
+# In our run the sentences are fluent, and two of the four answers are wrong. Chopin has become a person who never lived, and 17 times 23 is 391. What is wrong is written exactly as what is right; this is called a *hallucination*. Nothing in the loss of a language model asks for truth (notebook 10).
 #
 # That it is the same model as others compute is not a matter of its answers: given the same tokens, your class and `transformers` differ by less than 0.0001 in logits of up to 32.
 #
 # ### What the cache is worth
 #
-# Some tokens after a prompt of each length, with the cache and with everything read again; the seconds are those of the processor, so that a busy machine does not count. **Predict**: by how much is the cache faster at 32 tokens, by how much at 256?
+# Some tokens after a prompt of each length, with the cache and with everything read again; the seconds are those of the processor, so that a busy machine does not count. How many times as fast is it with the cache, after 32 tokens and after 256?
+
+# %% guess
+guess("times as fast with the cache, after 32 tokens", ...)
+
+# %% guess
+guess("times as fast with the cache, after 256 tokens", ...)
 
 # %% measured
+# @title Tokens a second, with the cache and with everything read again
 def speeds() -> list[dict]:
     """Returns tokens a second of processor time, at several lengths."""
     rows, steps = [], 5
@@ -1278,6 +1408,13 @@ axes.set_ylim(0, None)
 plots.show(axes.figure, plots.describe_curves(lines, times["length"].tolist(), "length", digits=2))
 times.assign(ratio=times["with the cache"] / times["everything again"]).round(2)
 
+# %% reveal
+ratios = times["with the cache"] / times["everything again"]
+reveal("times as fast with the cache, after 32 tokens", ratios.iloc[0])
+
+# %% reveal
+reveal("times as fast with the cache, after 256 tokens", ratios.iloc[-1])
+
 # %% [markdown]
 # In our run the cache makes it 3 times as fast at 32 tokens and 14 times at 256: 12.7 tokens a second against 0.88. With the cache the length hardly shows, since nearly all the work is 134 million multiplications for the one new token; the attention over what is kept is little beside them, so far. (The hardware of telephones and data centres is faster; the ratio is what carries over, as long as reading many tokens at once is not free.)
 #
@@ -1286,6 +1423,7 @@ times.assign(ratio=times["with the cache"] / times["everything again"]).round(2)
 # `future_influence` of notebook 01 takes any model and finds out by changing tokens: it knows nothing of masks. Asked of the real model, with one token changed at a time:
 
 # %% measured
+# @title Which tokens change the logits after which?
 def influences() -> list[dict]:
     """Returns for each token of a sentence which tokens change its logits, row by row."""
     tokens = torch.tensor(tokenizer.encode("The cat sat on the mat because it was tired"))
@@ -1328,6 +1466,7 @@ plots.show(
 # Random tokens, written twice, as in section 6. The weights of a layer follow from what its matrices `query` and `key` give; hooks listen to them.
 
 # %% measured
+# @title Induction scores of all 270 heads
 @torch.no_grad()
 def attention_maps(model: Llama, tokens: Tensor, base: float = 100000.0) -> list[Tensor]:
     """Returns the weights of each layer, `(b, h, n, n)`, for tokens `(b, n)`."""
@@ -1388,6 +1527,7 @@ plots.show(
 )
 
 # %% measured
+# @title How heads of the real model are switched off
 @contextmanager
 def heads_off(model: Llama, chosen: list[tuple[int, int]]):
     """Lets some heads, (layer, head) each, add nothing."""
@@ -1424,6 +1564,7 @@ def losses(model: Llama, text: Tensor) -> tuple[float, float]:
     return copying.item(), F.cross_entropy(model(text)[0][0, :-1], text[0, 1:]).item()
 
 # %% measured
+# @title Loss on repeated tokens and on English, with heads off
 def switched() -> list[dict]:
     """Returns both losses with no heads off, the best 1, 4, 16 off, and as many others nearby."""
     order = [(row.layer, row.head) for row in heads.sort_values("score", ascending=False).itertuples()]
@@ -1453,15 +1594,19 @@ off["which"] = off["which"].str.replace(r", draw .*", "", regex=True)
 off.groupby(["off", "which"])[["copying", "english"]].agg(["min", "max"]).round(2)
 
 # %% [markdown]
-# In our run 248 of the 270 heads have a score below 0.1, and 7 have more than 0.5: most heads do something else. The high ones stand in layers 17 to 23, none in the first half; what a head of the second layer needs, somebody below must have written down (section 6).
+# In our run 248 of the 270 heads have a score below 0.1, and 7 have more than 0.5: most heads do something else. The high ones are in layers 17 to 23, none in the first half; what such a head needs, a head below must have written down (section 6).
 #
 # And here, unlike in the small models of section 6, they cannot be spared. Without the best **one** of 270 the loss on the repeated tokens rises from 2.8 to 4.7 nats; without the best sixteen it is 12.4, worse than a guess among all 49,152 tokens (10.8). Sixteen others in their place, near by, make it 3.1 or 3.3. So it is these heads, and not any heads. On plain English the best sixteen cost nothing that shows (3.14 before and after): a text in which no sequence comes back has no use for them, and sixteen others cost more there. One prompt, one text, two draws: the direction is beyond doubt, the numbers are not to be carried far.
 #
 # ### Where were they born, and how sure is it?
 #
-# Notebook 10 asked a small model where invented people were born. Here are real ones, and at the end two invented ones of notebook 10. The text begins `... was born in the city of`; what follows is written greedily, and the chance of its first token stands beside it. **Predict**: for how many of the twelve is the place right? And is the chance lower where it is wrong?
+# Notebook 10 asked a small model where invented people were born. Here are real ones, and at the end two invented ones of notebook 10. The text begins `... was born in the city of`; what follows is written greedily, and the chance of its first token stands beside it. For how many of the twelve is the place right? And is the chance lower where it is wrong?
+
+# %% guess
+guess("right places of birth, of twelve", ...)
 
 # %% measured
+# @title Where people were born, says the model, and the chance that it gives
 PEOPLE = {
     "Albert Einstein": "Ulm",
     "Marie Curie": "Warsaw",
@@ -1495,12 +1640,17 @@ def births() -> list[dict]:
 born = kept("real_births", births)
 born.assign(right=[row.place in row.says for row in born.itertuples()]).round(2)
 
+# %% reveal
+reveal("right places of birth, of twelve", sum(row.place in row.says for row in born.itertuples()))
+
 # %% [markdown]
-# In our run one of twelve is right, Mozart's. The others are mostly places where these people lived and worked: of a name and a city that often stand together, the model knows that they belong together, and not how. *Freiburg* is a letter away from Freud's Freiberg, and wrong, with the highest chance of all, 0.72; Mozart's right one has 0.32. The two invented people get low chances, 0.03 and 0.08, but so do Einstein and Hugo. A threshold that lets Mozart through lets five wrong places through with him. That is the lesson of notebook 10 once more: a chance is a share of texts, and no measure of what is true; to be silent at the right moment has to be measured on other questions.
+# In our run one of twelve is right, Mozart's. The others are mostly places where these people lived and worked: of a name and a city that often stand together, the model knows that they belong together, and not how. *Freiburg* is a letter away from Freud's Freiberg, and wrong, with the highest chance of all, 0.72; Mozart's right one has 0.32. The two invented people get low chances, 0.03 and 0.08, but so do Einstein and Hugo. A threshold that lets Mozart through lets five wrong places through with him.
+#
+# That is the lesson of notebook 10 once more: a chance is a share of texts, and no measure of what is true; to be silent at the right moment has to be measured on other questions.
 #
 # ## 8. Essay
 #
-# In at most twelve lines, in English or in French. A small company wants a model of about SmolLM2's size for a telephone that writes long answers. For each of the following: **what do the measurements of this notebook decide, and what do they leave open?** (a) Nine heads of keys and values, or three? Say what each costs for a text of 4,000 tokens, in bytes. (b) RMSNorm and SwiGLU in place of LayerNorm and a plain feed-forward part. (c) Somebody proposes to leave out the eight heads with the highest induction score, "since the others stand in for them". (d) It shall say where people were born, and be silent where it does not know.
+# In at most twelve lines, in English or in French. A small company wants a model of about SmolLM2's size for a telephone that writes long answers. For each of the following: **what do the measurements of this notebook decide, and what do they leave open?** (a) Nine heads of keys and values, or three? Say what each costs for a text of 4,000 tokens, in bytes (of which type?). (b) RMSNorm and SwiGLU in place of LayerNorm and a plain feed-forward part. (c) Somebody proposes to leave out the eight heads with the highest induction score, "since the others stand in for them". (d) It shall say where people were born, and be silent where it does not know.
 
 # %% [markdown] essay="parts_essay"
 # **Rubric** (half a point for each, 2 points in all)
@@ -1527,12 +1677,30 @@ born.assign(right=[row.place in row.says for row in born.itertuples()]).round(2)
 # - *No marks (0 of 2)*: "(a) Three heads, because then it is three times faster. (b) RMSNorm and SwiGLU are better. (c) Yes, they only copy, and nobody
 #   needs that. (d) It is sure of most answers, so they are right." Why: Each sentence is a misconception, and no number of the notebook is in it.
 
+# %% [markdown] questions
+# ## Three questions
+#
+# For yourself: open an answer to see whether it is right.
+#
+# 1. A model has 32 heads of queries, and 8 heads of keys and values in place of 32. What is a quarter of what it was?
+#    - The time to write a token. => Nearly all the work is products with the matrices, most of which stay as they are.
+#    + The cache: what is kept of each token. => Keys and values of 8 heads are kept in place of 32; every head still has a query of its own.
+#    - The number of parameters. => Only the key and value matrices become smaller; queries, output, feed-forward part and embedding stay.
+# 2. All published names are replaced, all shapes fit, nothing is left over. Is it the published model?
+#    - Yes: every number is in its place. => So it was with the tiny model, and its logits were off by almost as much as they are large.
+#    - Yes, if the names were checked in both directions. => That finds tensors that are missing or left over, and says nothing of how pairs are turned.
+#    + Nobody knows before a known answer is compared. => Names and shapes do not say how a tensor is used; logits for one text do.
+# 3. A head has a high induction score. What is known of it?
+#    - That the model needs it for copying. => In the small models each head of layer 1 could be off, and the loss rose by 0.4 at most.
+#    + That it looks where a head that copies would look. => What it is good for, switching it off says, with other heads off for comparison.
+#    - That it can be spared, since the others stand in for it. => In SmolLM2, without the best one of 270, the loss on repeated tokens rose from 2.8 to 4.7.
+
 # %% [markdown]
 # ## What to remember
 #
 # - RMSNorm leaves the mean out. SwiGLU puts a gate in, at two thirds of the width. Heads that share keys and values leave less to keep while writing.
 # - Keys and values of old tokens do not change while the text fits into the window, so keep them.
-# - A key is turned once, by its own place, and kept so. New tokens go on at place $m$.
+# - A key is turned once, by its own position, and kept so. New tokens go on at position $m$.
 # - Weights are loaded whole or not at all: nothing left over, nothing missing, all shapes alike. And then a known answer is compared, for names and shapes do not say how pairs are made.
 # - An induction head looks at what followed the last occurrence. It needs a head in an earlier layer, appears suddenly, and is proven by switching it off.
 #
@@ -1548,7 +1716,7 @@ born.assign(right=[row.place in row.says for row in born.itertuples()]).round(2)
 # - **induction head**: a head that copies what followed the last occurrence.
 # - **ablation of a head** (also *zero ablation*): switching it off, to see what it was for.
 
-# %% experiment
+# %% experiment open=true
 from tutor import progress
 
 progress()

@@ -22,10 +22,12 @@
 # %% [markdown]
 # # 17 · From text to answers
 #
-# A language model goes on writing. Whoever talks to one today expects something else: an answer, in a certain form, to one's liking. Three steps lead from
-# the one to the other, and you take them with a model that is small enough to be trained again in seconds: you **ask** it as it is; you show it
+# A language model goes on writing. People who talk to one today expect something else: an answer, in a certain form, to their liking. Three steps lead from
+# the one to the other: you **ask** it as it is; you show it
 # examples of answers, which is called **instruction tuning** or *supervised fine-tuning* (SFT); and you train it on pairs of answers of which one is
 # **preferred**, by *direct preference optimisation* (DPO). At each step you measure what has been gained and what has been lost.
+#
+# The model is much smaller than the real one of notebook 16, which is not needed here: it can be trained again in seconds, so each run is repeated with three seeds, and you see which differences are more than chance.
 #
 # **When you are done, you can**
 # - turn a language model into a classifier without training it, by what it would write next;
@@ -57,7 +59,7 @@ from torch import Tensor, nn
 from torch.nn import functional as F
 
 from helpers import plots
-from tutor import check, hint
+from tutor import by_hand, check, guess, hint, reveal
 from helpers.corpora import load
 from helpers.first_model import load_first_model
 from helpers.models import LanguageModel
@@ -73,6 +75,7 @@ from helpers.vocabulary import EOS, PAD, SOS
 # This notebook asks only about the tokens of an answer, and each of them is scored by the logits one place before it. In the picture, the answer starts at place 3; the *length* 5 is that of prompt and answer together, as in the exercises below.
 
 # %% experiment
+# @title Which logits score the tokens of an answer?
 from helpers.diagrams import Diagram
 
 picture = Diagram(4.2, 2.45)
@@ -100,7 +103,13 @@ picture.show(
 # ### By hand
 #
 # After some review the model gives *recommander* the probability 0.2, *relire* (read again) 0.1 and *éviter* 0.05; the rest goes to other words. How many times as probable is praise as blame, if any word of a side will do? The logarithm of this number, the *log-odds*, is a score: greater than
-# 0 means praise. And now with the logits: the softmax divides all exponentials by the same sum. What becomes of this sum in the ratio?
+# 0 means praise. Write it in place of the dots, two digits are enough.
+
+# %% by_hand
+by_hand("score_by_words", ...)  # the log-odds
+
+# %% [markdown]
+# And now with the logits: the softmax divides all exponentials by the same sum. What becomes of this sum in the ratio?
 
 # %% exercise="score_by_words"
 def score_by_words(logits: Tensor, positive: list[int], negative: list[int]) -> Tensor:
@@ -120,9 +129,19 @@ def score_by_words(logits: Tensor, positive: list[int], negative: list[int]) -> 
 # %% [markdown]
 # (By hand: $0.3 / 0.05 = 6$, and $\ln 6 \approx 1.79$. The sum of the softmax stands above and below the line and falls away, so the logits are enough.)
 #
-# Which prompt, and which words? Nobody knows beforehand. Here are four ways to ask; the third is as good French as the others. **Choose by the validation reviews**, and look at the test once, with the way that you have chosen.
+# Which prompt, and which words? Nobody knows beforehand. Here are four ways to ask; the third is as good French as the others.
+#
+# | way | the prompt goes on with | praise | blame |
+# |---|---|---|---|
+# | *un livre à* | c'est donc un livre à | recommander, relire, offrir | éviter, oublier, jeter |
+# | *un livre à, one word a side* | c'est donc un livre à | recommander | éviter |
+# | *je suis* | je suis (I am) | conquis, conquise (won over) | déçu, déçue (disappointed) |
+# | *en deux mots* | en deux mots : très (in two words: very) | réussi (successful) | raté (failed) |
+#
+# **Choose by the validation reviews**, and look at the test once, with the way that you have chosen. But first guess how often the best of the four is wrong; a coin is wrong 50 times in a hundred. And which is the worst? Write a number and a name in place of the dots, or leave them and go on: a guess earns nothing and costs nothing.
 
 # %% experiment
+# @title The four ways of asking, and how they are scored
 corpus = load("reviews_fr")
 base, vocabulary = load_first_model()
 WAYS = {  # a prompt behind the review, words that praise, words that blame
@@ -155,22 +174,41 @@ def asked(model: LanguageModel, part: str, way: str) -> float:
     return ((score > 0).long() == torch.tensor(corpus[part]["label"])).float().mean().item()
 
 
+# %% guess
+guess("wrong answers in a hundred, best of four ways of asking", ...)
+
+# %% guess
+guess("the worst of the four ways", ...,
+      among=["un livre à", "un livre à, one word a side", "je suis", "en deux mots"])
+
 # %% experiment
+# @title Four ways of asking, by validation; the chosen one on the test
 valid = {way: asked(base, "valid", way) for way in WAYS}
 chosen_way = max(valid, key=valid.get)
 for way, share in valid.items():
     print(f"{way:28} validation {share:6.1%}", "  <- chosen" if way == chosen_way else "")
 print(f"test, asked once: {asked(base, 'test', chosen_way):.1%}")
 
+# %% reveal
+reveal("wrong answers in a hundred, best of four ways of asking", 100 - 100 * max(valid.values()))
+
+# %% reveal
+reveal("the worst of the four ways", min(valid, key=valid.get))
+
 # %% [markdown]
-# More than nine in ten reviews are sorted rightly, by a model that nobody has trained for it. No label was trained on; but the way of asking was chosen by the labels of the validation reviews, and these count, too. (With 300 labels, the classifiers of notebook 06 come to about as much.) *En deux mots : très réussi* or *raté* (in two words: very successful, or failed) does nearly as well. But *je suis conquis* or *déçu* (I am won over, or disappointed) is little better than a coin: it calls more than nine in ten of the reviews praise. It does see the difference, and gives a good review mostly a higher score than a bad one; but its 0 is not the place that divides them. (Whoever knows that half of the reviews are good could move it, without a label.) Both are typical of prompting: **it works, and it hangs on the
-# wording**. That is why the way must be chosen by validation: whoever tries ten prompts on the test and reports the best one has chosen it by the test, and reports too high a share (notebook 06). Calls to large models use longer prompts, often with a few examples in them (*few-shot*); the rest is as here.
+# More than nine in ten reviews are sorted rightly, by a model that was never trained for it. No label was trained on; but the way of asking was chosen by the labels of the validation reviews, and these count, too. (With 300 labels, the classifiers of notebook 06 come to about as much.) *En deux mots : très réussi* or *raté* does nearly as well.
+#
+# But *je suis conquis* or *déçu* is little better than a coin: it calls more than nine in ten of the reviews praise. It does see the difference, and gives a good review mostly a higher score than a bad one; but its 0 is not the place that divides them. (If you know that half of the reviews are good, you can move it without a label.)
+#
+# Both are typical of prompting: **it works, and it depends on the
+# wording**. That is why the way must be chosen by validation: if you try ten prompts on the test and report the best one, you have chosen it by the test, and report too high a share (notebook 06). Calls to large models use longer prompts, often with a few examples in them (*few-shot*); the rest is as here.
 #
 # ## 2. It can be asked, and does not answer
 #
 # We forced it to choose between given words. What would it write by itself? Let it go on after *c'est donc*, and count how often it gives one of two wanted answers, *un livre à recommander .* or *un livre à éviter .*, word for word.
 
 # %% experiment
+# @title The question, its two answers, and how both become tokens
 ANSWERS = {1: "un livre à recommander .", 0: "un livre à éviter ."}
 QUESTION = "c'est donc"
 
@@ -189,6 +227,7 @@ def stack(pairs: list[tuple[list[int], int]]) -> tuple[Tensor, Tensor, Tensor]:
 
 
 # %% experiment
+# @title What a model answers, and how answers are judged
 @torch.no_grad()
 def answers_of(model: LanguageModel, texts: list[str], most: int = 6) -> list[str]:
     """Returns what the model writes after each review and the question, word by word."""
@@ -211,6 +250,7 @@ def judge_answers(model: LanguageModel, part: str = "test", count: int = 300) ->
 
 
 # %% experiment
+# @title What the base writes by itself after the question
 for text, answer in zip(corpus.test["text"][:3], answers_of(base, corpus.test["text"][:3])):
     print(f"... {' '.join(text.split()[-6:])}  C'est donc | {answer}")
 print("in the wanted form {:.0%}, right {:.0%}".format(*judge_answers(base)))
@@ -225,6 +265,9 @@ print("in the wanted form {:.0%}, right {:.0%}".format(*judge_answers(base)))
 # ### By hand
 #
 # A prompt of two tokens, `<sos>` among them, and an answer of two: `start` is 2, `length` 4. At the places 0, 1, 2, 3 the model gave the probabilities 1/3, 1/2, 1/8 and 1/5 to the token that stands one place further on, be it padding. Which of them belong to tokens of the answer? What is the loss, in nats?
+
+# %% by_hand
+by_hand("answer_loss", ...)  # the loss, in nats
 
 # %% exercise="answer_loss"
 def answer_loss(logits: Tensor, tokens: Tensor, starts: Tensor, lengths: Tensor) -> Tensor:
@@ -250,9 +293,13 @@ def answer_loss(logits: Tensor, tokens: Tensor, starts: Tensor, lengths: Tensor)
 # %% [markdown]
 # (By hand: the token at place 2 is scored at place 1, that at place 3 at place 2: $\frac12 (\ln 2 + \ln 8) \approx 1.386$.)
 #
-# Now both ways, three seeds each, with equal steps: two passes over 300 examples.
+# Now both ways, three seeds each, with equal steps: two passes over 300 examples. Forced to choose between two words, the base was wrong in 7 of 100 test reviews. How many of its free answers will be wrong after training on answers only? (An answer in another form is wrong, too.)
+
+# %% guess
+guess("wrong answers in a hundred, after training on answers only", ...)
 
 # %% experiment
+# @title How the base is tuned, on answers or on whole texts
 examples = [encode_pair(text, label) for text, label in zip(corpus.train["text"], corpus.train["label"])]
 
 
@@ -283,6 +330,7 @@ def perplexity_on_reviews(model: LanguageModel) -> float:
 
 
 # %% measured
+# @title Form, right answers and perplexity before tuning and after
 rows = {"before": [(*judge_answers(base), perplexity_on_reviews(base))]}
 for name, whole_text in (("whole text", True), ("answer only", False)):
     tuned = [tune(whole_text, seed) for seed in range(3)]
@@ -293,6 +341,10 @@ for name, runs in rows.items():
           f"right {min(right):.1%} to {max(right):.1%}, "
           f"perplexity on reviews {min(perplexity):.2f} to {max(perplexity):.2f}")
 
+# %% reveal
+reveal("wrong answers in a hundred, after training on answers only",
+       100 - 100 * sum(right for _, right, _ in rows["answer only"]) / len(rows["answer only"]))
+
 # %% [markdown]
 # Both ways bring the form, at once and nearly always. With the loss on answers alone, one or two answers in a hundred more are right, at the price of a higher perplexity on reviews: the model is good at one thing now, and worse at what it could do before. (The loss on whole texts holds that back, since it goes on training it to write reviews. Mixing some of the old texts in is a usual remedy.)
 #
@@ -302,7 +354,13 @@ for name, runs in rows.items():
 #
 # To say that one answer is better than another one, and to train on that, we need the probability of an answer as a whole. Each token is chosen given all that stand before it, so the probabilities are multiplied, $p(y \mid x) = \prod_t p(y_t \mid x, y_{<t})$, and the logarithms are added.
 #
-# **By hand.** An answer of three tokens with the probabilities 1/2, 1/4 and 1/4: what is $\ln p$? And which of two answers is more probable, one of 5 tokens or one of 20, if each token has the probability 1/2?
+# **By hand.** An answer of three tokens with the probabilities 1/2, 1/4 and 1/4: what is $\ln p$?
+
+# %% by_hand
+by_hand("answer_log_probability", ...)  # ln p
+
+# %% [markdown]
+# And which of two answers is more probable, one of 5 tokens or one of 20, if each token has the probability 1/2?
 
 # %% exercise="answer_log_probability"
 def answer_log_probability(logits: Tensor, tokens: Tensor, starts: Tensor, lengths: Tensor) -> Tensor:
@@ -319,7 +377,7 @@ def answer_log_probability(logits: Tensor, tokens: Tensor, starts: Tensor, lengt
 
 
 # %% [markdown]
-# (By hand: $\ln \frac{1}{32} \approx -3.47$. And the short one, by a factor of $2^{15}$: a product only gets smaller. Whoever compares answers of different lengths by their probability prefers short ones.)
+# (By hand: $\ln \frac{1}{32} \approx -3.47$. And the short one, by a factor of $2^{15}$: a product only gets smaller. Comparing answers of different lengths by their probability favours short ones.)
 #
 # ## 4. Which of two answers is better?
 #
@@ -328,6 +386,7 @@ def answer_log_probability(logits: Tensor, tokens: Tensor, starts: Tensor, lengt
 # The answers to compare come from the model itself: for each of 500 beginnings it writes two continuations of 20 tokens.
 
 # %% experiment
+# @title The reward of a text, and how continuations are written
 polarity = torch.zeros(len(vocabulary))
 for forms, side in zip(corpus["polarity"]["forms"], corpus["polarity"]["polarity"]):
     for form in forms.split():
@@ -358,6 +417,7 @@ def reward(tokens: Tensor) -> Tensor:
 
 
 # %% experiment
+# @title Two continuations for each beginning, and their rewards
 prompts = beginnings(corpus["unlabelled"]["text"], 500)
 written = torch.stack([write(base, prompts, seed) for seed in range(2)], dim=1)  # (500, 2, LENGTH)
 rewards = torch.stack([reward(answers) for answers in written.unbind(1)], dim=1)  # (500, 2)
@@ -368,7 +428,14 @@ for prompt, answer in ((3, 0), (3, 1), (4, 0), (4, 1)):
 # %% [markdown]
 # Of each prompt we keep its best answer and its worst, and leave out the prompts where all answers are equally good: they say nothing about the wish.
 #
-# **By hand**: the rewards of three prompts with two answers each are $\begin{pmatrix} 1 & 1 \\ 0 & 2 \\ 3 & -1 \end{pmatrix}$. Which rows does the result have?
+# **By hand**: the rewards of three prompts with two answers each are $\begin{pmatrix} 1 & 1 \\ 0 & 2 \\ 3 & -1 \end{pmatrix}$. Which rows does the result have? Delete the rows that are too many; prompts and answers are counted from 0.
+
+# %% by_hand
+by_hand("preference_pairs", [
+    [..., ..., ...],  # prompt, its best answer, its worst answer
+    [..., ..., ...],
+    [..., ..., ...],
+])
 
 # %% exercise="preference_pairs"
 def preference_pairs(rewards: Tensor) -> Tensor:
@@ -392,15 +459,22 @@ def preference_pairs(rewards: Tensor) -> Tensor:
 #
 # ## 5. Train on preferences
 #
-# One could train on the chosen answers alone, with `answer_loss`, as on examples of answers: the paper of DPO compares with this under the name *Preferred-FT*, and so shall we. It does not use the rejected ones. **Direct preference optimisation** ([Rafailov et al. 2023](https://arxiv.org/abs/2305.18290), equations 6 and 7) does. With $x$ for the prompt, it takes the chance that the chosen answer $y_w$ beats the rejected one $y_l$ to be
+# One could train on the chosen answers alone, with `answer_loss`, as on examples of answers: the paper of DPO compares with this under the name *Preferred-FT*, and so shall we. It does not use the rejected ones.
+#
+# **Direct preference optimisation** ([Rafailov et al. 2023](https://arxiv.org/abs/2305.18290), equations 6 and 7) does. With $x$ for the prompt, it takes the chance that the chosen answer $y_w$ beats the rejected one $y_l$ to be
 #
 # $$ \sigma\Big(\beta \Big[ \ln\frac{p(y_w \mid x)}{p_\text{ref}(y_w \mid x)} - \ln\frac{p(y_l \mid x)}{p_\text{ref}(y_l \mid x)} \Big]\Big), \qquad \sigma(z) = \frac{1}{1 + e^{-z}}, $$
 #
 # and minimises minus the logarithm of it. $p$ is the model that learns, $p_\text{ref}$ the **reference**, the model as it was at the start, which never changes. Each *log-ratio* says how much more probable an answer has become. So the loss asks for one thing: the chosen answer must gain on the rejected one, **compared with the start**.
 #
+# Where does the formula come from? Suppose that each answer had a reward. A usual model of preferences takes the chance that one answer beats another to be $\sigma$ of the difference of their rewards. Now take the model that earns the highest mean reward minus $\beta$ times its distance from the reference (the KL divergence that is measured below). For this model the reward of an answer is $\beta$ times its log-ratio, up to a number that depends on the prompt alone and falls away in the difference. So no reward has to be known: DPO puts $\beta$ times the log-ratio in its place.
+#
 # $\beta$ says how soon it is enough. The gradient of a pair is minus $\beta\, \sigma(-\beta\,[\dots])$ times that of the bracket: at the start, where model and reference are equal, that is $-\beta / 2$ for every pair; where the bracket is much larger than $1/\beta$, nothing is left of it. A small $\beta$ lets the model go far away from the reference, a large one holds it close.
 #
 # **By hand.** The chosen answer has the log-ratio 2, the rejected one $-1$, and $\beta = 0.5$. What is the loss of this pair? What is it at the start, for any $\beta$?
+
+# %% by_hand
+by_hand("preference_loss", ...)  # of the pair with log-ratios 2 and -1
 
 # %% exercise="preference_loss"
 def preference_loss(
@@ -426,6 +500,7 @@ def preference_loss(
 # The gradient at the start, as the formula has it?
 
 # %% experiment
+# @title Loss and gradient where model and reference are equal
 start = torch.zeros(4, requires_grad=True)
 for beta in (0.1, 0.5, 2.0):
     loss = preference_loss(start, torch.zeros(4), torch.zeros(4), torch.zeros(4), beta)
@@ -437,6 +512,7 @@ for beta in (0.1, 0.5, 2.0):
 # Now the wish. Each run trains a copy of the base on the pairs, three passes; then it writes after 200 beginnings that it has not seen. We measure three things: the **reward**; how far the model has gone from the reference, as the mean log-ratio of 200 answers that it writes itself (an estimate of the *Kullback-Leibler divergence*, KL, in nats for each answer); and the **perplexity on real reviews**, good and bad: what is left of the language model.
 
 # %% experiment
+# @title The pairs, and what the reference gives to their answers
 pairs = preference_pairs(rewards)
 print(f"{len(pairs)} pairs of {len(rewards)} prompts")
 chosen_texts, rejected_texts = (written[pairs[:, 0], pairs[:, column]] for column in (1, 2))
@@ -454,6 +530,7 @@ with torch.no_grad():
 
 
 # %% experiment
+# @title How a model is trained on preferences, by DPO or on the chosen answers
 def prefer(beta: float | None, seed: int) -> LanguageModel:
     """Returns a copy of the base trained by DPO or, without a beta, on the chosen answers alone."""
     torch.manual_seed(seed)
@@ -474,6 +551,7 @@ def prefer(beta: float | None, seed: int) -> LanguageModel:
 
 
 # %% experiment
+# @title What is measured: reward, KL and perplexity
 @torch.no_grad()
 def measure(model: LanguageModel) -> dict[str, float]:
     """Returns reward, KL and perplexity of a model."""
@@ -483,7 +561,18 @@ def measure(model: LanguageModel) -> dict[str, float]:
             "perplexity": perplexity_on_reviews(model)}
 
 
+# %% [markdown]
+# Four kinds of runs: on the chosen answers alone, and DPO with $\beta$ = 2, 0.5 and 0.1. A small $\beta$ lets the model go farther. How many times as far does it go with 0.1 as with 0.5, in nats of KL?
+
+# %% guess
+guess("distance from the reference with beta 0.1, divided by that with 0.5", ...)
+
+# %% guess
+guess("which stays closest to the reference", ...,
+      among=["chosen answers alone", "DPO, beta 2", "DPO, beta 0.5", "DPO, beta 0.1"])
+
 # %% measured
+# @title Reward, distance and perplexity of all runs: ranges of three seeds
 BETAS = {"chosen answers alone": None, "DPO, beta 2": 2.0, "DPO, beta 0.5": 0.5, "DPO, beta 0.1": 0.1}
 models = {name: [prefer(beta, seed) for seed in range(3)] for name, beta in BETAS.items()}
 found = {"reference": [measure(base)]} | {
@@ -495,7 +584,15 @@ pd.DataFrame({
     for name, runs in found.items()
 }).T
 
+# %% reveal
+reveal("distance from the reference with beta 0.1, divided by that with 0.5",
+       sum(run["KL"] for run in found["DPO, beta 0.1"]) / sum(run["KL"] for run in found["DPO, beta 0.5"]))
+
+# %% reveal
+reveal("which stays closest to the reference", min(BETAS, key=lambda name: sum(run["KL"] for run in found[name])))
+
 # %% experiment
+# @title What was wished for, and what it costs
 figure, (left, right) = plots.panels(2, width=3.6, height=3.2)
 for number, (name, runs) in enumerate(found.items()):
     look = {"color": plots.COLOURS[number], "marker": plots.MARKERS[number], "linestyle": "none"}
@@ -521,6 +618,7 @@ plots.show(figure, "Reward and perplexity against the distance from the referenc
 # Numbers do not show what has become of the French. Read.
 
 # %% interactive
+# @title What each of the models writes: move the slider
 from ipywidgets import IntSlider, interact
 
 
@@ -537,7 +635,7 @@ slider = IntSlider(value=4, min=0, max=4, description="model", continuous_update
 _ = interact(show_texts, choice=slider)
 
 # %% experiment
-# The same for those who only read: the reference, and the model that went farthest.
+# @title The same for those who only read: the reference, and beta 0.1
 show_texts(0)
 show_texts(4)
 
@@ -572,6 +670,24 @@ show_texts(4)
 #   the model is better. (c) It will know more, because people have corrected it." Why: three misconceptions, (a) takes the form for the knowledge,
 #   (b) the reward for the wish, (c) preferences for facts.
 
+# %% [markdown] questions
+# ## Three questions
+#
+# For yourself: open an answer to see whether it is right.
+#
+# 1. Before tuning no answer had the wanted form; after 300 examples about 95 % are right. What did the examples teach?
+#    - What the words of reviews mean. => Forced to choose between two words, the base was right in 93 % of the reviews before it had seen one example.
+#    + Mostly the form of an answer. => The meaning was known before; the labels brought perhaps two points in a hundred.
+#    - Nothing: the model was as good before. => It answered in no wanted form at all. That is what changed.
+# 2. With $\beta = 0.1$ the reward is as high as with 0.5, at more than four times the KL. Is it the better model?
+#    - Yes: it has gone farther for the same wish. => Distance is not what was wished for; it won nothing more, and it cost French.
+#    - Neither: the same reward means equally good. => The reward counts judging words, and is blind to what is between them.
+#    + No: it has lost more of the language. => The perplexity on reviews nearly doubled and the sentences fall apart, which no reward shows.
+# 3. What does the loss of DPO ask of a pair?
+#    + That the chosen answer gains on the rejected one, compared with the reference. => Only the difference of the two log-ratios is in the loss.
+#    - That the chosen answer becomes as probable as possible. => That is training on the chosen answers alone. In DPO both may even become less probable, if the rejected one loses more.
+#    - That the model stays as close to the reference as it can. => At the start it is as close as can be, and the loss is $\ln 2$. $\beta$ says how soon a gain is enough.
+
 # %% [markdown]
 # ## What to remember
 #
@@ -594,7 +710,7 @@ show_texts(4)
 # - **KL penalty**: what holds the policy close to the reference.
 # - **reward hacking** (also *over-optimisation*): a high reward for what nobody wanted ([Gao et al. 2022](https://arxiv.org/abs/2210.10760)).
 
-# %% experiment
+# %% experiment open=true
 from tutor import progress
 
 progress()

@@ -24,6 +24,14 @@ class Recurrent(nn.GRU):
         return states
 
 
+class Adding(nn.Module):
+    """The cell of an example that is worked by hand: the new state is the sum of token and state."""
+
+    def forward(self, x: Tensor, state: Tensor) -> Tensor:
+        """Returns the new states `(b, d)` of tokens and states `(b, d)`."""
+        return x + state
+
+
 class SelfAttention(Attention):
     """The attention of `helpers.models` without any mask."""
 
@@ -77,6 +85,7 @@ LAYERS: dict[str, Any] = {
     "BatchNorm1d": nn.BatchNorm1d,
     "MultiheadAttention": nn.MultiheadAttention,
     "GRUCell": nn.GRUCell,
+    "Adding": Adding,
     "RNNCell": nn.RNNCell,
     "Recurrent": Recurrent,
     "SelfAttention": SelfAttention,

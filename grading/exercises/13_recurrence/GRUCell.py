@@ -160,6 +160,19 @@ def _(rng: random.Random) -> list[Question]:
     ]
 
 
+exercise.by_hand(
+    Question(
+        (torch.tensor([[2.0]]), torch.tensor([[0.5]])),
+        build={"d_in": 1, "d": 1},
+        weights={
+            "from_input.weight": torch.tensor([[1.0], [-1.0], [0.5]]),
+            "from_input.bias": torch.zeros(3),
+            "from_state.weight": torch.tensor([[2.0], [2.0], [4.0]]),
+            "from_state.bias": torch.zeros(3),
+        },
+    ),
+    part=float,
+)
 exercise.large += [_large_step(9)]
 
 

@@ -120,3 +120,8 @@ exercise.add(
         "path, window", 0.75, "It is what layers_to_reach counts, as a formula: sympy.ceiling rounds up.", "window path"
     ),
 )
+
+exercise.by_hand(
+    Question(at={"D": 2, "A": 1, "L": 5, "W": 2}, entries=("recurrence products", "attention products")),
+    part=lambda found: [float(found[f"{kind} products"].to_sympy()) for kind in ("recurrence", "attention")],
+)

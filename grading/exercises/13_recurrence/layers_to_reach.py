@@ -71,6 +71,8 @@ def _(rng: random.Random) -> list[Question]:
     return [Question((rng.randint(2, 3) * (window - 1) + 2, window)), Question((2 * rng.randint(130, 175) + 2, 2))]
 
 
+exercise.by_hand(Question((12, 3)))
+
 SIZES = (1, 2, range(33, 40), range(65, 80), range(101, 110), range(321, 330), range(1001, 1100))
 WINDOWS = (2, "a few", "one place less", "the sentence", "beyond it")
 

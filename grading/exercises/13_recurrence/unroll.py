@@ -105,6 +105,13 @@ def _question(b: int, n: int, d_in: int, d: int, seed: int, kind: str = "", spre
     return Question((cell, x, lengths, 0 * state if kind == "empty" else state))
 
 
+_TWO_SENTENCES = torch.tensor([[1.0, 2.0, 3.0], [4.0, 9.0, 9.0]])[..., None]  # (2, 3, 1), padded with 9
+exercise.by_hand(
+    Question((Model("Adding"), _TWO_SENTENCES, torch.tensor([3, 1]), torch.zeros(2, 1))),
+    part=lambda states: states[..., 0],
+)
+
+
 def _draw_empty(rng: random.Random) -> list[Question]:
     d_in, d, b, n = rng.sample([2, 3, 4, 5], 4)
     return [_question(b, n, d_in, d, seed_from(rng), "empty")]

@@ -106,6 +106,10 @@ def _asked(
     return Question((weight, gradient, state, rate), keywords=settings | given)
 
 
+_AT_FIRST = torch.tensor([[2.0]]), torch.tensor([[0.5]]), {}, 0.1
+exercise.by_hand(Question(_AT_FIRST, keywords={"decay": 0.1}), part=lambda made: float(made[0]), tolerance=0.002)
+
+
 @exercise.stage("the first step of a bias", points=0.5, public=[_asked(random.Random(1), 3, usual=True)])
 def _(rng: random.Random) -> list[Question]:
     """Before the first step the state is empty, and both means are 0. Divided by 1 - beta**1 they are the gradient and

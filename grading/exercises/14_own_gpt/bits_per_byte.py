@@ -94,6 +94,18 @@ def _recording(rng: random.Random) -> list[Question]:
     return [replace(_asked(rng), probe="recording", part="head")]
 
 
+def _by_hand() -> Question:
+    """Returns a question on one text of three tokens, of which the second has the chance 1/4, the third 1/16."""
+    chances = torch.full((4, 4), 1 / 4)  # of each token, after each token
+    chances[1] = 5 / 16
+    chances[1, 2] = 1 / 16
+    model = Model("SumOfSomeWords", {"strengths": torch.eye(3), "says": chances.log()})
+    return Question((model, torch.tensor([[0, 1, 2]]), 6))
+
+
+exercise.by_hand(_by_hand())
+
+
 def _stage(name: str, points: float, look: str, draw: Draw, **options: Any) -> Stage:
     return Stage(name, points, look, fixed(draw, 3), draw, **options)
 

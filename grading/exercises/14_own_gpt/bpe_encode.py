@@ -217,6 +217,9 @@ def _drawn(kind: str, number: int = 1) -> Draw:
     return asked
 
 
+exercise.by_hand(Question(("abc", [(98, 99), (97, 98)])))
+
+
 def _stage(name: str, points: float, look: str, kind: str, number: int = 1, **options: Any) -> Stage:
     draw = _drawn(kind, number)
     return Stage(name, points, look, fixed(draw, 15), draw, **options)

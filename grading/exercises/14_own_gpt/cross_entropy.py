@@ -73,6 +73,9 @@ def _with_gradients(ask: Question) -> Question:
     return Question(ask.inputs, probe="gradients")
 
 
+exercise.by_hand(Question((torch.tensor([[1000.0, 1001.0, 999.0]]), torch.tensor([0]))), part=float)
+
+
 @exercise.stage("one place", points=0.5, public=[_unlike(random.Random(1), 1, 5)])
 def _(rng: random.Random) -> list[Question]:
     """The loss of a place is the logarithm of the sum of all e**z, less the logit of the token that came; the result is

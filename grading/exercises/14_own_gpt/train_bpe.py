@@ -213,6 +213,9 @@ def _drawn(kind: str, number: int = 1) -> Draw:
     return asked
 
 
+exercise.by_hand(Question((["aab aab"], 3)))
+
+
 def _stage(name: str, points: float, look: str, kind: str, number: int = 1, **options: Any) -> Stage:
     draw = _drawn(kind, number)
     return Stage(name, points, look, fixed(draw, 14), draw, **options)

@@ -129,6 +129,20 @@ def _(rng: random.Random) -> list[Question]:
     return [*several, _ask(_build(*_sizes(rng), 2, 8.0), seed_from(rng))]
 
 
+exercise.by_hand(
+    Question(
+        (torch.tensor([3.0, 4.0]),),
+        build=_build(2, 2, 1, 2.0),
+        weights={
+            "weight": torch.eye(2),
+            "bias": torch.zeros(2),
+            "down": torch.tensor([[1.0, 1.0]]),
+            "up": torch.tensor([[0.0], [2.0]]),
+        },
+    )
+)
+
+
 @exercise.stage(
     "merged() gives a plain layer that does the same",
     points=0.75,

@@ -34,6 +34,9 @@ def _ask(seed: int, *sizes: int, size: float = 1.0, eps: float | None = 1e-6, we
     return Question((x,), build={"d_model": sizes[-1]} | ({} if eps is None else {"eps": eps}), weights=learned)
 
 
+exercise.by_hand(Question((torch.tensor([1.0, 7.0]),), build={"d_model": 2}))
+
+
 @exercise.stage(
     "one parameter: weight (d_model,)",
     points=0.25,

@@ -41,6 +41,17 @@ def _ask(weights: Tensor) -> Question:
     return Question((weights,))
 
 
+_ROWS = [
+    [1, 0, 0, 0, 0, 0],
+    [0.5, 0.5, 0, 0, 0, 0],
+    [0.4, 0.3, 0.3, 0, 0, 0],
+    [0.1, 0.8, 0, 0.1, 0, 0],
+    [0.2, 0.1, 0.6, 0, 0.1, 0],
+    [0.1, 0.3, 0.1, 0.4, 0, 0.1],
+]
+exercise.by_hand(_ask(torch.tensor(_ROWS)[None, None]))
+
+
 @exercise.stage(
     "one number for each head", points=0.25, public=[_ask(_random(1, 2, 3, 3)), _ask(_random(5, 2, 1, 3))], view="shape"
 )

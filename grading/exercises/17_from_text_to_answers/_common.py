@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import itertools
+import math
 import random
 
 import torch
@@ -52,6 +53,19 @@ def batch(
 def without_pad(spans: list[tuple[int, int]], seed: int, spread: float = 1.0) -> Question:
     """Returns a question in which no token has the number of `<pad>`: what else is wrong shows, and nothing more."""
     return batch(spans, seed, spread, first=PAD + 1)
+
+
+def given(probabilities: list[float], start: int, length: int) -> Question:
+    """Returns a question on one text of whose tokens, from the second on, the model gives these probabilities.
+
+    Neighbouring tokens differ, and the other words of the vocabulary share the rest equally.
+    """
+    tokens = torch.tensor([1 + place % 2 if place < length else PAD for place in range(len(probabilities) + 1)])
+    logits = torch.zeros(len(tokens), 4)
+    for row, token, probability in zip(logits, tokens[1:], probabilities, strict=False):
+        row[:] = math.log((1 - probability) / 3)
+        row[token] = math.log(probability)
+    return Question((logits[None], tokens[None], torch.tensor([start]), torch.tensor([length])))
 
 
 def draw_spans(rng: random.Random, texts: int, low: int = 2, high: int = 7) -> list[tuple[int, int]]:

@@ -14,6 +14,7 @@ from ._common import (
     add_far_apart,
     batch,
     cornered,
+    given,
     log_probabilities,
     long_text,
     one,
@@ -32,6 +33,9 @@ def _sums(logs: Tensor, scored: Tensor) -> Tensor:
 @exercise.reference
 def answer_log_probability(logits: Tensor, tokens: Tensor, starts: Tensor, lengths: Tensor) -> Tensor:
     return _sums(log_probabilities(logits, tokens), places(tokens, starts, lengths))
+
+
+exercise.by_hand(given([1 / 2, 1 / 4, 1 / 4], start=1, length=4), part=float)
 
 
 @exercise.stage("one answer", points=0.5, public=[without_pad([(3, 6)], 11), without_pad([(1, 2)], 12)])

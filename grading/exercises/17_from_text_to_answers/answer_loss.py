@@ -14,6 +14,7 @@ from ._common import (
     add_far_apart,
     batch,
     cornered,
+    given,
     log_probabilities,
     long_text,
     one,
@@ -32,6 +33,9 @@ def _mean(logs: Tensor, scored: Tensor) -> Tensor:
 @exercise.reference
 def answer_loss(logits: Tensor, tokens: Tensor, starts: Tensor, lengths: Tensor) -> Tensor:
     return _mean(log_probabilities(logits, tokens), places(tokens, starts, lengths))
+
+
+exercise.by_hand(given([1 / 3, 1 / 2, 1 / 8, 1 / 5], start=2, length=4), part=float)
 
 
 @exercise.stage("one answer", points=0.5, public=[without_pad([(3, 6)], 1), without_pad([(1, 2)], 2)])

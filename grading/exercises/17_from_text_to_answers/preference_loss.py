@@ -60,6 +60,9 @@ def _(rng: random.Random) -> list[Question]:
     return _several(rng)
 
 
+exercise.by_hand(Question((*(torch.tensor([ratio]) for ratio in (2.0, -1.0, 0.0, 0.0)), 0.5)), part=float)
+
+
 @exercise.corners("several pairs", size=(1, range(101, 110)), beta=(0.001, 0.1, 1.0), far=(0.0, 0.01, 1.0))
 def _(rng: random.Random, size: int, beta: float, far: float) -> Question:
     return _ask(size, seed_from(rng), beta, far)

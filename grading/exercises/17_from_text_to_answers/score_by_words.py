@@ -43,6 +43,9 @@ def _ask(
     return Question((logits, chosen[:positive], chosen[positive:]))
 
 
+exercise.by_hand(Question((torch.tensor([[0.2, 0.1, 0.05, 0.65]]).log(), [0, 1], [2])), part=float)
+
+
 @exercise.stage("one word a side", points=1, public=[_ask(3, 8, 1, 1, 1), _ask(1, 5, 1, 1, 2)])
 def _(rng: random.Random) -> list[Question]:
     """Log-odds of one word against another: the difference of their logits. The logarithm of the sum of all
