@@ -405,7 +405,8 @@ def _is_far(value: Any) -> bool:
 def _is_smooth(exercise: Exercise, ask: Question, here: Any) -> bool:
     """Says whether gradients, `here`, change evenly when all numbers become a little larger and a little smaller.
 
-    At the corner of a ReLU, where round numbers add up to 0, they do not, and right answers have different ones.
+    At the corner of a ReLU, where round numbers add up to 0, they do not, and right answers have different ones. Nor do
+    those of several layers with very large weights: there another processor's rounding makes other gradients.
     """
     above, below = (exercise.reply(_moved(ask, by)).value for by in (1e-5, -1e-5))
     if not all(isinstance(found, dict) and found.keys() == above.keys() for found in (above, below, here)):
@@ -417,6 +418,8 @@ def _moved(ask: Question, by: float) -> Question:
     """Returns the question with each number of inputs and weights a little larger or smaller."""
 
     def moved(value: Any) -> Any:
+        if isinstance(value, Model) and value.spread:
+            return replace(value, spread=value.spread * (1 + by))
         if not is_differentiable(value):
             return value
         return value * (1 + by * torch.cos(torch.arange(value.numel())).view_as(value)).to(value.dtype)

@@ -48,11 +48,15 @@ def _by_hand() -> Question:
 exercise.by_hand(_by_hand())
 
 
+LARGE_LOGITS = 12.0
+
+
 def _batch(lengths: list[int], chosen: list[list[int]], seed: int, spread: float = 0.3, spare: int = 0) -> Question:
     """Returns a question on texts of these lengths; of each, these places are chosen: <mask>, another word, kept.
 
-    With a large `spread` the logits are so large that their exponentials are 0 or infinite. There are `spare` columns
-    more than the longest text needs.
+    With a large `spread` the logits are so large that their exponentials are 0 or infinite; the model has no layers
+    then, through which the rounding of a processor would grow until gradients differ. There are `spare` columns more
+    than the longest text needs.
     """
     tokens = torch.full((len(lengths), max(lengths) + spare), PAD)
     for row, length in zip(tokens, lengths, strict=True):
@@ -64,10 +68,8 @@ def _batch(lengths: list[int], chosen: list[list[int]], seed: int, spread: float
             target[text, place] = tokens[text, place]
             if count % 3 < 2:
                 tokens[text, place] = MASK if count % 3 == 0 else SPECIALS + (int(tokens[text, place]) + 3) % 20
-    return Question((_model(seed, spread=spread), tokens, target, torch.tensor(lengths)))
-
-
-LARGE_LOGITS = 12.0
+    layers = 0 if spread == LARGE_LOGITS else 2
+    return Question((_model(seed, spread=spread, n_layers=layers), tokens, target, torch.tensor(lengths)))
 
 
 def _draw_batch(low: int, high: int, texts: int, places: tuple[int, ...], spread: float = 0.3) -> Draw:
