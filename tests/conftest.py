@@ -11,7 +11,7 @@ import pytest
 from xdist.remote import Producer
 from xdist.scheduler import LoadScopeScheduling
 
-from tests import replay, tiers
+from tests import kernels, replay, tiers
 
 pytest_plugins = ["pytester"]
 
@@ -57,6 +57,8 @@ def pytest_configure(config: pytest.Config) -> None:
         config.pluginmanager.register(Failures(config))
         if replay.FOLDER in [config.invocation_params.dir / argument for argument in config.args]:
             replay.write()
+            config.add_cleanup(kernels.begin())
+    kernels.use()
 
 
 @pytest.hookimpl(tryfirst=True)
