@@ -50,6 +50,7 @@ def pytest_addoption(parser: pytest.Parser) -> None:
 def pytest_configure(config: pytest.Config) -> None:
     """Names the markers of this folder, and begins what is made once in a run."""
     config.addinivalue_line("markers", "sandbox: needs a machine on which students' code can be locked in")
+    config.addinivalue_line("markers", "in_turn: run with --all, and else of a third of the notebooks (tests/tiers.py)")
     config.addinivalue_line("markers", "all: expensive; run with --all, or when it is named")
     if not tiers.is_part_of_a_run():
         os.environ[BEGAN] = str(time.time())  # for the workers
