@@ -11,7 +11,7 @@ import pytest
 from xdist.remote import Producer
 from xdist.scheduler import LoadScopeScheduling
 
-from tests import replay, tiers
+from tests import kernels, replay, tiers
 
 pytest_plugins = ["pytester"]
 
@@ -50,6 +50,7 @@ def pytest_addoption(parser: pytest.Parser) -> None:
 def pytest_configure(config: pytest.Config) -> None:
     """Names the markers of this folder, and begins what is made once in a run."""
     config.addinivalue_line("markers", "sandbox: needs a machine on which students' code can be locked in")
+    config.addinivalue_line("markers", "in_turn: run with --all, and else of a third of the notebooks (tests/tiers.py)")
     config.addinivalue_line("markers", "all: expensive; run with --all, or when it is named")
     if not tiers.is_part_of_a_run():
         os.environ[BEGAN] = str(time.time())  # for the workers
@@ -57,6 +58,8 @@ def pytest_configure(config: pytest.Config) -> None:
         config.pluginmanager.register(Failures(config))
         if replay.FOLDER in [config.invocation_params.dir / argument for argument in config.args]:
             replay.write()
+            config.add_cleanup(kernels.begin())
+    kernels.use()
 
 
 @pytest.hookimpl(tryfirst=True)

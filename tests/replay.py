@@ -1,7 +1,8 @@
 """Solution notebooks without their experiments, for nbval: set-up, answers, checks, and what they show.
 
 No mark depends on an experiment, and experiments take nearly all of a notebook's time: they train. `make test` replays
-the notebooks so, and `make test-all` in full.
+the notebooks so, in kernels that share one import of the libraries (`tests/kernels.py`), and `make test-all` in full,
+in kernels that share nothing.
 """
 
 import json

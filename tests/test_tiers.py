@@ -37,6 +37,8 @@ def test_it(number, worker_id, tmp_path_factory):
             "split_heads",
         ),
         ("tests/definitions/test_bank.py::test_bleu", "test_bank.py"),
+        ("tests/definitions/test_warnings.py::test_what_costs_half[03-split_heads-the view - alone]", "split_heads"),
+        ("tests/definitions/test_warnings.py::test_a_list_quotes_its_notebook[03_attention_heads]", "test_warnings.py"),
         ("tests/autograder/test_both_ways.py::test_same[01_causal_mask-6]", "test_same[01_causal_mask"),
     ],
 )
@@ -150,6 +152,34 @@ def test_a_share_of_the_notebooks_is_asked_and_all_of_what_is_about_none(folder:
     asked = {int(test.partition("[")[2][:2]) for test in third if "[" in test}
     assert asked in ({0, 3}, {1}, {2})
     assert collected(folder, "--all", "--share", "3") == rest  # `make test-all` leaves nothing out
+
+
+IN_TURN = """
+import pytest
+
+@pytest.mark.in_turn
+@pytest.mark.parametrize("notebook", ["02_positions", "03_attention_heads", "04_heads"])
+def test_a_notebook(notebook): pass
+"""
+
+
+@pytest.mark.parametrize("changed", ["", "03_attention_heads", "what is shared"])
+def test_of_what_is_asked_in_turn_all_that_has_changed_is_asked_and_a_third_of_the_rest(
+    folder: pytest.Pytester, changed: str
+) -> None:
+    folder.makepyfile(IN_TURN)
+    state = f"""
+from tests import tiers
+tiers.changed_notebooks = lambda: {{{changed!r}}}
+tiers.what_is_shared_has_changed = lambda: {changed == "what is shared"}
+"""
+    (folder.path / "conftest.py").write_text((folder.path / "conftest.py").read_text("utf-8") + state, "utf-8")
+    test, rest, everything = (collected(folder, *options) for options in ([], ["--rest"], ["--all"]))
+    assert everything == test | rest
+    assert len(everything) == 3
+    assert not test & rest
+    assert len(test) in {"": {1}, "03_attention_heads": {1, 2}, "what is shared": {3}}[changed]
+    assert not any("03_attention_heads" in one for one in rest if changed)
 
 
 @pytest.mark.all

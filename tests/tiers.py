@@ -1,6 +1,8 @@
 """Which tests a command runs, and in which order: what is expensive is marked `all`, and what takes long begins first.
 
-    make test        every test without the mark; notebooks without their experiments (`tests/replay.py`)
+    make test        every test without the mark, and of those marked `in_turn` (right answers at the check, but for the
+                     first of each exercise) the changed notebooks' and every third one's, at another commit others;
+                     notebooks without their experiments (`tests/replay.py`)
     make test-all    everything; notebooks in full. With `PYTEST_ARGS=--rest` only what `make test` leaves out, and with
                      `--share 3`, too, of what is asked notebook by notebook every third: at another commit, another
                      one. With `--shard 2/6` the second of six parts, which are the same on every machine
@@ -29,20 +31,28 @@ ROOT = Path(__file__).resolve().parent.parent
 DEFAULT = Path(__file__).with_name("seconds.json")
 LONG = 25  # seconds of a group that `--quick` leaves out, and that begins before the many short ones
 FIRST = {"00_start_here", "01_causal_mask"}  # what `--quick` proves where nothing has changed
-BANK, BOTH_WAYS = "test_bank.py", "test_both_ways.py"
+BANK, WARNINGS, BOTH_WAYS = "test_bank.py", "test_warnings.py", "test_both_ways.py"
+TURNS = 3  # `make test` asks what is marked `in_turn` of every third notebook, and of those that have changed
+SHARED = (
+    "helpers/",
+    "tutor/checking/",
+    "grading/definitions/",
+    "tests/definitions/",
+)  # a change there is one of every notebook
 
 
 def group_of(test: str) -> str:
     """Returns the group of a test, from its id: all tests of a group run in one process, one after another.
 
-    A group is a file; in the bank it is an exercise, and of what is graded both ways a notebook, whose questions are
-    then drawn once.
+    A group is a file; in the bank it is an exercise, with what its notebook warns of, as that asks the same answers;
+    and of what is graded both ways a notebook, whose questions are then drawn once.
     """
     file, _, name = test.partition("::")
     file = file.rpartition("/")[2]
-    if file == BANK and "[" in name:
-        first, *rest = name.partition("[")[2].rstrip("]").split("-")
-        return rest[0] if first[:2].isdigit() else first  # [exercise-right-title] or [notebook-exercise]
+    if file in (BANK, WARNINGS) and "[" in name:
+        first, *rest = name.partition("[")[2].rstrip("]").split("-")  # [exercise-right-title], [notebook-exercise],
+        if not first[:2].isdigit() or rest:  # [number-exercise-words], or [notebook], whose list is read
+            return rest[0] if first[:2].isdigit() else first
     return name.rpartition("-")[0] if file == BOTH_WAYS else file
 
 
@@ -123,8 +133,15 @@ def all_only(*values: Any) -> list[Any]:
 
 
 def is_expensive(item: pytest.Item) -> bool:
-    """Says whether a test belongs to `make test-all` alone: by its mark, or as a cell of a notebook in full."""
-    return item.get_closest_marker("all") is not None or item.nodeid.startswith("solutions/")
+    """Says whether a test is left to `make test-all`: by its mark, or as a cell of a notebook in full."""
+    return _is_left_out(item) or item.nodeid.startswith("solutions/")
+
+
+def _is_left_out(item: pytest.Item) -> bool:
+    if item.get_closest_marker("in_turn"):
+        notebook = _notebook_of(item)
+        return not (notebook in changed_notebooks() or what_is_shared_has_changed() or _is_of_the_share(item, TURNS))
+    return item.get_closest_marker("all") is not None
 
 
 def is_chosen(item: pytest.Item, config: pytest.Config) -> bool:
@@ -133,7 +150,7 @@ def is_chosen(item: pytest.Item, config: pytest.Config) -> bool:
         return True
     if config.getoption("rest"):
         return is_expensive(item) and _is_of_the_share(item, config.getoption("share"))
-    if item.get_closest_marker("all") and not config.getoption("all"):
+    if _is_left_out(item) and not config.getoption("all"):
         return False
     return not config.getoption("quick") or _is_quick(item)
 
@@ -141,7 +158,7 @@ def is_chosen(item: pytest.Item, config: pytest.Config) -> bool:
 def turn(item: pytest.Item, seconds: dict[str, float]) -> tuple[int, float, str]:
     """Returns what puts a test in order: what takes long, the bank, what needs the bank's verdicts, all others."""
     file, group = item.path.name, group_of(item.nodeid)
-    place = {BANK: 1, BOTH_WAYS: 2}.get(file, 0 if seconds[group] > LONG else 3)
+    place = {BANK: 1, WARNINGS: 1, BOTH_WAYS: 2}.get(file, 0 if seconds[group] > LONG else 3)
     return place, -seconds[group], group
 
 
@@ -176,7 +193,7 @@ def _is_quick(item: pytest.Item) -> bool:
     notebook = _notebook_of(item)
     if notebook and notebook not in changed_notebooks():
         return False
-    return item.path.name == BANK or of_a_fresh_clone().get(group_of(item.nodeid), 0) <= LONG
+    return item.path.name in (BANK, WARNINGS) or of_a_fresh_clone().get(group_of(item.nodeid), 0) <= LONG
 
 
 @functools.cache
@@ -185,11 +202,24 @@ def changed_notebooks() -> set[str]:
     known = {path.stem for path in (ROOT / "solutions").glob("[0-9][0-9]_*.py")}
 
     try:
-        (base,) = _git("merge-base", "HEAD", "main")
-        paths = _git("diff", "--name-only", base) + _git("ls-files", "--others", "--exclude-standard")
+        paths = _changed_paths()
     except (OSError, subprocess.CalledProcessError):
         return known
     return known & {name for path in paths for name in re.findall(r"\d\d_\w+", path)} or FIRST
+
+
+@functools.cache
+def what_is_shared_has_changed() -> bool:
+    """Says whether a part of the course that decides the marks of every notebook differs from `main`."""
+    try:
+        return any(path.startswith(SHARED) for path in _changed_paths())
+    except (OSError, subprocess.CalledProcessError):
+        return True
+
+
+def _changed_paths() -> list[str]:
+    (base,) = _git("merge-base", "HEAD", "main")
+    return _git("diff", "--name-only", base) + _git("ls-files", "--others", "--exclude-standard")
 
 
 def is_part_of_a_run() -> bool:

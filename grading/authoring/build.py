@@ -25,8 +25,8 @@ from grading.authoring.errors import BuildError
 from grading.authoring.source import EXPERIMENTS, Cell, grade_id, read, validate
 from grading.definitions import catalogue
 from grading.folder.course import ROOT, Course
-from grading.notebooks.cells import AROUND, BEGIN_HIDDEN, END_HIDDEN, is_around, is_experiment
-from grading.notebooks.names import bound, needed, trained
+from grading.notebooks.cells import BEGIN_HIDDEN, END_HIDDEN, is_around, is_experiment
+from grading.notebooks.names import bound, needs_training
 from tutor.checking.globals_used import line_numbers
 from tutor.files import write_whole
 from tutor.pyproject import read_pyproject
@@ -310,7 +310,7 @@ def _experiments() -> str:
         tried = [cell.source for cell in notebook.cells if is_experiment(cell)]
         others = [cell.source for cell in notebook.cells if cell.cell_type == "code" and not is_experiment(cell)]
         names = sorted(bound(tried) - bound(others))
-        slow = [name for name in names if trained("\n".join(needed(tried, [name])))]
+        slow = [name for name in names if needs_training(tried, name)]
         variables: dict[str, Any] = {"made": [name for name in names if name not in slow], "trained": slow}
         variables["cells"] = [line_numbers(source) for source in tried if bound([source]) & set(names)]
         lines.append(f"{json.dumps(path.stem)}: {json.dumps(variables)}")

@@ -25,7 +25,7 @@ from grading.folder.text import printable
 from grading.notebooks.answers import OTHER_NAME, Reading, read_cells
 from grading.notebooks.cells import bare, cells_of, defines, exercise_of, grade_id, is_experiment, is_stub, kind, text
 from grading.notebooks.essay_cells import Essay, Pictures
-from grading.notebooks.names import are_few, are_short, bound, changed, is_unclear, needed, trained, used
+from grading.notebooks.names import are_few, are_short, bound, changed, is_unclear, needed, needs_training, used
 from tutor.checking.slips import PLAIN, mended, without_raise_above
 
 MAX_BYTES = 50 << 20  # a notebook with many pictures has 5 MB
@@ -230,7 +230,7 @@ def _trained(experiments: Sequence[str], wanted: set[str]) -> set[str]:
     """
     if not are_few(experiments, wanted):
         raise BudgetExceeded
-    return {name for name in wanted if trained("\n".join(needed(experiments, [name])))}
+    return {name for name in wanted if needs_training(experiments, name)}
 
 
 def _files_beside(notebook: Path, sources: Sequence[str], work: Work) -> dict[str, str]:

@@ -54,7 +54,7 @@ def statements(source: str) -> Sequence[Statement]:
         return []  # other cell magics do not run their cell as part of the notebook
     source = "\n".join("" if line.lstrip().startswith(("%", "!")) else line for line in LINE_END.split(source))
     try:
-        return _with_gradients([_statement(node) for node in ast.parse(source).body])
+        return _with_gradients([_statement(ast.unparse(node)) for node in ast.parse(source).body])
     except (SyntaxError, ValueError, RecursionError, MemoryError):
         return []
 
@@ -72,8 +72,9 @@ def _with_gradients(cell: list[Statement]) -> list[Statement]:
     return changed_cell
 
 
-def _statement(node: ast.stmt) -> Statement:
-    source = ast.unparse(node)
+@lru_cache(maxsize=4096)  # `needs_training` asks for a statement again for each variable that needs it
+def _statement(source: str) -> Statement:
+    (node,) = ast.parse(source).body
     table = symtable.symtable(source, "<cell>", "exec")
     binds = {one.get_name() for one in table.get_symbols() if one.is_assigned() or one.is_imported()}
     handled = {part.name for part in ast.walk(node) if isinstance(part, ast.ExceptHandler) and part.name}
@@ -167,6 +168,10 @@ def needed(cells: Sequence[str], wanted: Iterable[str]) -> list[str]:
     Of several that bind a variable the last before its use counts, with those in between that change it. Where that
     takes too long to find out, nothing is needed.
     """
+    return ["\n".join(one.source for one in part) for part in _needed(cells, wanted)]
+
+
+def _needed(cells: Sequence[str], wanted: Iterable[str]) -> list[list[Statement]]:
     flat = [(number, one) for number, cell in enumerate(cells) for one in statements(cell)]
     binding, changing = defaultdict[str, list[int]](list), defaultdict[str, list[int]](list)
     for place, (_, one) in enumerate(flat):
@@ -192,17 +197,17 @@ def needed(cells: Sequence[str], wanted: Iterable[str]) -> list[str]:
             seen |= more
             waiting += more
         if steps > STEPS:
-            return [""] * len(cells)
-    parts: list[list[str]] = [[] for _ in cells]
+            return [[] for _ in cells]
+    parts: list[list[Statement]] = [[] for _ in cells]
     for place in sorted(chosen):
         number, one = flat[place]
-        parts[number].append(one.source)
-    return ["\n".join(part) for part in parts]
+        parts[number].append(one)
+    return parts
 
 
-def trained(source: str) -> bool:
-    """Says whether statements train a model when they are run, as far as the names of what they call show."""
-    parts = statements(source)
+def needs_training(cells: Sequence[str], name: str) -> bool:
+    """Says whether what a variable needs trains a model when it is run, as far as the names of what it calls show."""
+    parts = _with_gradients([_statement(one.source) for part in _needed(cells, [name]) for one in part])
     slow = {name for one in parts for name in one.uses | one.binds if TRAINS.search(name)}
     while more := {name for one in parts if one.defines and one.uses & slow for name in one.binds} - slow:
         slow |= more

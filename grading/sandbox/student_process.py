@@ -179,7 +179,7 @@ class Student:
                 os.kill(self.pid, signal.SIGKILL)  # its supervisor: the kernel kills the rest
         return self.used()
 
-    def _talk(self, message: Any, seconds: float, standstill: float = STANDSTILL) -> dict[str, Any]:
+    def _talk(self, message: Any, seconds: float, standstill: float) -> dict[str, Any]:
         """Returns the reply to a message; raises ChannelError, and ends the process, when there is none in time."""
         if self._ended:
             raise ProcessEnded("its process has ended")
@@ -233,7 +233,7 @@ class Student:
         Raises:
             ChannelError: when the process has ended, or took too long.
         """
-        reply = self._talk({"file": file, "data": data}, WAITING)
+        reply = self._talk({"file": file, "data": data}, WAITING, STANDSTILL)
         return "" if reply.get("ok") is True else one_line(str(reply.get("error")))
 
     def answer(self, name: str) -> RemoteAnswer:
@@ -315,7 +315,7 @@ class RemoteAnswer:
         request = {"ask": self._name, "question": question.encode(), "seconds": seconds}
         start = time.monotonic()
         try:
-            data = self._student._talk(request, SLOWEST * seconds)
+            data = self._student._talk(request, SLOWEST * seconds, STANDSTILL)
             if set(data) != GENUINE:
                 self._note("it has other parts")
             reply = decode_reply(data)

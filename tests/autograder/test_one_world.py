@@ -20,7 +20,7 @@ from grading.definitions import catalogue, exercise
 from grading.definitions.exercise import Exercise
 from grading.folder.course import ROOT, Course
 from grading.notebooks.cells import grade_id, is_experiment
-from grading.notebooks.names import are_short, bound, needed, trained, used
+from grading.notebooks.names import are_short, bound, needed, needs_training, used
 from grading.sandbox.student_process import ForkServerClient
 from tests.definitions import kept
 from tutor.checking.globals_used import globals_used
@@ -205,8 +205,8 @@ def test_only_what_a_name_needs_is_run() -> None:
     assert needed(cells, ["b"]) == ["", "b = 5", ""]
     assert needed(cells, ["c"]) == ["a = 1\nb = a + 1\nc = [b]", "", ""]
     assert needed(cells, ["d"]) == ["a = 1\nb = a + 1\nc = [b]", "def d():\n    return c", ""]
-    assert not trained("\n".join(needed(cells, ["d"])))
-    assert trained("\n".join(needed(cells, ["losses"])))
+    assert not needs_training(cells, "d")
+    assert needs_training(cells, "losses")
 
 
 @pytest.mark.all

@@ -1,10 +1,10 @@
 """The proof of every exercise: right answers get full marks, wrong ones lose marks and get the right hint.
 
 `python -m grading prove causal_mask` proves one exercise, with `--students 20` on as many draws.
-Without `--all` answers are asked what is public: three right ones, one for each known mistake (the last, which is in
-another style than the mistake itself where there are two), and a wrong one that makes none; the first right one is
-graded, too. With it those of `tests/definitions/more.py` are asked as well. What belongs to one exercise runs in one
-process. `test_both_ways.py` asks every answer once more, what another student is.
+Without `--all` answers are asked what is public: a right one, in turn two more, one for each known mistake (the last,
+which is in another style than the mistake itself where there are two), and a wrong one that makes none; the first right
+one is graded, too. With it those of `tests/definitions/more.py` are asked as well. What belongs to one exercise runs in
+one process. `test_both_ways.py` asks every answer once more, what another student is.
 """
 
 import functools
@@ -32,20 +32,24 @@ MORE = [answer for notebook in NOTEBOOKS for answer in more.answers(notebook) if
 EXERCISES = list(dict.fromkeys((answer.notebook, answer.exercise) for answer in ANSWERS))
 
 
-def each_answer(right: bool, single: bool = False, cheap: int = 1000) -> pytest.MarkDecorator:
+def each_answer(right: bool, single: bool = False, always: int = 1000, cheap: int = 1000) -> pytest.MarkDecorator:
     """Gives a test each answer that is right, or that is wrong; with `single` the first right one, or one a mistake.
 
-    Of an exercise so many are `cheap`; those after them carry the mark `all`.
+    Of an exercise so many are asked `always`, and up to the number `cheap` `in_turn`; the others carry the mark `all`.
     """
     chosen = [answer for answer in (ANSWERS if single else ANSWERS + MORE) if answer.right is right]
     if single:
         in_turn = reversed(chosen) if right else chosen  # the last one stays
         chosen = list({(answer.exercise, answer.mistake): answer for answer in in_turn}.values())
     numbers = defaultdict[str, Iterator[int]](itertools.count)
-    cheaply = [next(numbers[answer.exercise]) < cheap for answer in chosen]
+    places = [next(numbers[answer.exercise]) for answer in chosen]
     asked = [
-        pytest.param(answer, id=answer.label, marks=() if often else pytest.mark.all)
-        for answer, often in zip(chosen, cheaply, strict=True)
+        pytest.param(
+            answer,
+            id=answer.label,
+            marks=() if place < min(always, cheap) else pytest.mark.in_turn if place < cheap else pytest.mark.all,
+        )
+        for answer, place in zip(chosen, places, strict=True)
     ]
     return pytest.mark.parametrize("answer", asked)
 
@@ -76,7 +80,7 @@ def asked(answer: BankAnswer) -> kept.AskedOnce:
     return kept.AskedOnce(bank.run(answer))
 
 
-@each_answer(right=True, cheap=3)
+@each_answer(right=True, always=1, cheap=3)
 def test_the_check_calls_a_right_answer_right(answer: BankAnswer) -> None:
     public = judge(public_questions(answer), asked(answer), kept.PATIENCE)
     assert public.outcome == "right", str(public)
