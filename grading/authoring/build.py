@@ -221,12 +221,12 @@ def course_setting(name: str) -> str:
     Raises:
         BuildError: when it is not there, or cannot stand in a line of Python.
     """
-    found = read_pyproject(ROOT).get("tool", {}).get("course", {}).get(name)
-    if not isinstance(found, str) or re.search(r'["\\\n]', found):
+    setting = read_pyproject(ROOT).get("tool", {}).get("course", {}).get(name)
+    if not isinstance(setting, str) or re.search(r'["\\\n]', setting):
         raise BuildError(
             f'pyproject.toml has no `{name} = "..."` in [tool.course]; expected an address, or "" for none.'
         )
-    return found
+    return setting
 
 
 def set_up(address: str) -> str:

@@ -94,8 +94,8 @@ def _recording(rng: random.Random) -> list[Question]:
     return [replace(_asked(rng), probe="recording", part="head")]
 
 
-def _stage(name: str, points: float, look: str, draw: Draw, **options: Any) -> Stage:
-    return Stage(name, points, look, fixed(draw, 3), draw, **options)
+def _stage(name: str, points: float, feedback: str, draw: Draw, **options: Any) -> Stage:
+    return Stage(name, points, feedback, fixed(draw, 3), draw, **options)
 
 
 exercise.add(

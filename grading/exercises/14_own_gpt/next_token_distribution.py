@@ -175,8 +175,8 @@ def _temperatures(rng: random.Random) -> list[Question]:
     ]
 
 
-def _stage(name: str, points: float, look: str, draw: Draw, **options: Any) -> Stage:
-    return Stage(name, points, look, fixed(draw, 8), draw, **options)
+def _stage(name: str, points: float, feedback: str, draw: Draw, **options: Any) -> Stage:
+    return Stage(name, points, feedback, fixed(draw, 8), draw, **options)
 
 
 exercise.add(

@@ -17,7 +17,7 @@ from ._common import (
     log_probabilities,
     long_text,
     one,
-    places,
+    positions,
     several,
     without_pad,
 )
@@ -31,7 +31,7 @@ def _sums(logs: Tensor, scored: Tensor) -> Tensor:
 
 @exercise.reference
 def answer_log_probability(logits: Tensor, tokens: Tensor, starts: Tensor, lengths: Tensor) -> Tensor:
-    return _sums(log_probabilities(logits, tokens), places(tokens, starts, lengths))
+    return _sums(log_probabilities(logits, tokens), positions(tokens, starts, lengths))
 
 
 @exercise.stage("one answer", points=0.5, public=[without_pad([(3, 6)], 11), without_pad([(1, 2)], 12)])
