@@ -170,12 +170,12 @@ def fill_blanks(model: LanguageModel, vocabulary: Vocabulary, rows: pd.DataFrame
     model.eval()
     with torch.no_grad():
         for row in rows.itertuples():
-            words, place = vocabulary.encode(str(row.text)), int(row.position)  # type: ignore[arg-type]
+            words, position = vocabulary.encode(str(row.text)), int(row.position)  # type: ignore[arg-type]
             if causal:
-                logits = model(torch.tensor([[SOS, *words[:place]]]))[0, -1]
+                logits = model(torch.tensor([[SOS, *words[:position]]]))[0, -1]
             else:
-                words[place] = MASK
-                logits = model(torch.tensor([[SOS, *words, EOS]]))[0, place + 1]
+                words[position] = MASK
+                logits = model(torch.tensor([[SOS, *words, EOS]]))[0, position + 1]
             answer, other = (vocabulary.numbers[str(word)] for word in (row.answer, row.other))
             right += int(logits[answer] > logits[other])
     return right / len(rows)
@@ -242,14 +242,14 @@ def answers(model: LanguageModel, vocabulary: Vocabulary, questions: list[str]) 
     """Return the model's most probable answer to each question, character by character."""
     model.eval()
     prompts = [[SOS, *vocabulary.encode(question)] for question in questions]
-    places = torch.tensor([len(prompt) for prompt in prompts])
+    positions = torch.tensor([len(prompt) for prompt in prompts])
     longest = 16
-    tokens = torch.tensor([p + [PAD] * (int(places.max()) - len(p) + longest) for p in prompts])
+    tokens = torch.tensor([p + [PAD] * (int(positions.max()) - len(p) + longest) for p in prompts])
     rows = torch.arange(len(prompts))
     for step in range(longest):
-        hidden = model.base(tokens[:, : int(places.max()) + step])[rows, places + step - 1]
-        tokens[rows, places + step] = model.head(hidden).argmax(dim=1)
-    written = [row[place:] for row, place in zip(tokens.tolist(), places.tolist(), strict=True)]
+        hidden = model.base(tokens[:, : int(positions.max()) + step])[rows, positions + step - 1]
+        tokens[rows, positions + step] = model.head(hidden).argmax(dim=1)
+    written = [row[position:] for row, position in zip(tokens.tolist(), positions.tolist(), strict=True)]
     return [vocabulary.decode(row[: [*row, EOS].index(EOS)]) for row in written]
 
 

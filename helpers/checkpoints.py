@@ -84,15 +84,15 @@ class Run:
         if self.device.type != "cpu":
             state[f"random_{self.device.type}"] = random_state(self.device)
         path.parent.mkdir(parents=True, exist_ok=True)
-        half = path.with_name(f"{path.name}.{os.getpid()}.half")
+        temporary = path.with_name(f"{path.name}.{os.getpid()}.half")
         try:
-            with half.open("wb") as file:
+            with temporary.open("wb") as file:
                 torch.save(state, file)
                 file.flush()
                 os.fsync(file.fileno())
-            os.replace(half, path)
+            os.replace(temporary, path)
         finally:
-            half.unlink(missing_ok=True)
+            temporary.unlink(missing_ok=True)
 
     def load(self, path: Path) -> None:
         """Goes back to where `path` was written.

@@ -185,12 +185,12 @@ class Llama(nn.Module):
         size = past + tokens.size(1)
         if size > self.max_len:
             raise ValueError(f"{size} tokens are more than max_len={self.max_len}, for which the model was made")
-        places = torch.arange(past, size, device=tokens.device)  # (n,)
-        angles = rotary_angles(places, self.d_head, self.base)  # (n, w/2)
+        positions = torch.arange(past, size, device=tokens.device)  # (n,)
+        angles = rotary_angles(positions, self.d_head, self.base)  # (n, w/2)
         x = self.embedding(tokens)  # (b, n, d)
-        context = replace(context, mask=None, causal=past == 0 and len(places) > 1)  # the last token sees all others
-        if past and len(places) > 1:
-            hidden = causal_mask(places.unsqueeze(1) - torch.arange(size, device=tokens.device))  # (n, m)
+        context = replace(context, mask=None, causal=past == 0 and len(positions) > 1)  # the last token sees all others
+        if past and len(positions) > 1:
+            hidden = causal_mask(positions.unsqueeze(1) - torch.arange(size, device=tokens.device))  # (n, m)
             context.mask = x.new_zeros(hidden.shape).masked_fill(hidden, -torch.inf)
         for layer in self.layers:
             x = layer(x, angles, context)

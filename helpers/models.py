@@ -324,8 +324,8 @@ class Classifier(nn.Module):
             last = hidden[:, -1]  # (b, d)
         else:
             real = ~as_mask(padding, tokens.size(1))  # (b, n)
-            place = (torch.arange(tokens.size(1), device=tokens.device) * real).argmax(dim=1)
-            last = hidden[torch.arange(len(tokens), device=tokens.device), place]  # (b, d)
+            position = (torch.arange(tokens.size(1), device=tokens.device) * real).argmax(dim=1)
+            last = hidden[torch.arange(len(tokens), device=tokens.device), position]  # (b, d)
         return self.head(last)
 
 

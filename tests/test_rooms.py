@@ -138,8 +138,8 @@ def _python(program: str, *arguments: str) -> list[str]:
     command = [sys.executable, "-c", program, *arguments]
     done = subprocess.run(command, cwd=ROOT, capture_output=True, text=True, encoding="utf-8")
     assert done.returncode == 0, done.stderr[-2000:]
-    found: list[str] = json.loads(done.stdout.splitlines()[-1])
-    return found
+    result: list[str] = json.loads(done.stdout.splitlines()[-1])
+    return result
 
 
 def test_a_command_without_answers_to_run_imports_no_pytorch() -> None:

@@ -25,24 +25,24 @@ def replacing(path: Path, *, durable: bool = False, new: bool = False, mode: int
         OSError: when it cannot be written; what was there before is still there.
     """
     path.parent.mkdir(parents=True, exist_ok=True)
-    handle, half = tempfile.mkstemp(dir=path.parent, prefix=f".{path.name}.")
+    handle, temporary = tempfile.mkstemp(dir=path.parent, prefix=f".{path.name}.")
     try:
         with os.fdopen(handle, "wb") as file:
             yield file
             if durable:
                 file.flush()
                 os.fsync(file.fileno())
-        os.chmod(half, path.stat().st_mode & 0o777 if path.exists() else mode)
-        if not new or not _link(half, path):
-            os.replace(half, path)
+        os.chmod(temporary, path.stat().st_mode & 0o777 if path.exists() else mode)
+        if not new or not _link(temporary, path):
+            os.replace(temporary, path)
     finally:
-        Path(half).unlink(missing_ok=True)
+        Path(temporary).unlink(missing_ok=True)
 
 
-def _link(half: str, path: Path) -> bool:
+def _link(temporary: str, path: Path) -> bool:
     """Gives a file a second name that no other has; False on a file system without links, where the name is free."""
     try:
-        os.link(half, path)
+        os.link(temporary, path)
     except OSError:
         if path.exists():
             raise FileExistsError(path) from None

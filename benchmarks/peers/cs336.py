@@ -94,8 +94,8 @@ def run_swiglu(
     part = answer("SwiGLU")(d_model, 3 * d_ff // 2)
     part.load_state_dict({"gate.weight": w1_weight, "output.weight": w2_weight, "hidden.weight": w3_weight})
     with torch.no_grad():
-        found: Tensor = part(in_features)
-    return found
+        result: Tensor = part(in_features)
+    return result
 
 
 def run_rmsnorm(d_model: int, eps: float, weights: Tensor, in_features: Tensor) -> Tensor:
@@ -103,8 +103,8 @@ def run_rmsnorm(d_model: int, eps: float, weights: Tensor, in_features: Tensor) 
     norm = answer("RMSNorm")(d_model, eps)
     norm.load_state_dict({"weight": weights})
     with torch.no_grad():
-        found: Tensor = norm(in_features)
-    return found
+        result: Tensor = norm(in_features)
+    return result
 
 
 def run_rope(d_k: int, theta: float, max_seq_len: int, in_query_or_key: Tensor, token_positions: Tensor) -> Tensor:
@@ -112,15 +112,15 @@ def run_rope(d_k: int, theta: float, max_seq_len: int, in_query_or_key: Tensor, 
     if theta != 10000:
         not_asked("another base of rotary positions")
     rows = in_query_or_key.unsqueeze(-3)  # (..., 1, n, d): one head
-    found: Tensor = answer("rotary")(torch.stack([rows] * 3), token_positions.flatten())[0].squeeze(-3)
-    return found
+    result: Tensor = answer("rotary")(torch.stack([rows] * 3), token_positions.flatten())[0].squeeze(-3)
+    return result
 
 
 def run_scaled_dot_product_attention(Q: Tensor, K: Tensor, V: Tensor, mask: Tensor | None = None) -> Tensor:  # noqa: N803
     """Returns the output of attention; their mask is True where a key is visible, ours is added."""
     added = None if mask is None else torch.zeros(mask.shape).masked_fill(~mask, -torch.inf)
-    found: Tensor = answer("scaled_dot_product_attention")(Q, K, V, added)[0]
-    return found
+    result: Tensor = answer("scaled_dot_product_attention")(Q, K, V, added)[0]
+    return result
 
 
 def run_multihead_self_attention(
@@ -154,8 +154,8 @@ def run_multihead_self_attention_with_rope(**given: Any) -> Tensor:
 
 def run_cross_entropy(inputs: Tensor, targets: Tensor) -> Tensor:
     """Returns the course's loss."""
-    found: Tensor = answer("cross_entropy")(inputs, targets)
-    return found
+    result: Tensor = answer("cross_entropy")(inputs, targets)
+    return result
 
 
 def get_adamw_cls() -> type[torch.optim.Optimizer]:

@@ -25,7 +25,7 @@ from grading.authoring.errors import BuildError
 from grading.authoring.source import EXPERIMENTS, Cell, grade_id, read, validate
 from grading.definitions import catalogue
 from grading.folder.course import ROOT, Course
-from grading.notebooks.cells import BEGIN_HIDDEN, END_HIDDEN, is_around, is_experiment
+from grading.notebooks.cells import AROUND, BEGIN_HIDDEN, END_HIDDEN, is_around, is_experiment
 from grading.notebooks.names import bound, needs_training
 from tutor.checking.globals_used import line_numbers
 from tutor.files import write_whole
@@ -226,12 +226,12 @@ def course_setting(name: str) -> str:
     Raises:
         BuildError: when it is not there, or cannot stand in a line of Python.
     """
-    found = read_pyproject(ROOT).get("tool", {}).get("course", {}).get(name)
-    if not isinstance(found, str) or re.search(r'["\\\n]', found):
+    setting = read_pyproject(ROOT).get("tool", {}).get("course", {}).get(name)
+    if not isinstance(setting, str) or re.search(r'["\\\n]', setting):
         raise BuildError(
             f'pyproject.toml has no `{name} = "..."` in [tool.course]; expected an address, or "" for none.'
         )
-    return found
+    return setting
 
 
 def set_up(address: str) -> str:

@@ -43,7 +43,7 @@ def encode(exercise: Exercise) -> dict[str, Any]:
         "stages": [
             {
                 "name": cases.name,
-                "look": cases.look,
+                "look": cases.feedback,
                 "points": cases.points,
                 "view": cases.view,
                 "tolerance": cases.tolerance,

@@ -162,8 +162,8 @@ def _explain_what_stopped(graded: Graded, work: Work, stopped: Collection[str]) 
         if not error or verdict.error_type != "NameError":
             continue
         missing = LACKING.search(error)
-        look = NO_PACKAGE.format(missing[1]) if missing else ""
-        changed = replace(verdict, sentence=said, look=look, mistake="", hint="")
+        feedback = NO_PACKAGE.format(missing[1]) if missing else ""
+        changed = replace(verdict, sentence=said, feedback=feedback, mistake="", hint="")
         if WANTS_GPU.search(error):
             changed = replace(changed, mistake=NO_GPU, hint=WITHOUT_GPU)
         graded.verdicts[name] = changed
@@ -179,7 +179,7 @@ def _find_lacking_packages(graded: Graded, work: Work, stopped: Collection[str])
         lacking = {found[1] for error in errors if (found := LACKING.search(error))}
         lacking |= {one for one in packages(source) if find_spec(one) is None and not _is_of_student(one, work)}
         if lacking and verdict.error_type in ("ModuleNotFoundError", "ImportError"):
-            graded.verdicts[name] = replace(verdict, look=NO_PACKAGE.format(min(lacking)))
+            graded.verdicts[name] = replace(verdict, feedback=NO_PACKAGE.format(min(lacking)))
         for package in sorted(lacking):
             graded.lacking.setdefault(package, []).append(name)
             if not any(package in line and name in line for line in graded.repairs):

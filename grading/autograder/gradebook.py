@@ -80,23 +80,24 @@ class Writer:
 
     def _write(self, marked: Sequence[Marked]) -> list[Written | CourseError]:
         paths = [self.course.autograded(one.student, one.assignment) for one in marked]
-        halves = [path.with_name(f".{path.name}.half") for path in paths]
+        temporaries = [path.with_name(f".{path.name}.half") for path in paths]
         try:
-            for half, one in zip(halves, marked, strict=True):
+            for temporary, one in zip(temporaries, marked, strict=True):
                 # On one line: with indents json takes ten times as long, and nbformat copies it all first.
-                half.parent.mkdir(parents=True, exist_ok=True)
+                temporary.parent.mkdir(parents=True, exist_ok=True)
                 text = json.dumps(one.notebook, ensure_ascii=False, sort_keys=True)
-                half.write_text(text, encoding="utf-8", errors="replace")  # halves of characters, which JSON can hold
+                # JSON can hold halves of characters, which UTF-8 cannot.
+                temporary.write_text(text, encoding="utf-8", errors="replace")
             written = self._rows(marked)
-            for one, path, half, result in zip(marked, paths, halves, written, strict=True):
+            for one, path, temporary, result in zip(marked, paths, temporaries, written, strict=True):
                 if isinstance(result, Written):
                     write_beside(path.parent, {})  # until all is there, so that no page goes to another attempt
-                    os.replace(half, path)
+                    os.replace(temporary, path)
                     self._answers(one).keep()
                     self.keep_beside(one.assignment, one.student, one.beside)
         finally:
-            for half in halves:
-                half.unlink(missing_ok=True)
+            for temporary in temporaries:
+                temporary.unlink(missing_ok=True)
         return written
 
     def keep_beside(self, assignment: str, student: str, beside: Mapping[str, bytes]) -> None:

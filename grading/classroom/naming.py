@@ -61,8 +61,8 @@ class Namer:
     def named(self, text: str) -> Named:
         """Returns whom a text names; several where it names several, or one of several of the same name."""
         for form in dict.fromkeys((text, german(text))):
-            if (found := self._named(_split(form))).students:
-                return found
+            if (result := self._named(_split(form))).students:
+                return result
         return Named()
 
     def _named(self, words: list[_Word]) -> Named:

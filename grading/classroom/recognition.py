@@ -272,12 +272,12 @@ class Class:
     @cached_property
     def _columns(self) -> set[str]:
         """The titles of Blackboard's columns that are known for sure."""
-        found = {title.partition("_")[0] for title in self.titles if title.count("_") == 1}
+        columns = {title.partition("_")[0] for title in self.titles if title.count("_") == 1}
         names = {"".join(words_of(name)) for name in self.known}
         for title in self.titles:
             places = [at for at, sign in enumerate(title) if sign == "_"]
-            found |= {title[:at] for at in places if "".join(words_of(title[:at])) in names}
-        return found
+            columns |= {title[:at] for at in places if "".join(words_of(title[:at])) in names}
+        return columns
 
     def _ends(self, title: str) -> dict[str, set[str]]:
         """Returns who of the roster a title can end with, by what stands before.

@@ -123,8 +123,8 @@ class Roster:
 
     def _named(self, name: str) -> set[str]:
         for form in (name, german(name)):
-            if found := self._found.get(f"name {_words(form)}") or self._found.get(f"joined {_letters(form)}"):
-                return found
+            if students := self._found.get(f"name {_words(form)}") or self._found.get(f"joined {_letters(form)}"):
+                return students
         return set()
 
     def person(self, student: str) -> Person | None:

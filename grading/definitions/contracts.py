@@ -70,7 +70,7 @@ class Circumstance:
     """One thing that every answer keeps: its name, where to look, and how a question is made from others."""
 
     name: str
-    look: str
+    feedback: str
     asks: Callable[[Exercise, Sequence[Question]], Iterator[Question]]
     of_any_call: bool
 
@@ -78,14 +78,14 @@ class Circumstance:
 CIRCUMSTANCES: list[Circumstance] = []  # in the order of causes
 
 
-def circumstance(name: str, look: str, *, of_any_call: bool = False) -> Callable[[Asks], Asks]:
+def circumstance(name: str, feedback: str, *, of_any_call: bool = False) -> Callable[[Asks], Asks]:
     """Decorates what makes the questions of a circumstance, from an exercise and the plain calls among its questions.
 
     With `of_any_call` it gets calls with another probe than the result, too.
     """
 
     def add(asks: Asks) -> Asks:
-        CIRCUMSTANCES.append(Circumstance(name, look, asks, of_any_call))
+        CIRCUMSTANCES.append(Circumstance(name, feedback, asks, of_any_call))
         return asks
 
     return add
@@ -110,7 +110,7 @@ def stages(exercise: Exercise, main: Sequence[StageCases]) -> list[StageCases]:
             found.append(
                 StageCases(
                     one.name,
-                    one.look,
+                    one.feedback,
                     0,
                     "values",
                     max(stage.tolerance for stage in main),

@@ -50,7 +50,7 @@ class Stage:
     Args:
         name: what is checked, in a few words.
         points: what passing it earns.
-        look: where to look when it fails, one sentence.
+        feedback: where to look when it fails, one sentence.
         public: questions of the student's own check.
         draw: makes further questions from a seeded generator: those of everybody, and those of each student.
         view: the part of the result that is compared, one of `tutor.checking.compare.VIEWS`.
@@ -65,7 +65,7 @@ class Stage:
 
     name: str
     points: float
-    look: str
+    feedback: str
     public: Sequence[Question]
     draw: Draw
     view: str = "values"
@@ -176,9 +176,9 @@ class Definition:
             raise ExerciseError(f"stage {name!r}: expected either public questions or the seed that draws them.")
 
         def add(draw: Drawing) -> Drawing:
-            look = _text(draw, f"stage {name!r}: expected where to look")
+            feedback = _text(draw, f"stage {name!r}: expected where to look")
             questions = list(draw(random.Random(seed))) if public is None else public
-            self.add(Stage(name, points, look, questions, draw, view, tolerance, sealed, raises, measure, decisive))
+            self.add(Stage(name, points, feedback, questions, draw, view, tolerance, sealed, raises, measure, decisive))
             return _named(draw, name)
 
         return add

@@ -312,7 +312,7 @@ class Exercise:
         stages = [
             StageCases(
                 stage.name,
-                stage.look,
+                stage.feedback,
                 stage.points,
                 stage.view,
                 stage.tolerance,

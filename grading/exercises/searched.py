@@ -44,8 +44,8 @@ class Searched:
     def _kept(self) -> dict[str, list[int]]:
         if not self._path.exists():
             return {}
-        found: dict[str, list[int]] = json.loads(self._path.read_text(encoding="utf-8")).get(self._exercise, {})
-        return found
+        kept: dict[str, list[int]] = json.loads(self._path.read_text(encoding="utf-8")).get(self._exercise, {})
+        return kept
 
     def seeds(self, kind: str) -> list[int]:
         """Returns the seeds of a kind."""

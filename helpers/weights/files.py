@@ -76,24 +76,24 @@ class Published:
 
     def number(self, name: str, default: float | None = None) -> float:
         """Returns a setting that must be a number above 0, as `setting` does."""
-        found = self.setting(name, default)
-        if isinstance(found, bool) or not isinstance(found, int | float) or not 0 < found < math.inf:
-            raise ValueError(f"{self.path}: {name} is {found!r}, expected a number above 0")
-        return found
+        value = self.setting(name, default)
+        if isinstance(value, bool) or not isinstance(value, int | float) or not 0 < value < math.inf:
+            raise ValueError(f"{self.path}: {name} is {value!r}, expected a number above 0")
+        return value
 
     def whole(self, name: str, default: int | None = None) -> int:
         """Returns a setting that must be a whole number above 0, as `setting` does."""
-        found = self.number(name, default)
-        if not isinstance(found, int):
-            raise ValueError(f"{self.path}: {name} is {found!r}, expected a whole number")
-        return found
+        value = self.number(name, default)
+        if not isinstance(value, int):
+            raise ValueError(f"{self.path}: {name} is {value!r}, expected a whole number")
+        return value
 
     def share(self, name: str, default: float) -> float:
         """Returns a setting that must be a number from 0 to 1, as `setting` does."""
-        found = self.setting(name, default)
-        if isinstance(found, bool) or not isinstance(found, int | float) or not 0 <= found <= 1:
-            raise ValueError(f"{self.path}: {name} is {found!r}, expected a number from 0 to 1")
-        return found
+        value = self.setting(name, default)
+        if isinstance(value, bool) or not isinstance(value, int | float) or not 0 <= value <= 1:
+            raise ValueError(f"{self.path}: {name} is {value!r}, expected a number from 0 to 1")
+        return value
 
 
 def read(path: str | Path) -> Published:
@@ -194,8 +194,8 @@ class _Head:
         form = self.order + kind
         if len(read := self.file.read(struct.calcsize(form))) < struct.calcsize(form):
             raise ValueError("it ends within its head")
-        found: int = struct.unpack(form, read)[0]
-        return found
+        number: int = struct.unpack(form, read)[0]
+        return number
 
     def fits(self, count: int, size: int) -> None:
         """Raises ValueError when so many things of at least so many bytes cannot stand behind here."""
@@ -255,8 +255,8 @@ def _read_gguf(path: Path) -> Published:
         raise ValueError(f"{path} {reason}") from None
 
     def unpacked(part: Any) -> Tensor:
-        numbers = library.dequantize(part.data, part.tensor_type)
-        return torch.from_numpy(numbers if numbers.flags.writeable else numbers.copy())  # the file itself is not
+        values = library.dequantize(part.data, part.tensor_type)
+        return torch.from_numpy(values if values.flags.writeable else values.copy())  # the file itself is not
 
     tensors = {
         part.name: Stored(

@@ -110,9 +110,9 @@ def gradebook(course: Course) -> dict[str, Any]:
 def wanted(courses: list[Course]) -> dict[str, Any]:
     """What the local pool writes."""
     run(courses[0], workers=2)
-    found = gradebook(courses[0])
-    assert set(found) == set(STUDENTS)
-    return found
+    result = gradebook(courses[0])
+    assert set(result) == set(STUDENTS)
+    return result
 
 
 def test_other_exercises_are_refused_in_one_sentence(

@@ -184,10 +184,10 @@ def wait_until_idle(page: Page, seconds: float = RUN_SECONDS) -> None:
 
 def cell(page: Page, index: int) -> Locator:
     """Returns a cell by its place in the notebook, scrolled into view: only what is in view is drawn."""
-    found = page.locator(f'.jp-Notebook-cell[data-windowed-list-index="{index}"]')
-    found.wait_for(state="attached")
-    found.scroll_into_view_if_needed()
-    return found
+    locator = page.locator(f'.jp-Notebook-cell[data-windowed-list-index="{index}"]')
+    locator.wait_for(state="attached")
+    locator.scroll_into_view_if_needed()
+    return locator
 
 
 def put_at_the_top(cell: Locator) -> None:

@@ -115,9 +115,9 @@ def entries(page: Page) -> list[str]:
 def formgrader(teacher: Page) -> FrameLocator:
     """Formgrader, opened from the instructor's menu."""
     choose(teacher, "Nbgrader", "Formgrader")
-    found = teacher.frame_locator("iframe[src*=formgrader]")
-    found.locator("tbody tr").first.wait_for()
-    return found
+    frame = teacher.frame_locator("iframe[src*=formgrader]")
+    frame.locator("tbody tr").first.wait_for()
+    return frame
 
 
 def manage_assignments(page: Page, formgrader: FrameLocator) -> None:
@@ -145,16 +145,16 @@ def click_in(page: Page, formgrader: FrameLocator, row: str, column: str) -> str
 def assignments(page: Page) -> Locator:
     """Opens nbgrader's list of assignments, or has it looked up anew where it is open, and returns it."""
     choose(page, "Nbgrader", "Assignment List")
-    found = page.locator("#assignments")
-    found.locator("#refresh_assignments_list").click()
-    expect(found.locator("#course_list_default")).to_have_text("transformers")
-    return found
+    section = page.locator("#assignments")
+    section.locator("#refresh_assignments_list").click()
+    expect(section.locator("#course_list_default")).to_have_text("transformers")
+    return section
 
 
 def answer(exercise: str, title: str) -> str:
     """Returns an answer of the bank."""
-    [found] = [item.source for item in bank.answers(ASSIGNMENT) if (item.exercise, item.title) == (exercise, title)]
-    return found
+    [source] = [item.source for item in bank.answers(ASSIGNMENT) if (item.exercise, item.title) == (exercise, title)]
+    return source
 
 
 def work(page: Page, hub: Hub, account: str, texts: dict[str, str]) -> None:

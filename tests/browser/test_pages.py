@@ -27,11 +27,11 @@ def reader(request: pytest.FixtureRequest, browser: Browser) -> Iterator[Page]:
 
 def faults(page: Page) -> list[tuple[str, str]]:
     """Returns what axe-core finds, and what is wider than the screen."""
-    found = [(one["id"], one["nodes"][0]["html"]) for one in Axe().run(page).response["violations"]]
+    result = [(one["id"], one["nodes"][0]["html"]) for one in Axe().run(page).response["violations"]]
     wide = "[...document.querySelectorAll('main > *')].filter(e => e.scrollWidth > innerWidth).map(e => e.outerHTML)"
     if page.evaluate("document.documentElement.scrollWidth") > TELEPHONE:
-        found += [("too wide", html[:200]) for html in page.evaluate(wide)]
-    return found
+        result += [("too wide", html[:200]) for html in page.evaluate(wide)]
+    return result
 
 
 def feedback_page() -> str:

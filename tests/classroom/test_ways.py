@@ -338,9 +338,9 @@ def test_a_folder_that_is_called_like_one_of_the_two_files_stops_nothing(tmp_pat
 
 
 def stamp_of(course: Path, student: str) -> datetime.datetime:
-    found = Course(course).received(student, A)
-    assert found is not None
-    return found
+    stamp = Course(course).received(student, A)
+    assert stamp is not None
+    return stamp
 
 
 def test_nobody_can_date_work_back(course: Path) -> None:

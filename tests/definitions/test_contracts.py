@@ -102,9 +102,9 @@ def seeded_elsewhere(x: Tensor, factor: float = 2.0) -> Tensor:
 
 
 def switched_off(x: Tensor, factor: float = 2.0) -> Tensor:
-    found = x * factor
+    result = x * factor
     torch.set_grad_enabled(False)
-    return found
+    return result
 
 
 def made_double(x: Tensor, factor: float = 2.0) -> Tensor:
@@ -138,8 +138,8 @@ def on_the_processor(x: Tensor, factor: float = 2.0) -> Tensor:
 
 def gathered_there(x: Tensor, factor: float = 2.0) -> Tensor:
     result = torch.zeros(x.shape, dtype=x.dtype)
-    for place, number in enumerate(x.flatten()):
-        result.view(-1)[place] = number * factor
+    for position, number in enumerate(x.flatten()):
+        result.view(-1)[position] = number * factor
     return result
 
 
@@ -359,7 +359,7 @@ def test_an_input_that_is_overwritten_costs_a_tenth_where_autograd_refuses_it_to
     assert lost(defined, ResidualInPlace) == [INPUTS_STAY]
     verdict = judge(defined.public_examples(), InProcess(ResidualInPlace))
     assert "`x[0, 0]` was 1 and is 1.9999" in verdict.sentence  # and not that it asks for a gradient now, which follows
-    assert "x = x + 1" in verdict.look
+    assert "x = x + 1" in verdict.feedback
 
 
 def spoiled(change: Any) -> Verdict:
@@ -425,7 +425,7 @@ def spoiled(change: Any) -> Verdict:
 def test_what_has_changed_is_named_with_what_it_was_and_fitting_advice(change: Any, sentence: str, advice: str) -> None:
     verdict = spoiled(change)
     assert sentence in verdict.sentence
-    assert advice in verdict.look
+    assert advice in verdict.feedback
     assert verdict.earned == pytest.approx(1.8)
 
 
@@ -695,15 +695,15 @@ def test_a_mode_that_is_left_changed_costs_a_tenth(mode: bool) -> None:
 
     def put_back(model: nn.Module) -> int:
         before = model.training
-        found = size_of(model.train(mode))
+        result = size_of(model.train(mode))
         model.train(before)
-        return found
+        return result
 
     def outermost(model: nn.Module) -> int:
         before = model.training
-        found = size_of(model.train(mode))
+        result = size_of(model.train(mode))
         model.training = before
-        return found
+        return result
 
     assert lost(defined, size_of) == lost(defined, put_back) == []
     assert lost(defined, left) == lost(defined, outermost) == [INPUTS_STAY if mode else MODE]
@@ -963,9 +963,9 @@ def filled_on_ctrl_c(lengths: dict[str, int], measure: Any, known: dict[str, int
 
 def taken_out_meanwhile(lengths: dict[str, int], measure: Any, known: dict[str, int]) -> dict[str, int]:
     name, length = lengths.popitem()
-    found = totals(lengths, measure, known) | {name: known[name] if name in known else measure(length)}
+    result = totals(lengths, measure, known) | {name: known[name] if name in known else measure(length)}
     lengths[name] = length
-    return found
+    return result
 
 
 @pytest.mark.parametrize(
@@ -998,8 +998,8 @@ class Summing:
     def __call__(self, model: nn.Module, batches: list[Any]) -> float:
         for batch in batches:
             self.sum += float(model(batch.tokens).sum())
-        found, self.sum = self.sum, 0.0
-        return found
+        total, self.sum = self.sum, 0.0
+        return total
 
 
 def summed(model: nn.Module, batches: list[Any]) -> float:

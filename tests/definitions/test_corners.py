@@ -134,7 +134,7 @@ def test_a_corner_fails_its_stage_in_the_check_and_for_every_student(
         assert judge(defined.drawn_examples(f"student {number}"), InProcess(answer), hidden=True).earned == earned
     verdict = judge(defined.check_examples(), InProcess(answer))
     assert verdict.earned == earned
-    assert verdict.look == ("" if earned == 2 else "There is no limit to the numbers.")
+    assert verdict.feedback == ("" if earned == 2 else "There is no limit to the numbers.")
 
 
 @pytest.mark.parametrize(

@@ -44,7 +44,7 @@ def test_parts_are_kept_in_their_order() -> None:
     assert (made.name, made.trains, made.points, made.hints) == ("doubled", True, 1.5, ("a hint",))
     assert made.reference(4) == 8
     small, large = made.stages
-    assert (small.name, small.points, small.look, small.public) == (
+    assert (small.name, small.points, small.feedback, small.public) == (
         "small",
         0.5,
         "Twice what is given.",

@@ -332,9 +332,9 @@ def test_blanks():
     assert Counter(row["side"] for row in found) == {"left": 300, "right": 300}
     for row in found:
         tokens, position = words(row["text"]), int(row["position"])
-        places = [index for index, token in enumerate(tokens) if token in known]
+        positions = [index for index, token in enumerate(tokens) if token in known]
         assert tokens[position] == row["answer"]
-        assert places[0 if row["side"] == "right" else -1] == position
+        assert positions[0 if row["side"] == "right" else -1] == position
         answer, other = known[row["answer"]], known[row["other"]]
         assert answer["polarity"] != other["polarity"]
         assert answer["kind"] == other["kind"]

@@ -128,8 +128,8 @@ def test_greedy_writes_the_most_probable_token_and_stops_at_the_end() -> None:
     end = int(written[0, 2])
     stopped = model.greedy(tokens, 6, end)
     for row, whole in zip(stopped.tolist(), written.tolist(), strict=True):
-        place = whole.index(end) if end in whole else len(whole)
-        assert row == (whole[: place + 1] + [end] * 6)[: stopped.size(1)]
+        position = whole.index(end) if end in whole else len(whole)
+        assert row == (whole[: position + 1] + [end] * 6)[: stopped.size(1)]
     assert model.greedy(tokens[:1], 6, end).size(1) == written[0].tolist().index(end) + 1
     assert model.greedy(tokens, 0).shape == (3, 0)
 

@@ -20,8 +20,8 @@ def report(*arguments: str) -> dict[str, Any]:
     command = [sys.executable, "-m", "tests.notebooks.next_cells", *arguments]
     done = subprocess.run(command, cwd=ROOT, env=os.environ | {"MPLBACKEND": "Agg"}, capture_output=True, text=True)
     assert done.returncode == 0, done.stderr
-    found: dict[str, Any] = json.loads(done.stdout)
-    return found
+    result: dict[str, Any] = json.loads(done.stdout)
+    return result
 
 
 @pytest.mark.all

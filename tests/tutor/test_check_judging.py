@@ -381,7 +381,7 @@ def judged(reference: Any, answer: Any, asks: list[Question], **settings: Any) -
 
 
 @pytest.mark.parametrize(
-    ("wanted", "given", "look"),
+    ("wanted", "given", "feedback"),
     [
         ({0, 1}, range(2), "`set(...)`"),
         ([0, 1], torch.arange(2), "`.tolist()`"),
@@ -391,10 +391,10 @@ def judged(reference: Any, answer: Any, asks: list[Question], **settings: Any) -
         (1.0, "1.0", "the stage"),
     ],
 )
-def test_advice_on_another_kind_says_how_to_make_the_wanted_one(wanted: Any, given: Any, look: str) -> None:
+def test_advice_on_another_kind_says_how_to_make_the_wanted_one(wanted: Any, given: Any, feedback: str) -> None:
     result = judged(lambda: wanted, lambda: given, [Question()])
     assert result.outcome == "wrong"
-    assert look in result.look
+    assert feedback in result.feedback
 
 
 @pytest.mark.parametrize(
@@ -410,7 +410,7 @@ def test_numbers_that_differ_are_written_with_digits_that_do(wanted: Any, given:
 
 
 @pytest.mark.parametrize(
-    ("given", "look"),
+    ("given", "feedback"),
     [
         ((3,), "only the shape is not"),
         ((1, 3), "only the shape is not"),
@@ -418,14 +418,14 @@ def test_numbers_that_differ_are_written_with_digits_that_do(wanted: Any, given:
         ((2, 1), "the stage"),
     ],
 )
-def test_advice_on_another_shape_of_the_same_numbers_is_about_the_shape(given: tuple[int, ...], look: str) -> None:
+def test_advice_on_another_shape_of_the_same_numbers_is_about_the_shape(given: tuple[int, ...], feedback: str) -> None:
     wanted = torch.arange(3.0).reshape(3, 1)
     wrong = wanted.clone()
     wrong[-1] = 7.0
     answer = (wrong if given[-1] == 1 else wanted)[: given[0] if given[-1] == 1 else None].reshape(given)
     result = judged(lambda: wanted, lambda: answer, [Question()])
     assert result.outcome == "wrong"
-    assert look in result.look
+    assert feedback in result.feedback
 
 
 @pytest.mark.parametrize(
@@ -444,16 +444,16 @@ def test_advice_on_another_shape_of_the_same_numbers_is_about_the_shape(given: t
         (lambda x: 1.0004 * x, ""),
     ],
 )
-@pytest.mark.parametrize("as_numbers", [False, True])
-def test_a_difference_that_all_numbers_share_is_reported(change: Any, expected: str, as_numbers: bool) -> None:
-    numbers = torch.tensor([1.0, 2.5, -3.0, 4.0, 7.0])
-    changed = change(numbers)
-    if as_numbers and len(changed) == len(numbers):
-        place = [Question((n,)) for n in range(len(numbers))]
-        result = judged(lambda n: float(numbers[n]), lambda n: float(changed[n]), place)
+@pytest.mark.parametrize("as_values", [False, True])
+def test_a_difference_that_all_numbers_share_is_reported(change: Any, expected: str, as_values: bool) -> None:
+    values = torch.tensor([1.0, 2.5, -3.0, 4.0, 7.0])
+    changed = change(values)
+    if as_values and len(changed) == len(values):
+        place = [Question((n,)) for n in range(len(values))]
+        result = judged(lambda n: float(values[n]), lambda n: float(changed[n]), place)
         expected = "" if "places" in expected else expected  # five questions with a number each have no places
     else:
-        result = judged(lambda: numbers, lambda: changed, [Question()])
+        result = judged(lambda: values, lambda: changed, [Question()])
     assert result.outcome == "wrong"
     shared = re.findall(r"The numbers are the expected.*|All (?:are|have).*", result.sentence)
     assert shared == [] if not expected else expected in shared[0]
@@ -472,9 +472,9 @@ def test_few_numbers_share_a_difference_by_chance_and_nothing_is_reported() -> N
 
 def test_what_is_not_finite_is_reported_with_its_likely_source() -> None:
     result = judged(lambda: torch.tensor([1.0]), lambda: torch.tensor([math.nan]), [Question()])
-    assert result.look.startswith("the stage A NaN comes of")
+    assert result.feedback.startswith("the stage A NaN comes of")
     wanted = torch.tensor([1.0, -math.inf])
-    assert judged(lambda: wanted, lambda: wanted + 1, [Question()]).look == "the stage"
+    assert judged(lambda: wanted, lambda: wanted + 1, [Question()]).feedback == "the stage"
 
 
 def test_one_object_under_two_names_is_called_that() -> None:
@@ -486,7 +486,7 @@ def test_one_object_under_two_names_is_called_that() -> None:
 
     result = judged(Two, lambda: Two(shared=True), [Question(build={}, probe="parameters")], view="parameters")
     assert result.sentence == "'second.weight' and 'first.weight' are one and the same tensor"
-    assert "one and the same object" in result.look
+    assert "one and the same object" in result.feedback
 
 
 def test_where_to_look_is_shown_for_each_stage_that_fails() -> None:
@@ -517,20 +517,20 @@ def test_advice_on_what_stops_is_about_that() -> None:
         return model(tokens)
 
     misspelt = judged(right, lambda model, tokens: modell(tokens), asks)  # type: ignore[name-defined]  # noqa: F821
-    assert "bound nowhere" in misspelt.look
+    assert "bound nowhere" in misspelt.feedback
     other_parts = judged(right, lambda model, tokens: model.embedding(tokens), asks)
-    assert other_parts.look.startswith("the stage")
-    assert "`check.given(1)`" in other_parts.look
+    assert other_parts.feedback.startswith("the stage")
+    assert "`check.given(1)`" in other_parts.feedback
     beyond = judged(right, lambda model, tokens: tokens[7], asks)
-    assert beyond.look == "the stage"
+    assert beyond.feedback == "the stage"
 
 
 def test_advice_on_a_gradient_that_does_not_arrive_is_about_gradients() -> None:
     asks = [Question((torch.tensor([1.0, 2.0]),), probe="gradients")]
     result = judged(lambda x: 2 * x, lambda x: 2 * x.detach(), asks)
     assert result.sentence == "a gradient of input 1 does not arrive"
-    assert "`.detach()`" in result.look
-    assert judged(lambda x: 2 * x, lambda x: 3 * x, asks).look == "the stage"
+    assert "`.detach()`" in result.feedback
+    assert judged(lambda x: 2 * x, lambda x: 3 * x, asks).feedback == "the stage"
 
 
 def test_the_point_at_which_letters_are_looked_at_is_reported_only_where_there_are_some_to_compare() -> None:
@@ -546,7 +546,7 @@ def kept_by_shape() -> Any:
 
 
 @pytest.mark.parametrize(
-    ("reference", "answer", "question", "look"),
+    ("reference", "answer", "question", "feedback"),
     [
         (
             lambda size: list(range(size)),
@@ -563,7 +563,9 @@ def kept_by_shape() -> Any:
         (lambda x: x + 1, lambda x: x, Question((3,), probe="again", follow_up=(4,)), "the stage"),
     ],
 )
-def test_advice_on_what_is_kept_says_what_that_is(reference: Any, answer: Any, question: Question, look: str) -> None:
+def test_advice_on_what_is_kept_says_what_that_is(
+    reference: Any, answer: Any, question: Question, feedback: str
+) -> None:
     result = judged(reference, answer, [question])
-    assert look in result.look
-    assert ("what comes back is the same object" in result.sentence) is (look == "Make a new one")
+    assert feedback in result.feedback
+    assert ("what comes back is the same object" in result.sentence) is (feedback == "Make a new one")

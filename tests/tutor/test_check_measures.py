@@ -487,17 +487,17 @@ def test_a_pattern_that_changes_from_draw_to_draw_is_reported() -> None:
 
 def test_the_ends_are_drawn_as_often_as_what_lies_between() -> None:
     """A share that is rounded gives the first and the last place, or length, half as often as the others."""
-    places = [[4, 6, 7, 4, 5, 0, 0, 0, 0], [5, 4, 7, 4, 6, 0, 0, 0, 0], [5, 6, 4, 4, 7, 0, 0, 0, 0]]
+    positions = [[4, 6, 7, 4, 5, 0, 0, 0, 0], [5, 4, 7, 4, 6, 0, 0, 0, 0], [5, 6, 4, 4, 7, 0, 0, 0, 0]]
     lengths = [[*range(5, 5 + kept), 4, 4, *[0] * (7 - kept)] for kept in (4, 5, 6)]
-    for counts, place, length in (
+    for counts, position, length in (
         ((200, 200, 200), "evenly", "equally often"),
         ((150, 300, 150), "more often in the middle", "some more often"),
         ((280, 40, 280), "more often near both ends", "some more often"),
     ):
         drawn, kept = (
-            [whole for whole, n in zip(of, counts, strict=True) for _ in range(n)] for of in (places, lengths)
+            [whole for whole, n in zip(of, counts, strict=True) for _ in range(n)] for of in (positions, lengths)
         )
-        assert spans_report("place", *drawn)["the place"] == place
+        assert spans_report("place", *drawn)["the place"] == position
         assert spans_report("kept", *kept)["all lengths"] == length
 
 
@@ -829,11 +829,11 @@ def test_tokens_that_are_no_whole_numbers_get_one_sentence(wrong: Tensor, name: 
 
 def test_places_that_are_drawn_evenly_are_even_also_where_there_are_few() -> None:
     even = [[[0] * start, [0] * (last - start), [1]] for last in (1, 2, 4, 5, 6, 8) for start in range(last + 1)]
-    assert moving._place(even) == "evenly"
+    assert moving._position(even) == "evenly"
     middle = [[[0] * 3, [0] * 3, [1]], [[0] * 2, [0] * 4, [1]], [[0] * 4, [0] * 2, [1]]]
-    assert moving._place(middle) == "more often in the middle"
+    assert moving._position(middle) == "more often in the middle"
     ends = [[[0] * start, [0] * (6 - start), [1]] for start in (0, 1, 5, 6)]
-    assert moving._place(ends) == "more often near both ends"
+    assert moving._position(ends) == "more often near both ends"
 
 
 def test_few_words_may_be_spread_less_evenly_than_many() -> None:

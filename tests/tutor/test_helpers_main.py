@@ -31,10 +31,10 @@ def versions(monkeypatch: pytest.MonkeyPatch) -> dict[str, str | None]:
     true_version = metadata.version
 
     def version(name: str) -> str:
-        found = pretended[name] if name in pretended else true_version(name)
-        if found is None:
+        result = pretended[name] if name in pretended else true_version(name)
+        if result is None:
             raise metadata.PackageNotFoundError(name)
-        return found
+        return result
 
     monkeypatch.setattr(metadata, "version", version)
     return pretended

@@ -71,7 +71,7 @@ class StageCases:
     """
 
     name: str
-    look: str
+    feedback: str
     points: float
     view: str
     tolerance: float

@@ -37,7 +37,7 @@ def explained(verdict: Verdict, examples: Examples, asked: Sequence[Asked], fail
     verdict = replace(
         verdict,
         outcome=first.reply.outcome if stopped else "wrong",
-        look=_where_to_look(first, graded=verdict.graded),
+        feedback=_feedback(first, graded=verdict.graded),
         mistake=mistake,
         hint=WITHOUT_GPU if mistake == NO_GPU else examples.hints.get(mistake, ""),
         error_type=_builtin_error(first.reply) if verdict.graded else first.reply.error_type,
@@ -53,7 +53,7 @@ def explained(verdict: Verdict, examples: Examples, asked: Sequence[Asked], fail
         ),
         question=first.case.ask,
         sentence=". ".join(filter(None, (first.problem, _in_one_way(first, asked)))),
-        others=_other_places(failed, verdict.look),
+        others=_other_places(failed, verdict.feedback),
         pictures=() if isinstance(first.problem, InputsChanged) else _pictures(examples, drawn.case, drawn.reply),
         picture_call=in_one_line(examples.name, drawn.case.ask) if drawn is not first else "",
     )
@@ -71,9 +71,9 @@ def _other_places(failed: Sequence[Asked], shown: str) -> tuple[tuple[str, str],
     """Returns the names of the other failed stages, and where to look for what each of them asks."""
     found = dict[str, str]()  # by what it says, which two stages may share
     for one in failed[1:]:
-        if one.stage.look not in ("", shown) and one.reply.outcome == "value":
-            found.setdefault(one.stage.look, one.stage.name)
-    return tuple((name, look) for look, name in found.items())
+        if one.stage.feedback not in ("", shown) and one.reply.outcome == "value":
+            found.setdefault(one.stage.feedback, one.stage.name)
+    return tuple((name, feedback) for feedback, name in found.items())
 
 
 def raised_as_wanted(asked: Asked) -> bool:
@@ -81,15 +81,15 @@ def raised_as_wanted(asked: Asked) -> bool:
     return isinstance(asked.case.wanted, Raised) and asked.case.wanted.error_type in asked.reply.error_types
 
 
-def _where_to_look(first: Asked, *, graded: bool) -> str:
+def _feedback(first: Asked, *, graded: bool) -> str:
     """Returns the sentence of the stage, or, where it cannot speak of what is wrong, that for this kind."""
     if not isinstance(first.problem, InputsChanged):
         if first.problem == RAISED_ABOVE:
             return ""
-        return _look_at_kind(first) or f"{first.stage.look}{'' if graded else _try_it(first)}"
+        return _look_at_kind(first) or f"{first.stage.feedback}{'' if graded else _try_it(first)}"
     kind = next((kind for kind in sentences.LEAVE_IT if kind in first.reply.changed_inputs), "kind")
     of_a_model = kind in ("mode", "settings", "hooks", "requires_grad", "gradients")
-    return first.stage.look if first.stage.look and not of_a_model else sentences.LEAVE_IT[kind]
+    return first.stage.feedback if first.stage.feedback and not of_a_model else sentences.LEAVE_IT[kind]
 
 
 def _look_at_kind(first: Asked) -> str:
@@ -102,13 +102,13 @@ def _look_at_kind(first: Asked) -> str:
     if ask.probe == "gradients" and (first.problem or "").endswith("does not arrive"):
         return sentences.NO_GRADIENT
     if ask.probe in ("again", "gradients again") and reply.outcome == "value":
-        return next((look for found, look in sentences.KEPT_WHAT.items() if found in (first.problem or "")), "")
+        return next((feedback for found, feedback in sentences.KEPT_WHAT.items() if found in (first.problem or "")), "")
     if ask.probe != "result" or first.stage.measure or reply.outcome != "value" or reply.value is None:
         return ""
     if _is_another_shape(first.stage, wanted, reply.value):
         return sentences.OTHER_SHAPE
     if not _is_finite(reply.value) and _is_finite(wanted):
-        return f"{first.stage.look} {sentences.NOT_FINITE}"
+        return f"{first.stage.feedback} {sentences.NOT_FINITE}"
     is_kind = isinstance(reply.value, tuple | list if isinstance(wanted, tuple | list) else tuple | list | set)
     return "" if is_kind else sentences.OTHER_KIND.get(type(wanted).__name__, "")
 

@@ -53,26 +53,26 @@ def trace(value: Any) -> tuple[float, float]:
 
     It shows, in a few bytes, whether a long result is another one; texts count by a checksum.
     """
-    numbers = torch.cat([torch.zeros(0, dtype=torch.float64), *_numbers(value)])
-    terms = torch.cos(1 + 0.7 * torch.arange(len(numbers), dtype=torch.float64)) * numbers
+    values = torch.cat([torch.zeros(0, dtype=torch.float64), *_values(value)])
+    terms = torch.cos(1 + 0.7 * torch.arange(len(values), dtype=torch.float64)) * values
     return terms.sum().item(), terms.abs().sum().item()
 
 
-def _numbers(value: Any) -> Iterator[Tensor]:
+def _values(value: Any) -> Iterator[Tensor]:
     """Yields the numbers of a plain value, in order; a number for what is not finite, and for what is no number."""
     if isinstance(value, Tensor):
         real = torch.view_as_real(value) if value.is_complex() else value
         yield torch.nan_to_num(real.detach().double(), 0.75, 1.5, -1.5).flatten()
     elif isinstance(value, dict):
         for key in sorted(value, key=str):
-            yield from _numbers(value[key])
+            yield from _values(value[key])
     elif isinstance(value, list | tuple):
         for part in value:
-            yield from _numbers(part)
+            yield from _values(part)
     elif isinstance(value, set | frozenset):
-        yield from _numbers(sorted(value, key=str))
+        yield from _values(sorted(value, key=str))
     elif isinstance(value, float) or (isinstance(value, int) and abs(value) < 2**53):
-        yield from _numbers(torch.tensor([value], dtype=torch.float64))
+        yield from _values(torch.tensor([value], dtype=torch.float64))
     else:
         yield torch.tensor([zlib.crc32(repr(value).encode()) / 2**32], dtype=torch.float64)
 

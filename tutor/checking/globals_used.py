@@ -190,7 +190,7 @@ class _Reader:
         return self.variables.get(name, UNKNOWN) if kind in ("LOAD_FAST", "LOAD_DEREF", "LOAD_CLOSURE") else UNKNOWN
 
     def _attribute(self, name: str) -> Any:
-        found = _attribute(self.value, name)
-        if found is UNKNOWN:
+        attribute = _attribute(self.value, name)
+        if attribute is UNKNOWN:
             self.attributes.add(name)
-        return found
+        return attribute

@@ -64,12 +64,12 @@ def state_kept(*, generators: bool = True) -> Iterator[None]:
 
 def usual_defaults() -> list[str]:
     """Gives PyTorch its own default dtype and device again; returns which of them had been set."""
-    found = ["dtype"] if torch.get_default_dtype() != torch.float32 else []
+    changed = ["dtype"] if torch.get_default_dtype() != torch.float32 else []
     torch.set_default_dtype(torch.float32)
     if _device() != CPU:
-        found.append("device")
+        changed.append("device")
         _set_device(CPU)
-    return found
+    return changed
 
 
 def _device() -> torch.device:

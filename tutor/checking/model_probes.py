@@ -18,7 +18,7 @@ from tutor.checking.compare import SAME_AS
 from tutor.checking.recipes import DATA
 
 
-class Numbers(NamedTuple):
+class Values(NamedTuple):
     """A tensor as it was: two are equal when type, shape and all bytes are."""
 
     dtype: torch.dtype
@@ -66,10 +66,10 @@ def _add_state(state: State, value: Any, place: str) -> None:
     if isinstance(value, nn.Module):
         _add_state_of_module(state, value, place)
     elif isinstance(value, Tensor) and value.device.type != "meta" and value.layout == torch.strided:
-        state[place, "numbers"] = Numbers(value.dtype, tuple(value.shape), plain.raw(value))
+        state[place, "numbers"] = Values(value.dtype, tuple(value.shape), plain.raw(value))
         state[place, "requires_grad"] = value.requires_grad
         gradient = value.grad if value.is_leaf else None
-        state[place, "gradients"] = gradient is not None and Numbers(
+        state[place, "gradients"] = gradient is not None and Values(
             gradient.dtype, tuple(gradient.shape), plain.raw(gradient)
         )
     elif isinstance(value, dict) and len(value) <= plain.MAX_KEYS and all(isinstance(name, str) for name in value):
@@ -166,7 +166,7 @@ def change_in_words(name: str, before: State, after: State) -> str:
         changed = next(key for key in was | now if was.get(key) != now.get(key))
         had = f"was {was[changed]}" if changed in was else "was not there before"
         return f"`{name}{place}.{changed}` {had} and is {now.get(changed, 'gone')} now"
-    if isinstance(was, Numbers):
+    if isinstance(was, Values):
         was, now = was.tensor(), now.tensor()
     elif kind == "entries" and not isinstance(was, int):
         was, now = plain.decode(was), plain.decode(now)
@@ -202,9 +202,9 @@ def _difference_of_tensors(name: str, was: Tensor, now: Tensor) -> str:
     if was.is_floating_point():
         seen = other & ~torch.isclose(was.double(), now.double(), rtol=1e-5, atol=0.0, equal_nan=True)
         other = seen if bool(seen.any()) else other
-    place = other.nonzero()[0].tolist() if bool(other.any()) else [0] * was.dim()
-    at = f"[{', '.join(map(str, place))}]" if place else ""
-    return f"`{name}{at}` was {_distinctly(was[tuple(place)], now[tuple(place)])} now"
+    position = other.nonzero()[0].tolist() if bool(other.any()) else [0] * was.dim()
+    at = f"[{', '.join(map(str, position))}]" if position else ""
+    return f"`{name}{at}` was {_distinctly(was[tuple(position)], now[tuple(position)])} now"
 
 
 def _distinctly(was: Tensor, now: Tensor) -> str:
@@ -285,11 +285,11 @@ def origins(model: nn.Module, inputs: Sequence[Mapping[str, Tensor]]) -> dict[st
         model: whose weights these are.
         inputs: name -> tensor of each input, as it was.
     """
-    found = {}
+    result = {}
     for name, weight in model.state_dict().items():
         same = [str(n) for n, held in enumerate(inputs, 1) if name in held and torch.equal(held[name], weight)]
-        found[name] = f"as in input {' and '.join(same)}" if same else "new"
-    return found
+        result[name] = f"as in input {' and '.join(same)}" if same else "new"
+    return result
 
 
 def shared(model: nn.Module, memory: Iterable[Tensor]) -> set[str]:

@@ -38,7 +38,7 @@ class Verdict:
 
     `outcome` is "right", "wrong", "not attempted", "crashed" or "late"; `earned` are the points of passed stages.
     Where the answer's cell has failed, a check asks nothing: "not run".
-    `look` says where to look for the first stage that fails, `others` for the others, each with its name, in a check.
+    `feedback` says where to look for the first stage that fails, `others` for the others, by name, in a check.
     `error_type` is the class of the exception that the first question which fails has ended in, else "". A `graded`
     verdict gives its points, and nothing of the inputs and wanted values.
     """
@@ -49,7 +49,7 @@ class Verdict:
     points: float
     stages: tuple[tuple[str, bool | None], ...]  # None: not reached
     sentence: str = ""
-    look: str = ""
+    feedback: str = ""
     others: tuple[tuple[str, str], ...] = ()
     mistake: str = ""
     hint: str = ""
@@ -81,9 +81,9 @@ class Verdict:
         lines += [("said", text) for text in (self.call and f"Asked: {self.call}", self.sentence) if text]
         if self.mistake:
             lines += [("mistake", f"This looks like: {self.mistake}. {self.hint}")]
-        elif self.look and self.outcome in ("wrong", "crashed", "late"):
-            lines += [("look", f"Where to look: {self.look}")]
-            lines += [("other", f"For '{stage}': {look}") for stage, look in self.others]
+        elif self.feedback and self.outcome in ("wrong", "crashed", "late"):
+            lines += [("look", f"Where to look: {self.feedback}")]
+            lines += [("other", f"For '{stage}': {feedback}") for stage, feedback in self.others]
         return lines + [("note", note) for note in self.notes]
 
     def __str__(self) -> str:
@@ -126,7 +126,7 @@ class Verdict:
             "points": float(self.points),
             "stages": [{"name": name, "passed": bool(passed)} for name, passed in self.stages],
             "sentence": self.sentence,
-            "look": self.look,
+            "look": self.feedback,
             "mistake": self.mistake,
             "hint": self.hint,
             "notes": list(self.notes),
@@ -184,11 +184,11 @@ def _table(caption: str, tensor: Tensor, wanted: Tensor | None) -> str:
         wanted = wanted[0] if wanted is not None and wanted.dim() > 2 else wanted
     rows = (tensor if tensor.dim() == 2 else tensor[None]).detach()[:8, :8]
     goal = None if wanted is None else (wanted if wanted.dim() == 2 else wanted[None])[:8, :8]
-    numbers = rows.to(torch.float64)
-    finite = numbers[numbers.isfinite()].abs()
+    values = rows.to(torch.float64)
+    finite = values[values.isfinite()].abs()
     top = float(finite.max()) if finite.numel() and float(finite.max()) else 1.0
     body = ""
-    for i, row in enumerate(numbers):
+    for i, row in enumerate(values):
         body += "<tr>"
         for j, number in enumerate(row):
             value = float(number)
@@ -201,8 +201,8 @@ def _table(caption: str, tensor: Tensor, wanted: Tensor | None) -> str:
                 or difference(goal[i, j].float(), rows[i, j].float()) is not None
             )
             edge = "2px solid #aa4400" if differs else "1px solid #ffffff"
-            look = f"border:{edge};background:{back};color:#1a1a1a;padding:1px 6px;text-align:right"
-            body += f'<td style="{look}">{text}</td>'
+            style = f"border:{edge};background:{back};color:#1a1a1a;padding:1px 6px;text-align:right"
+            body += f'<td style="{style}">{text}</td>'
         body += "</tr>"
     table = "display:inline-table;vertical-align:top;margin:8px 14px 2px 0;border-collapse:collapse;font-size:12px"
     head = "caption-side:top;text-align:left;white-space:nowrap;padding:0;color:inherit"

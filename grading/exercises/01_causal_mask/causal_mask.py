@@ -71,11 +71,11 @@ def _large(size: int, seed: int) -> Question:
     Two loops over its places are a right answer too, and take one or two seconds.
     """
     rng = random.Random(seed)
-    places = [(0, 0), (0, size - 1), (size - 1, 0), (size - 1, size - 1), (1, 2), (2, 1), (size - 2, size - 1)]
+    positions = [(0, 0), (0, size - 1), (size - 1, 0), (size - 1, size - 1), (1, 2), (2, 1), (size - 2, size - 1)]
     for _ in range(8):
         low, high = sorted(rng.sample(range(size), 2))
-        places += [(low, high), (high, low), (high, high)]
-    return Question((size,), extra={"shape": [size, size], "places": torch.tensor(places)})
+        positions += [(low, high), (high, low), (high, high)]
+    return Question((size,), extra={"shape": [size, size], "places": torch.tensor(positions)})
 
 
 @exercise.stage("a long text", points=0.5, public=[_large(515, 1)], measure="at places")

@@ -52,8 +52,8 @@ def _tokens(size: int, vocab_size: int, seed: int) -> Tensor:
     """
     generator = torch.Generator().manual_seed(seed)
     tokens = torch.randint(vocab_size, (size,), generator=generator)
-    places = torch.randint(size - 1, (), generator=generator)
-    tokens[places], tokens[places + 1], tokens[(places + 2) % size] = vocab_size - 1, vocab_size - 1, 0
+    positions = torch.randint(size - 1, (), generator=generator)
+    tokens[positions], tokens[positions + 1], tokens[(positions + 2) % size] = vocab_size - 1, vocab_size - 1, 0
     return tokens
 
 
@@ -63,9 +63,9 @@ def _changes(ask: Question, step: int = 1) -> tuple[Tensor, Tensor]:
     Both are of changed token j and output i, in this order.
     """
     recipe, tokens, vocab_size = ask.inputs
-    model, places = build(replace(recipe, noise=0.0)), torch.arange(len(tokens))
+    model, positions = build(replace(recipe, noise=0.0)), torch.arange(len(tokens))
     changed = tokens.repeat(len(tokens), 1)
-    changed[places, places] = (tokens + step) % vocab_size
+    changed[positions, positions] = (tokens + step) % vocab_size
     with torch.no_grad():
         before = model(tokens.unsqueeze(0))
         changes = torch.cat([model(row.unsqueeze(0)) - before for row in changed])

@@ -12,7 +12,7 @@ from grading.definitions.definition import Definition
 from grading.exercises.draws import Draw, seed_from
 from tutor.checking.answers import Question
 
-from ._common import _numbers, sinusoidal_encoding
+from ._common import _values, sinusoidal_encoding
 
 exercise = Definition(minutes=12, difficulty=2)
 
@@ -63,13 +63,13 @@ class _Embedded(_Called):
 
 
 def _learned(b: int, n: int, d: int, max_len: int, seed: int) -> Question:
-    table = _numbers(max_len, d, seed=seed + 1)
-    return Question((_numbers(b, n, d, seed=seed),), build={"max_len": max_len, "d_model": d}, weights={"table": table})
+    table = _values(max_len, d, seed=seed + 1)
+    return Question((_values(b, n, d, seed=seed),), build={"max_len": max_len, "d_model": d}, weights={"table": table})
 
 
 def _fixed(b: int, n: int, d: int, max_len: int, seed: int) -> Question:
-    table = _numbers(max_len, d, seed=seed + 1)
-    return Question((_numbers(b, n, d, seed=seed),), build={"max_len": max_len, "d_model": d, "fixed": table})
+    table = _values(max_len, d, seed=seed + 1)
+    return Question((_values(b, n, d, seed=seed),), build={"max_len": max_len, "d_model": d, "fixed": table})
 
 
 def _draw_sizes(make: Any) -> Draw:

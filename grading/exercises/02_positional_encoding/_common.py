@@ -6,7 +6,7 @@ import torch
 from torch import Tensor
 
 
-def _numbers(*shape: int, seed: int = 0) -> Tensor:
+def _values(*shape: int, seed: int = 0) -> Tensor:
     """Returns random numbers in steps of a quarter, easy to read in a failing check."""
     return torch.randn(*shape, generator=torch.Generator().manual_seed(seed)).mul(4).round().div(4)
 
@@ -17,8 +17,8 @@ def sinusoidal_encoding(max_len: int, d_model: int) -> Tensor:
 
 def _sinusoids(max_len: int, exponents: Tensor, *, start: int = 0, swapped: bool = False) -> Tensor:
     """Returns the table for one exponent per column, worked out in double precision."""
-    places = torch.arange(start, start + max_len, dtype=torch.float64).unsqueeze(1)
-    angles = places / 10000 ** (exponents.double())
+    positions = torch.arange(start, start + max_len, dtype=torch.float64).unsqueeze(1)
+    angles = positions / 10000 ** (exponents.double())
     even = torch.arange(len(exponents)) % 2 == 0
     return torch.where(even ^ swapped, angles.sin(), angles.cos()).float()
 

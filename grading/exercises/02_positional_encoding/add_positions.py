@@ -12,7 +12,7 @@ from grading.definitions.definition import Definition
 from grading.exercises.draws import Draw, seed_from
 from tutor.checking.answers import Question
 
-from ._common import _numbers
+from ._common import _values
 
 exercise = Definition(minutes=8, difficulty=1, trains=True)
 
@@ -24,9 +24,9 @@ def add_positions(x: Tensor, encoding: Tensor) -> Tensor:
 
 def _placed(b: int, n: int, d: int, max_len: int, seed: int = 0) -> Question:
     """Returns a question in which one word of the first sentence is all zeros, as a word may be."""
-    x = _numbers(b, n, d, seed=seed)
+    x = _values(b, n, d, seed=seed)
     x[0, n - 1] = 0
-    return Question((x, _numbers(max_len, d, seed=seed + 1)))
+    return Question((x, _values(max_len, d, seed=seed + 1)))
 
 
 def _draw_placed(*kinds: tuple[int, int, int]) -> Draw:
@@ -84,8 +84,8 @@ def _long(n: int, seed: int) -> Question:
     """Returns a question on two long sentences of width 1 that looks at some of their words."""
     rng, ask = random.Random(seed), _placed(2, n, 1, n + 3, seed)
     chosen = [0, 130, 300, 520, n - 2, *(rng.randrange(n) for _ in range(4))]
-    places = [(sentence, word, 0) for sentence in range(2) for word in chosen]
-    return replace(ask, extra={"shape": [2, n, 1], "places": torch.tensor(places)})
+    positions = [(sentence, word, 0) for sentence in range(2) for word in chosen]
+    return replace(ask, extra={"shape": [2, n, 1], "places": torch.tensor(positions)})
 
 
 @exercise.stage("a long text", points=0.5, public=[_long(600, 1)], measure="at places")

@@ -86,11 +86,11 @@ def _(rng: random.Random) -> list[Question]:
 
 def _long(n_heads: int, size: int, seed: int) -> Question:
     """Returns a question that looks at some places of a large bias."""
-    rng, places = random.Random(seed), [(0, size - 1, 0), (0, 0, size - 1), (n_heads - 1, size - 1, size - 1)]
+    rng, positions = random.Random(seed), [(0, size - 1, 0), (0, 0, size - 1), (n_heads - 1, size - 1, size - 1)]
     for distance in (11, 17, 33, 65, 101, 129, size - 20):
         start = rng.randrange(size - distance)
-        places.append((rng.randrange(n_heads), start + distance, start))
-    return Question((n_heads, size), extra={"shape": [n_heads, size, size], "places": torch.tensor(places)})
+        positions.append((rng.randrange(n_heads), start + distance, start))
+    return Question((n_heads, size), extra={"shape": [n_heads, size, size], "places": torch.tensor(positions)})
 
 
 # With 16 heads a word loses more than 103 on the way through the text, and e^-104 is 0 in single precision.

@@ -53,8 +53,8 @@ def _differences(ask: Question) -> Tensor:
     """Returns all differences between the two ways, `(b, n, d)`."""
     encoder, (x, permutation) = build(ask.inputs[0]), ask.inputs[1:]
     with torch.no_grad():
-        found: Tensor = encoder(x)[:, permutation] - encoder(x[:, permutation])
-    return found
+        differences: Tensor = encoder(x)[:, permutation] - encoder(x[:, permutation])
+    return differences
 
 
 def _seeing(
@@ -118,10 +118,10 @@ def _(rng: random.Random) -> list[Question]:
 
 def _staying(n: int, seed: int) -> Tensor:
     """Returns a permutation of 4 places or more that is not its own inverse, and leaves one word where it is."""
-    place = seed % n
+    position = seed % n
     moved = _turning(n - 1, seed)
-    others = [other for other in range(n) if other != place]
-    permutation = torch.full((n,), place)
+    others = [other for other in range(n) if other != position]
+    permutation = torch.full((n,), position)
     permutation[others] = torch.tensor(others)[moved]
     return permutation
 
@@ -162,7 +162,7 @@ def _(rng: random.Random) -> list[Question]:
 )
 def _(rng: random.Random, b: int, n: int, order: str) -> Question:
     """Asks about a single word and about many sentences, and about an order that leaves all words where they are."""
-    places = list(range(n))
-    moved = {"turned round": places[::-1], "as it was": places, "shifted": [*places[1:], 0]}[order]
+    positions = list(range(n))
+    moved = {"turned round": positions[::-1], "as it was": positions, "shifted": [*positions[1:], 0]}[order]
     seed = seed_from(rng)
     return Question((_encoder(seed, "rotary"), _sentences(b, n, seed), torch.tensor(moved)))

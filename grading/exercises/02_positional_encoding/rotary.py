@@ -14,7 +14,7 @@ from grading.definitions.definition import Definition
 from grading.exercises.draws import Draw, seed_from, until
 from tutor.checking.answers import Question
 
-from ._common import _numbers, _speeds
+from ._common import _speeds, _values
 
 exercise = Definition(minutes=25, difficulty=3, forbids=("helpers.models.rotate", "helpers.models.rotary_angles"))
 
@@ -62,10 +62,10 @@ exercise.by_hand(_by_hand(), part=lambda turned: turned[1:, 0, 0])
 
 
 def _qkv(b: int, h: int, n: int, d: int, seed: int) -> Tensor:
-    return _numbers(3, b, h, n, d, seed=seed)
+    return _values(3, b, h, n, d, seed=seed)
 
 
-def _places(n: int, rng: random.Random) -> Tensor:
+def _positions(n: int, rng: random.Random) -> Tensor:
     """Returns different places, not in order."""
     sampled = until(repeat(rng), lambda rng: rng.sample(range(1, 1 + 3 * n), n), lambda found: found != sorted(found))
     return torch.tensor(sampled)
@@ -73,7 +73,7 @@ def _places(n: int, rng: random.Random) -> Tensor:
 
 def _draw_rotary(*sizes: tuple[int, int, int, int]) -> Draw:
     def draw(rng: random.Random) -> list[Question]:
-        return [Question((_qkv(b, h, n, d, rng.randrange(10**6)), _places(n, rng))) for b, h, n, d in sizes]
+        return [Question((_qkv(b, h, n, d, rng.randrange(10**6)), _positions(n, rng))) for b, h, n, d in sizes]
 
     return draw
 
@@ -117,10 +117,10 @@ def _(rng: random.Random) -> list[Question]:
     nothing but the difference of the two positions; the values must stay. Look at the speed as well: pair i turns by p
     / 10000^(2i / d).
     """
-    places, step = _places(4, rng), rng.randint(20, 60)
-    places[int(places.argmax())] += 40  # so far away that the slow pairs count too; the order stays as it was
+    positions, step = _positions(4, rng), rng.randint(20, 60)
+    positions[int(positions.argmax())] += 40  # so far away that the slow pairs count too; the order stays as it was
     x = _equal_rows(1, 3, 4, 2 * rng.randint(2, 4))
-    return [Question((x, places)), Question((x, places + step))]
+    return [Question((x, positions)), Question((x, positions + step))]
 
 
 @exercise.stage(
@@ -149,12 +149,12 @@ def _(rng: random.Random) -> list[Question]:
     tables that start again, cannot tell such places apart. Numbers of x in half precision have lost their last digits.
     """
     # Draws places in a long text; two of the five tokens stand at the same one.
-    places = [rng.randint(130, 250), rng.randint(2100, 4000), rng.randint(4100, 5000), rng.randint(520, 1000)]
-    rng.shuffle(places)
-    return [Question((_qkv(1, 3, 5, 4, seed_from(rng)), torch.tensor([*places, places[0]])))]
+    positions = [rng.randint(130, 250), rng.randint(2100, 4000), rng.randint(4100, 5000), rng.randint(520, 1000)]
+    rng.shuffle(positions)
+    return [Question((_qkv(1, 3, 5, 4, seed_from(rng)), torch.tensor([*positions, positions[0]])))]
 
 
-PLACES: dict[str, Callable[[random.Random, int], list[int]]] = {
+POSITIONS: dict[str, Callable[[random.Random, int], list[int]]] = {
     "all alike": lambda rng, n: [rng.randint(1, 9)] * n,
     "far": lambda rng, n: rng.sample(range(301, 700), n),
     "from 0 on": lambda rng, n: list(range(n)),
@@ -162,17 +162,17 @@ PLACES: dict[str, Callable[[random.Random, int], list[int]]] = {
 }
 
 
-@exercise.corners("every number", n=(1, 2, range(33, 36)), d=(2, 4, 64), places=tuple(PLACES))
-def _(rng: random.Random, n: int, d: int, places: str) -> Question | None:
+@exercise.corners("every number", n=(1, 2, range(33, 36)), d=(2, 4, 64), positions=tuple(POSITIONS))
+def _(rng: random.Random, n: int, d: int, positions: str) -> Question | None:
     """Asks about near and far places in any order, and about heads of two numbers and of many."""
     if n * d > 400:
         return None
-    return Question((_qkv(1, 1, n, d, seed_from(rng)), torch.tensor(PLACES[places](rng, n))))
+    return Question((_qkv(1, 1, n, d, seed_from(rng)), torch.tensor(POSITIONS[positions](rng, n))))
 
 
-@exercise.corners("the score depends on the distance only", n=(2, range(33, 36)), places=("far",))
-def _(rng: random.Random, n: int, places: str) -> Question:
-    return Question((_equal_rows(1, 1, n, 4), torch.tensor(PLACES[places](rng, n))))
+@exercise.corners("the score depends on the distance only", n=(2, range(33, 36)), positions=("far",))
+def _(rng: random.Random, n: int, positions: str) -> Question:
+    return Question((_equal_rows(1, 1, n, 4), torch.tensor(POSITIONS[positions](rng, n))))
 
 
 @exercise.mistake("the exponent is divided by the width of all heads together")

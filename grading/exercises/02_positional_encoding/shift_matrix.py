@@ -35,8 +35,8 @@ exercise.by_hand(Question((math.pi / 2, 2)))  # no whole number of places, but a
 
 def _shift(offset: int, d_model: int) -> Question:
     """Returns a question that looks at what R makes of the encodings of near and far positions."""
-    places = torch.tensor([*range(d_model + 1), 100, 1000, 5000], dtype=torch.float64).unsqueeze(1)
-    angles = places * _speeds(d_model)
+    positions = torch.tensor([*range(d_model + 1), 100, 1000, 5000], dtype=torch.float64).unsqueeze(1)
+    angles = positions * _speeds(d_model)
     return Question((offset, d_model), extra={"rows": torch.stack([angles.sin(), angles.cos()], dim=-1).flatten(1)})
 
 

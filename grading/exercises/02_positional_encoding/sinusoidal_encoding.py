@@ -71,8 +71,8 @@ def _far(rows: int, seed: int) -> Question:
     """Returns a question that looks at some places of a long table, the last one among them."""
     rng = random.Random(seed)
     chosen = [128, 300, 520, 1030, 2050, 4100, rows - 1, *(rng.randrange(2100, rows) for _ in range(5))]
-    places = [(row, column) for row in chosen for column in range(4)]
-    return Question((rows, 4), extra={"shape": [rows, 4], "places": torch.tensor(places)})
+    positions = [(row, column) for row in chosen for column in range(4)]
+    return Question((rows, 4), extra={"shape": [rows, 4], "places": torch.tensor(positions)})
 
 
 @exercise.stage("a long text", points=0.5, public=[_far(5021, 1)], tolerance=2e-3, measure="at places")
@@ -93,5 +93,5 @@ def _(rng: random.Random, max_len: int, d_model: int) -> Question:
     """Asks about the last places, and about some in between, in a few columns."""
     rows = [max_len - 2, max_len - 1, *(rng.randrange(max_len) for _ in range(4))]
     columns = {0, 1, d_model // 2, d_model - 2, d_model - 1}
-    places = torch.tensor([(row, column) for row in rows for column in sorted(columns)])
-    return Question((max_len, d_model), extra={"shape": [max_len, d_model], "places": places})
+    positions = torch.tensor([(row, column) for row in rows for column in sorted(columns)])
+    return Question((max_len, d_model), extra={"shape": [max_len, d_model], "places": positions})

@@ -17,16 +17,16 @@ from ._common import (
     OF_A_NORM,
     POST,
     PRE,
-    SILENT_LOOK,
+    SILENT_FEEDBACK,
     FeedForward,
     MultiHeadAttention,
     _bias,
     _causal,
     _draw_layer_build,
     _lowered,
-    _numbers,
     _padding,
     _parameter_stage,
+    _values,
     _weights,
 )
 
@@ -52,8 +52,8 @@ class DecoderLayer(nn.Module):
 
     def read(self, y: Tensor, memory: Tensor, memory_mask: Tensor | None) -> Tensor:
         """Returns what y finds in the memory."""
-        found: Tensor = self.cross_attention(y, memory, memory_mask)
-        return found
+        result: Tensor = self.cross_attention(y, memory, memory_mask)
+        return result
 
     def forward(
         self, x: Tensor, memory: Tensor, mask: Tensor | None = None, memory_mask: Tensor | None = None
@@ -74,7 +74,7 @@ def _decoder(
     memory_mask: Tensor | None = None,
     silent: bool = False,
 ) -> Question:
-    x, memory = _numbers(b, n, build["d_model"], seed=seed), _numbers(b, m, build["d_model"], seed=seed + 1)
+    x, memory = _values(b, n, build["d_model"], seed=seed), _values(b, m, build["d_model"], seed=seed + 1)
     return Question(
         (x, memory, mask, memory_mask), build=build, weights=_weights(DecoderLayer, build, seed, silent=silent)
     )
@@ -82,7 +82,7 @@ def _decoder(
 
 def _reading_bias(b: int, m: int, rng: random.Random) -> Tensor:
     """Returns a mask `(b, 1, 1, m)` of finite numbers."""
-    return _numbers(b, 1, 1, m, seed=rng.randrange(10**6), size=2)
+    return _values(b, 1, 1, m, seed=rng.randrange(10**6), size=2)
 
 
 def _draw_decoder(kind: str) -> Draw:
@@ -135,7 +135,7 @@ exercise.add(
     Stage(
         "silent parts: what the residuals carry",
         0.5,
-        SILENT_LOOK,
+        SILENT_FEEDBACK,
         [_decoder(2, 1, 2, 3, POST, silent=True), _decoder(3, 1, 2, 3, PRE, silent=True)],
         _draw_decoder("silent"),
         tolerance=OF_A_NORM,

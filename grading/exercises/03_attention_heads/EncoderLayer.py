@@ -16,15 +16,15 @@ from ._common import (
     OF_A_NORM,
     POST,
     PRE,
-    SILENT_LOOK,
+    SILENT_FEEDBACK,
     EncoderLayer,
     _bias,
     _causal,
     _draw_layer_build,
     _lowered,
-    _numbers,
     _padding,
     _parameter_stage,
+    _values,
     _weights,
 )
 
@@ -38,7 +38,7 @@ def _layer(
     weights = _weights(EncoderLayer, build, seed, silent=silent)
     if mask is not None:  # both norms alike: who uses one for both parts need not fail here, too
         weights |= {f"feed_forward_norm.{name}": weights[f"attention_norm.{name}"] for name in ("weight", "bias")}
-    return Question((_numbers(b, n, build["d_model"], seed=seed), mask), build=build, weights=weights)
+    return Question((_values(b, n, build["d_model"], seed=seed), mask), build=build, weights=weights)
 
 
 def _draw_layer(kind: str) -> Draw:
@@ -72,7 +72,7 @@ exercise.add(
     Stage(
         "silent parts: what the residuals carry",
         0.5,
-        SILENT_LOOK,
+        SILENT_FEEDBACK,
         [_layer(1, 1, 3, POST, silent=True), _layer(2, 1, 3, PRE, silent=True), LARGE_EPS["silent"]],
         _draw_layer("silent"),
         decisive=True,

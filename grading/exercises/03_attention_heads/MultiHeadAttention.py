@@ -17,9 +17,9 @@ from ._common import (
     _bias,
     _blocked,
     _lowered,
-    _numbers,
     _padding,
     _parameter_stage,
+    _values,
     _weights,
 )
 
@@ -43,8 +43,8 @@ def _heads(
     biases: bool = False,
 ) -> Question:
     build = {"d_model": d, "n_heads": h}
-    x = _numbers(b, n, d, seed=seed)
-    source = x if same else _numbers(b, m, d, seed=seed + 1)
+    x = _values(b, n, d, seed=seed)
+    source = x if same else _values(b, m, d, seed=seed + 1)
     return Question((x, source, mask), build=build, weights=_weights(MultiHeadAttention, build, seed, biases=biases))
 
 

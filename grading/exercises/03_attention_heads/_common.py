@@ -18,7 +18,7 @@ from tutor.checking.answers import Question
 INF = float("inf")
 
 
-def _numbers(*shape: int, seed: int, size: float = 1.0) -> Tensor:
+def _values(*shape: int, seed: int, size: float = 1.0) -> Tensor:
     """Returns normal numbers with one decimal, so that the file of examples stays short."""
     return (10 * size * torch.randn(*shape, generator=torch.Generator().manual_seed(seed))).round() / 10
 
@@ -72,10 +72,10 @@ def merge_heads(x: Tensor) -> Tensor:
 
 def _counted(*shape: int, rng: random.Random | None = None) -> Tensor:
     """Returns a tensor of different whole numbers as floats: in order, or shuffled."""
-    numbers = list(range(math.prod(shape)))
+    values = list(range(math.prod(shape)))
     if rng is not None:
-        rng.shuffle(numbers)
-    return torch.tensor(numbers, dtype=torch.float32).reshape(shape)
+        rng.shuffle(values)
+    return torch.tensor(values, dtype=torch.float32).reshape(shape)
 
 
 class FeedForward(nn.Sequential):
@@ -121,9 +121,9 @@ def _weights(
     Without `biases` those of linear layers are 0, so that whoever forgot them does not lose everything.
     """
     shapes = _shapes(kind, *build.items())
-    numbers = _numbers(sum(map(math.prod, shapes.values())), seed=seed, size=0.5)
+    values = _values(sum(map(math.prod, shapes.values())), seed=seed, size=0.5)
     made = {}
-    for (name, shape), part in zip(shapes.items(), numbers.split([*map(math.prod, shapes.values())]), strict=True):
+    for (name, shape), part in zip(shapes.items(), values.split([*map(math.prod, shapes.values())]), strict=True):
         empty = (silent and "output." in name) or not (biases or name.endswith("weight") or "norm" in name)
         made[name] = torch.zeros(shape) if empty else part.reshape(shape)
         if name.endswith("norm.weight"):
@@ -131,12 +131,12 @@ def _weights(
     return made
 
 
-def _parameter_stage(points: float, look: str, *builds: dict[str, Any], draw: Callable[..., Any]) -> Stage:
+def _parameter_stage(points: float, feedback: str, *builds: dict[str, Any], draw: Callable[..., Any]) -> Stage:
     def draw_builds(rng: random.Random) -> list[Question]:
         return [Question(build=draw(rng), probe="parameters") for _ in range(2)]
 
     public = [Question(build=build, probe="parameters") for build in builds]
-    return Stage("names and shapes of the parameters", points, look, public, draw_builds, view="parameters")
+    return Stage("names and shapes of the parameters", points, feedback, public, draw_builds, view="parameters")
 
 
 def _padding(b: int, m: int, rng: random.Random) -> Tensor:
@@ -183,7 +183,7 @@ NAMES_OF_A_LAYER = (
     "attention (yours, or SpareAttention), attention_norm (nn.LayerNorm), feed_forward (FeedForward) and "
     "feed_forward_norm (nn.LayerNorm)."
 )
-SILENT_LOOK = (
+SILENT_FEEDBACK = (
     "Here every part gives zeros. With the residual, x + 0 is left, then the norms do their work (post-norm), or "
     "nothing at all happens (pre-norm). Without it, the token would be lost."
 )

@@ -13,7 +13,7 @@ from grading.definitions.definition import Definition
 from grading.exercises.draws import Draw, until
 from tutor.checking.answers import Question
 
-from ._common import _bias, _blocked, _numbers, scaled_dot_product_attention
+from ._common import _bias, _blocked, _values, scaled_dot_product_attention
 
 exercise = Definition(
     minutes=12,
@@ -51,8 +51,8 @@ exercise.by_hand(_by_hand(), part=_weights_and_output, tolerance=0.02)
 def _attention_inputs(
     leading: tuple[int, ...], n: int, m: int, d: int, d_value: int, seed: int, mask: Tensor | None = None
 ) -> Question:
-    query = _numbers(*leading, n, d, seed=seed)
-    key, value = _numbers(*leading, m, d, seed=seed + 1), _numbers(*leading, m, d_value, seed=seed + 2)
+    query = _values(*leading, n, d, seed=seed)
+    key, value = _values(*leading, m, d, seed=seed + 1), _values(*leading, m, d_value, seed=seed + 2)
     return Question((query, key, value, mask))
 
 
@@ -120,7 +120,7 @@ def _(rng: random.Random) -> list[Question]:
 
 def _one_mask_for_all_heads(b: int, h: int, n: int, m: int, seed: int) -> Question:
     """Returns a question whose mask `(b, 1, 1, m)` is another one for each sentence."""
-    return _attention_inputs((b, h), n, m, 5, 4, seed, _numbers(b, 1, 1, m, seed=seed + 3, size=2))
+    return _attention_inputs((b, h), n, m, 5, 4, seed, _values(b, 1, 1, m, seed=seed + 3, size=2))
 
 
 @exercise.stage(
@@ -189,7 +189,7 @@ def _large_scores(n: int, m: int, seed: int, size: int = 30_000) -> Question:
     mask = torch.zeros(n, m)
     mask[0] = -10_000  # this far below 0 a whole row is shifted, and nothing is blocked
     mask[:, blocked] = -math.inf
-    return Question((query, key, _numbers(m, 3, seed=seed + 1), mask))
+    return Question((query, key, _values(m, 3, seed=seed + 1), mask))
 
 
 @exercise.stage(

@@ -38,11 +38,11 @@ def _draw_shapes(*entries: str) -> Draw:
     return draw
 
 
-def _shape_stage(name: str, points: float, look: str, *entries: str) -> Stage:
+def _shape_stage(name: str, points: float, feedback: str, *entries: str) -> Stage:
     """Returns a stage that asks for some of the shapes; those with heads are what the exercise is there for."""
     sizes = ((2, 7, 15, 3), (3, 4, 5, 1), (1, 4, 6, 2), (3, 2, 5, 5))
     asks = [Question((b, n, d, h), entries=entries) for b, n, d, h in sizes]
-    return Stage(name, points, look, asks, _draw_shapes(*entries), sealed=True, decisive="x" not in entries)
+    return Stage(name, points, feedback, asks, _draw_shapes(*entries), sealed=True, decisive="x" not in entries)
 
 
 @exercise.stage(

@@ -21,8 +21,8 @@ def last_token(hidden: Tensor, lengths: Tensor) -> Tensor:
 
 
 def _hidden(b: int, n: int, d: int, seed: int) -> Tensor:
-    numbers = torch.randn(b, n, d, generator=torch.Generator().manual_seed(seed))
-    return (100 * numbers).round() / 100  # two decimals, to be read in the picture
+    values = torch.randn(b, n, d, generator=torch.Generator().manual_seed(seed))
+    return (100 * values).round() / 100  # two decimals, to be read in the picture
 
 
 def _with_gradients(hidden: Tensor, lengths: list[int]) -> list[Question]:

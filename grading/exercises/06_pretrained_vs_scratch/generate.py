@@ -197,8 +197,8 @@ def _many_rare(seed: int) -> Question:
 
 
 def _writes(ask: Question, **options: Any) -> list[int]:
-    found: list[int] = _wanted(partial(_write, **options), ask)
-    return found
+    written: list[int] = _wanted(partial(_write, **options), ask)
+    return written
 
 
 def _goes_on(ask: Question) -> bool:

@@ -27,8 +27,8 @@ def _real_places(losses: Tensor, token_counts: Tensor) -> Tensor:
 
 
 def _losses(b: int, n: int, seed: int) -> Tensor:
-    numbers = torch.rand(b, n, generator=torch.Generator().manual_seed(seed)) * 5
-    return (10 * numbers).round().clamp(min=1) / 10  # one decimal, to be read in the picture; 0 only where it is meant
+    values = torch.rand(b, n, generator=torch.Generator().manual_seed(seed)) * 5
+    return (10 * values).round().clamp(min=1) / 10  # one decimal, to be read in the picture; 0 only where it is meant
 
 
 def _counts(*numbers: int) -> Tensor:

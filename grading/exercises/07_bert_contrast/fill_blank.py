@@ -191,12 +191,12 @@ def _(rng: random.Random) -> list[Question]:
     return [_blank(rng.randint(6, 9), 2, seed_from(rng))]
 
 
-def _corner(rng: random.Random, n: int, place: str) -> Question:
-    return _blank(n, {"first": 1, "middle": n // 2, "last": n - 2}[place], seed_from(rng))
+def _corner(rng: random.Random, n: int, position: str) -> Question:
+    return _blank(n, {"first": 1, "middle": n // 2, "last": n - 2}[position], seed_from(rng))
 
 
-exercise.corners("a word in the middle of a sentence", n=(5, range(33, 40), 64), place=("middle",))(_corner)
-exercise.corners("the first word: all there is stands on the right", n=(3, range(33, 40), 64), place=("first",))(
+exercise.corners("a word in the middle of a sentence", n=(5, range(33, 40), 64), position=("middle",))(_corner)
+exercise.corners("the first word: all there is stands on the right", n=(3, range(33, 40), 64), position=("first",))(
     _corner
 )
-exercise.corners("the last word", n=(4, range(33, 40), 64), place=("last",))(_corner)
+exercise.corners("the last word", n=(4, range(33, 40), 64), position=("last",))(_corner)

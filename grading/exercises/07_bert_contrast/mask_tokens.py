@@ -71,9 +71,9 @@ def _texts(rows: int, width: int, words: int, seed: int, shortest: float = 0.9) 
     tokens[0, 1], tokens[0, 2] = MASK, OOV  # in every batch, however small
     lengths = torch.randint(int(shortest * width), width + 1, (rows,), generator=generator)
     lengths[0] = width
-    places = torch.arange(width)
-    tokens[places == lengths.unsqueeze(1) - 1] = EOS
-    tokens[places >= lengths.unsqueeze(1)] = PAD
+    positions = torch.arange(width)
+    tokens[positions == lengths.unsqueeze(1) - 1] = EOS
+    tokens[positions >= lengths.unsqueeze(1)] = PAD
     tokens[:, 0] = SOS
     return tokens
 

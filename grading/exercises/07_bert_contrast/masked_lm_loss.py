@@ -63,19 +63,19 @@ def _batch(lengths: list[int], chosen: list[list[int]], seed: int, spread: float
         seed += 1
         row[:length] = _sentence(length, seed)
     target = torch.full_like(tokens, IGNORE)
-    for text, places in enumerate(chosen):
-        for count, place in enumerate(places):
-            target[text, place] = tokens[text, place]
+    for text, positions in enumerate(chosen):
+        for count, position in enumerate(positions):
+            target[text, position] = tokens[text, position]
             if count % 3 < 2:
-                tokens[text, place] = MASK if count % 3 == 0 else SPECIALS + (int(tokens[text, place]) + 3) % 20
+                tokens[text, position] = MASK if count % 3 == 0 else SPECIALS + (int(tokens[text, position]) + 3) % 20
     layers = 0 if spread == LARGE_LOGITS else 2
     return Question((_model(seed, spread=spread, n_layers=layers), tokens, target, torch.tensor(lengths)))
 
 
-def _draw_batch(low: int, high: int, texts: int, places: tuple[int, ...], spread: float = 0.3) -> Draw:
+def _draw_batch(low: int, high: int, texts: int, positions: tuple[int, ...], spread: float = 0.3) -> Draw:
     def draw(rng: random.Random) -> list[Question]:
         lengths = [rng.randint(low, high) for _ in range(texts)]
-        chosen = [rng.sample(range(1, n - 1), c) for n, c in zip(lengths, places, strict=False)]
+        chosen = [rng.sample(range(1, n - 1), c) for n, c in zip(lengths, positions, strict=False)]
         return [_batch(lengths, chosen, seed_from(rng), spread)]
 
     return draw
@@ -176,8 +176,8 @@ exercise.large += [_batch([64], [[3, 40, 63]], 9)]
 
 def _corner(rng: random.Random, texts: int, n: int, chosen: str, spread: float) -> Question:
     """Asks about one chosen word and about all, in short texts and long ones, of a model that is sure or is not."""
-    places = [1] if chosen == "the first" else [n - 2] if chosen == "the last" else list(range(1, n - 1))
-    return _batch([n, *[3] * (texts - 1)], [places, *[[1]] * (texts - 1)], seed_from(rng), spread)
+    positions = [1] if chosen == "the first" else [n - 2] if chosen == "the last" else list(range(1, n - 1))
+    return _batch([n, *[3] * (texts - 1)], [positions, *[[1]] * (texts - 1)], seed_from(rng), spread)
 
 
 SPREADS = (0.3, LARGE_LOGITS)

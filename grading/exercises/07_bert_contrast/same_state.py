@@ -22,8 +22,8 @@ def same_state(model: Any, first: Tensor, second: Tensor, position: int) -> bool
     return _same(model, first, second, position, position)
 
 
-def _same(model: Any, first: Tensor, second: Tensor, place: int, other: int, tolerance: float = 1e-4) -> bool:
-    one, two = model.base(first[None])[0, place], model.base(second[None])[0, other]
+def _same(model: Any, first: Tensor, second: Tensor, position: int, other: int, tolerance: float = 1e-4) -> bool:
+    one, two = model.base(first[None])[0, position], model.base(second[None])[0, other]
     return bool((one - two).abs().max() <= tolerance)
 
 
@@ -108,14 +108,14 @@ def _rounded(seed: int, longer: int = 0) -> Question:
 def _(rng: random.Random) -> list[Question]:
     """Run the model's base on each sentence and compare one row of each: hidden[0, position]."""
     # Returns sentences that differ far behind the place, and right behind it.
-    n, place = rng.randint(9, 13), rng.randint(3, 5)
-    changes = (n - rng.choice([2, 3]), place + 1)
-    return [_two_sentences(n, place, seed_from(rng), change, causal=True) for change in changes]
+    n, position = rng.randint(9, 13), rng.randint(3, 5)
+    changes = (n - rng.choice([2, 3]), position + 1)
+    return [_two_sentences(n, position, seed_from(rng), change, causal=True) for change in changes]
 
 
-def _no_layers(n: int, place: int, seed: int) -> Question:
+def _no_layers(n: int, position: int, seed: int) -> Question:
     """Returns sentences for a base of both sides without a layer: nothing comes from one place to another."""
-    return _two_sentences(n, place, seed, n - 2, n_layers=0)
+    return _two_sentences(n, position, seed, n - 2, n_layers=0)
 
 
 def _other_rows(n: int, seed: int) -> Question:

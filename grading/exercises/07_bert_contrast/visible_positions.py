@@ -21,7 +21,7 @@ def visible_positions(kind: str, i: int, n: int) -> set[int]:
 exercise.by_hand(Question(("causal", 2, 5)), part=lambda seen: [place in seen for place in range(5)])
 
 
-def _places(kind: str) -> Draw:
+def _positions(kind: str) -> Draw:
     def draw(rng: random.Random) -> list[Question]:
         sizes = rng.sample(range(5, 12), 3)
         return [Question((kind, rng.randrange(1, n - 1), n)) for n in sizes]
@@ -63,7 +63,7 @@ def _(rng: random.Random) -> list[Question]:
     """Row i of the causal mask of notebook 01: which places are not blocked? Its own place is one of them. The set
     holds whole numbers of Python: `.tolist()` or `int()` makes them of a tensor.
     """
-    return [*_places("causal")(rng), *_large("causal", rng)]
+    return [*_positions("causal")(rng), *_large("causal", rng)]
 
 
 @exercise.stage(
@@ -74,7 +74,7 @@ def _(rng: random.Random) -> list[Question]:
 )
 def _(rng: random.Random) -> list[Question]:
     """There is no causal mask at all: which of the n places are blocked?"""
-    return [*_places("masked")(rng), *_large("masked", rng)]
+    return [*_positions("masked")(rng), *_large("masked", rng)]
 
 
 @exercise.stage(
@@ -103,6 +103,6 @@ def _(rng: random.Random) -> list[Question]:
 
 for kind in ("causal", "masked"):
 
-    @exercise.corners(f"a {kind} model", n=(1, 2, range(33, 40), range(901, 990)), place=("first", "middle", "last"))
-    def _(rng: random.Random, n: int, place: str, kind: str = kind) -> Question:
-        return Question((kind, {"first": 0, "middle": n // 2, "last": n - 1}[place], n))
+    @exercise.corners(f"a {kind} model", n=(1, 2, range(33, 40), range(901, 990)), position=("first", "middle", "last"))
+    def _(rng: random.Random, n: int, position: str, kind: str = kind) -> Question:
+        return Question((kind, {"first": 0, "middle": n // 2, "last": n - 1}[position], n))

@@ -28,7 +28,7 @@ def _sizes(rng: random.Random, most: int = 7) -> tuple[int, int]:
     return n, n + rng.choice([0, 1, 3])
 
 
-def _places(rng: random.Random) -> list[tuple[int, int, int, int]]:
+def _positions(rng: random.Random) -> list[tuple[int, int, int, int]]:
     """Returns n, d and two places for each kind of question, so that no mark depends on which of them was drawn.
 
     As many keys as numbers, and the second place is the last; fewer, and the first place is the last; the second place

@@ -12,7 +12,7 @@ from grading.definitions.definition import Definition
 from grading.exercises.draws import Draw
 from tutor.checking.answers import Question
 
-from ._common import _generator, _of_seed, _orthonormal, _places
+from ._common import _generator, _of_seed, _orthonormal, _positions
 
 exercise = Definition(minutes=8, difficulty=1)
 
@@ -31,7 +31,7 @@ def _draw_averages(*scales: tuple[float, float], values: bool = False) -> Draw:
 
     def draw(rng: random.Random) -> list[Question]:
         asks = []
-        for (low, high), (n, d, a, b) in zip(scales, _places(rng), strict=False):
+        for (low, high), (n, d, a, b) in zip(scales, _positions(rng), strict=False):
             keys, drawn = _orthonormal(n, d, _generator(rng)), torch.randn(n, 3, generator=_generator(rng))
             extra = {"values": drawn} if values else {}
             asks.append(Question((keys, a, b, round(rng.uniform(low, high), 2)), extra=extra))

@@ -12,7 +12,7 @@ from grading.definitions.definition import Definition
 from grading.exercises.draws import Draw
 from tutor.checking.answers import Question
 
-from ._common import _generator, _of_seed, _orthonormal, _places
+from ._common import _generator, _of_seed, _orthonormal, _positions
 
 # Keys of length 1 at right angles that can be multiplied by hand; the first two are not along the axes.
 TURNED = torch.tensor([[0.6, 0.8, 0.0], [-0.8, 0.6, 0.0], [0.0, 0.0, 1.0]])
@@ -41,7 +41,7 @@ def _draw_copies(*scales: tuple[float, float]) -> Draw:
 
     def draw(rng: random.Random) -> list[Question]:
         asks = []
-        for (low, high), (n, d, j, _) in zip(scales, _places(rng), strict=False):
+        for (low, high), (n, d, j, _) in zip(scales, _positions(rng), strict=False):
             asks.append(Question((_orthonormal(n, d, _generator(rng)), j, round(rng.uniform(low, high), 2))))
         return asks
 
@@ -105,10 +105,10 @@ def _(rng: random.Random) -> list[Question]:
 
 
 @exercise.corners(
-    "any keys, any scale", n=(2, range(17, 20)), place=("first", "last"), spare=(0, 1), scale=(0.01, 300.0)
+    "any keys, any scale", n=(2, range(17, 20)), position=("first", "last"), spare=(0, 1), scale=(0.01, 300.0)
 )
-def _(rng: random.Random, n: int, place: str, spare: int, scale: float) -> Question:
-    return Question((_orthonormal(n, n + spare, _generator(rng)), 0 if place == "first" else n - 1, scale))
+def _(rng: random.Random, n: int, position: str, spare: int, scale: float) -> Question:
+    return Question((_orthonormal(n, n + spare, _generator(rng)), 0 if position == "first" else n - 1, scale))
 
 
 @exercise.mistake("the scale is used twice")

@@ -49,14 +49,14 @@ def _changed(change: Callable[..., tuple[Tensor, Tensor, Tensor]]) -> Callable[.
     return lambda u_a, u_b, u_c, u_d: change(*kqv_matrices(u_a, u_b, u_c, u_d), u_a, u_b, u_c, u_d)
 
 
-def _self(name: str, points: float, look: str, view: str, *, hand: bool, decisive: bool = False) -> Stage:
+def _self(name: str, points: float, feedback: str, view: str, *, hand: bool, decisive: bool = False) -> Stage:
     generator = torch.Generator().manual_seed(16)
     by_hand = [_vectors(4, 4.0, None), _vectors(5, 4.0, generator)]
     other_lengths = [_vectors(6, 4.5, generator), _vectors(4, 5.5, generator), _vectors(WIDE, 4.5, generator)]
     return Stage(
         name,
         points,
-        look,
+        feedback,
         by_hand if hand else other_lengths,
         _draw_directions if hand else _draw_lengths,
         view=view,

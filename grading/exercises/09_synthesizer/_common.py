@@ -16,7 +16,7 @@ from grading.exercises.draws import Draw, both, seed_from
 from tutor.checking.answers import Question
 
 
-def _numbers(*shape: int, seed: int, size: float = 1.0) -> Tensor:
+def _values(*shape: int, seed: int, size: float = 1.0) -> Tensor:
     """Returns normal numbers with one decimal, so that the file of examples stays short."""
     return (10 * size * torch.randn(*shape, generator=torch.Generator().manual_seed(seed))).round() / 10
 
@@ -71,7 +71,7 @@ def _shapes(kind: Callable[..., nn.Module], *build: tuple[str, Any]) -> dict[str
 def _weights(kind: Callable[..., nn.Module], build: dict[str, Any], seed: int) -> dict[str, Tensor]:
     """Returns weights for a module by name; biases differ from 0, so that none can be left out unseen."""
     return {
-        name: _numbers(*shape, seed=1000 * seed + number, size=0.7)
+        name: _values(*shape, seed=1000 * seed + number, size=0.7)
         for number, (name, shape) in enumerate(_shapes(kind, *build.items()).items())
     }
 
@@ -86,19 +86,19 @@ def _draw_build(rng: random.Random) -> dict[str, Any]:
 
 def _module(kind: type[nn.Module], seed: int, b: int, n: int, d: int, h: int, max_len: int) -> Question:
     build = {"d_model": d, "n_heads": h, "max_len": max_len}
-    return Question((_numbers(b, n, d, seed=seed),), build=build, weights=_weights(kind, build, seed))
+    return Question((_values(b, n, d, seed=seed),), build=build, weights=_weights(kind, build, seed))
 
 
 def _large_scores(kind: type[nn.Module], seed: int, n: int, d: int, h: int, max_len: int) -> Question:
     """Returns a question with scores far above 100 and far below -100; those of the future are the highest."""
     ask = _module(kind, seed, 2, n, d, h, max_len)
     weights = dict(ask.weights)  # type: ignore[arg-type]
-    places = torch.arange(max_len)
+    positions = torch.arange(max_len)
     if kind is SynthesizerAttention:
-        weights["b2"] = weights["b2"] + 150 - 300 * (torch.arange(h) % 2)[:, None] + 200 * (places == n - 1)
+        weights["b2"] = weights["b2"] + 150 - 300 * (torch.arange(h) % 2)[:, None] + 200 * (positions == n - 1)
     else:
-        rows = 150 - 300 * (places % 2)
-        weights["scores"] = weights["scores"] + rows[:, None] + 400 * (places > places[:, None])
+        rows = 150 - 300 * (positions % 2)
+        weights["scores"] = weights["scores"] + rows[:, None] + 400 * (positions > positions[:, None])
     return replace(ask, weights=weights)
 
 
@@ -114,7 +114,7 @@ def _low_scores(kind: type[nn.Module], seed: int, n: int, d: int, h: int, max_le
     return replace(ask, weights=weights)
 
 
-def _start_stage(kind: type[nn.Module], of: str, name: str, look: str) -> Stage:
+def _start_stage(kind: type[nn.Module], of: str, name: str, feedback: str) -> Stage:
     """Returns a stage about the scores that a new module has: what its other parameters do is known.
 
     The matrices are those that change nothing, and tokens are one-hot, so that the output holds the weights.
@@ -130,7 +130,7 @@ def _start_stage(kind: type[nn.Module], of: str, name: str, look: str) -> Stage:
             weights["b2"] = torch.zeros(1, n)  # so that B alone tells the places apart
         return Question((torch.eye(n)[None],), build=build, weights=weights, extra={"of": of})
 
-    return Stage(name, 0.25, look, [ask(8)], lambda rng: [ask(rng.randint(9, 14))], measure="start")
+    return Stage(name, 0.25, feedback, [ask(8)], lambda rng: [ask(rng.randint(9, 14))], measure="start")
 
 
 def _draw_module(kind: type[nn.Module], what: str = "") -> Draw:
@@ -175,11 +175,11 @@ def _draw_large(kind: type[nn.Module]) -> Draw:
     return draw
 
 
-def _parameter_stage(points: float, look: str) -> Stage:
+def _parameter_stage(points: float, feedback: str) -> Stage:
     return Stage(
         "names and shapes of the parameters",
         points,
-        look,
+        feedback,
         [Question(build={"d_model": 6, "n_heads": 3, "max_len": 5}, probe="parameters")],
         lambda rng: [Question(build=_draw_build(rng), probe="parameters") for _ in range(2)],
         view="parameters",
@@ -187,11 +187,11 @@ def _parameter_stage(points: float, look: str) -> Stage:
 
 
 def _stages(
-    kind: type[nn.Module], points: Sequence[float], look: str, start: Stage, rows: str, heads: str, cut: str
+    kind: type[nn.Module], points: Sequence[float], feedback: str, start: Stage, rows: str, heads: str, cut: str
 ) -> list[Stage]:
     """Returns the stages that both modules share, with `points` for the last four; the first four have 1 in all."""
     return [
-        _parameter_stage(0.25, look),
+        _parameter_stage(0.25, feedback),
         start,
         Stage(
             "one token: only value and output count",

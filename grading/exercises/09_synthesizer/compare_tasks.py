@@ -113,11 +113,11 @@ def _draw_tasks(rng: random.Random, *skip: float) -> list[Question]:
     return [Question(task.inputs) for task in tasks]
 
 
-def _share_stage(name: str, look: str, entry: str) -> Stage:
+def _share_stage(name: str, feedback: str, entry: str) -> Stage:
     return Stage(
         name,
         1,
-        look,
+        feedback,
         [_entry(SMALL, entry), _entry(LARGER, entry), _entry(LARGEST, entry)],
         lambda rng: [_entry(task, entry) for task in _draw_tasks(rng)],
         decisive=entry == "dense",

@@ -39,7 +39,7 @@ SMALL = {"D": 6, "A": 3, "N": 10, "L": 4}
 exercise.by_hand(Question(at=SMALL), part=lambda costs: float(costs["key-query products"].value({})))
 
 
-def _cost_stage(name: str, points: float, look: str, *entries: str) -> Stage:
+def _cost_stage(name: str, points: float, feedback: str, *entries: str) -> Stage:
     places = [SMALL, {"D": 64, "A": 8, "N": 100, "L": 37}]
 
     def draw(rng: random.Random) -> list[Question]:
@@ -52,7 +52,7 @@ def _cost_stage(name: str, points: float, look: str, *entries: str) -> Stage:
 
     decisive = "dense products" in entries  # what it saves, and what remains
     asks = [Question(at=place, entries=entries) for place in places]
-    return Stage(name, points, look, asks, draw, sealed=True, decisive=decisive)
+    return Stage(name, points, feedback, asks, draw, sealed=True, decisive=decisive)
 
 
 @exercise.stage("a dict with the six names", points=0.25, public=[Question(probe="names")])

@@ -11,7 +11,7 @@ from grading.definitions.definition import Definition
 from grading.exercises.draws import Draw, both, seed_from
 from tutor.checking.answers import Question
 
-from ._common import _numbers, with_a_zero_token
+from ._common import _values, with_a_zero_token
 
 exercise = Definition(minutes=12, difficulty=1)
 
@@ -25,7 +25,7 @@ def _one_head(n: int, d: int, w: int, max_len: int, seed: int, biases: bool = Tr
     """Returns a question; the tokens are large, so that some numbers after the ReLU are, too."""
     shapes = ((n, d), (d, w), (w,), (w, max_len), (max_len,))
     x, a, b1, b, b2 = (
-        _numbers(*shape, seed=10 * seed + number, size=5 if number == 0 else 2) for number, shape in enumerate(shapes)
+        _values(*shape, seed=10 * seed + number, size=5 if number == 0 else 2) for number, shape in enumerate(shapes)
     )
     return Question((x, a, b1 if biases else 0 * b1, b, b2 if biases else 0 * b2))
 

@@ -69,10 +69,11 @@ def _span_asks(
 
 
 def _span_stage(
-    name: str, points: float, look: str, public: list[Draw], drawn: list[Draw], decisive: bool = False
+    name: str, points: float, feedback: str, public: list[Draw], drawn: list[Draw], decisive: bool = False
 ) -> Stage:
     """Returns a stage of what `_span_asks` returns; grading asks the public ones as well."""
-    return Stage(name, points, look, both(*public)(random.Random(10)), both(*drawn), measure="spans", decisive=decisive)
+    asks = both(*public)(random.Random(10))
+    return Stage(name, points, feedback, asks, both(*drawn), measure="spans", decisive=decisive)
 
 
 def _long(rng: random.Random) -> tuple[int, int]:

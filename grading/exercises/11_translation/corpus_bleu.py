@@ -104,8 +104,8 @@ def _new_word(rng: random.Random, words: list[str]) -> str:
     return rng.choice([word for word in WORDS if word not in words])
 
 
-def _replaced(rng: random.Random, words: list[str], place: int) -> list[str]:
-    return [*words[:place], _new_word(rng, words), *words[place + 1 :]]
+def _replaced(rng: random.Random, words: list[str], position: int) -> list[str]:
+    return [*words[:position], _new_word(rng, words), *words[position + 1 :]]
 
 
 def _long_text() -> Question:
@@ -154,8 +154,8 @@ def _(rng: random.Random) -> list[Question]:
     # Draws a sentence as long as its reference, in which a word stands in place of another once more.
     # In a second one a word is wrong, too: the share of different words that are right is not that of all words.
     reference = _reference(rng, 9, 10)
-    place = rng.choice([1, 2])
-    twice = [*reference[:place], reference[place - 1], *reference[place + 1 :]]
+    position = rng.choice([1, 2])
+    twice = [*reference[:position], reference[position - 1], *reference[position + 1 :]]
     other = _reference(rng, 8, 10)
     thrice = [*other[:-3], _new_word(rng, other), other[0], other[0]]
     return [Question(([twice], [reference])), Question(([thrice, twice], [other, reference]))]
@@ -200,12 +200,13 @@ def _(rng: random.Random) -> list[Question]:
         for n in range(2):
             reference = _reference(rng, 8, 10)
             reference[4], reference[6] = "<oov>", "<b>"
-            place = 1 if n else 6
-            hypothesis = [*reference[:place], ("puis", "voilà")[n], *reference[place + 1 :]]  # words of no reference
+            position = 1 if n else 6
+            unknown = ("puis", "voilà")[n]  # words of no reference
+            hypothesis = [*reference[:position], unknown, *reference[position + 1 :]]
             sides = []
             for side, words in enumerate((hypothesis, reference)):
-                special, place = rng.choice(["<eos>", "<pad>", "<sos>"]), rng.randint(2, 6)
-                inside = [*words[:place], *(["<eos>", special] if side == padded else [special]), *words[place:]]
+                special, position = rng.choice(["<eos>", "<pad>", "<sos>"]), rng.randint(2, 6)
+                inside = [*words[:position], *(["<eos>", special] if side == padded else [special]), *words[position:]]
                 more = ["<pad>"] * (rng.randint(4, 6) if side == padded else 0)
                 sides.append(["<sos>", *inside, "<eos>", *more])
             pairs.append(sides)
@@ -233,8 +234,8 @@ exercise.large += [_long_text()]
 
 
 def _with_a_slip(rng: random.Random, words: list[str]) -> list[str]:
-    place = rng.randrange(len(words))
-    return [*words[:place], "oui", *words[place + 1 :]]
+    position = rng.randrange(len(words))
+    return [*words[:position], "oui", *words[position + 1 :]]
 
 
 @exercise.corners(
@@ -259,14 +260,14 @@ def _(rng: random.Random, sentences: int, length: int, slips: str) -> Question |
 @exercise.corners(
     "special tokens are no words",
     token=("<eos>", "<pad>", "<sos>", "<oov>"),
-    place=("first", "in the middle", "last", "alone"),
+    position=("first", "in the middle", "last", "alone"),
     side=(0, 1),
 )
-def _(rng: random.Random, token: str, place: str, side: int) -> Question:
+def _(rng: random.Random, token: str, position: str, side: int) -> Question:
     """Asks about each of the tokens at each place of a hypothesis, and of a reference."""
     words = _reference(rng, 8, 10)
-    at = {"first": 0, "in the middle": rng.randint(2, 6), "last": len(words), "alone": 0}[place]
-    marked = [*words[:at], token, *words[at:]] if place != "alone" else [token]
+    at = {"first": 0, "in the middle": rng.randint(2, 6), "last": len(words), "alone": 0}[position]
+    marked = [*words[:at], token, *words[at:]] if position != "alone" else [token]
     first, second = _reference(rng, 6, 8), _reference(rng, 6, 8)
     pair = (marked, words) if side == 0 else (words, marked)
     return Question(([first, pair[0], second], [first, pair[1], second]))

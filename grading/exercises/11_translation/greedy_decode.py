@@ -27,7 +27,7 @@ def _decode(
     start: int = SOS,
     until: str = "all",
     again: bool = False,
-    place: int = -1,
+    position: int = -1,
     lowest: bool = False,
 ) -> Tensor:
     """Returns the tokens written, `(b, <= max_len)`; the options are for the known mistakes."""
@@ -36,7 +36,7 @@ def _decode(
     done = torch.zeros(len(source), dtype=torch.bool, device=source.device)
     for _ in range(max_len):
         context = model.encode(source, lengths) if again else context
-        logits = model.decode(written, context)[:, place]
+        logits = model.decode(written, context)[:, position]
         best = (-logits if lowest else logits).argmax(dim=-1, keepdim=True)
         written = torch.cat([written, best], dim=1)
         done |= best[:, 0] == EOS

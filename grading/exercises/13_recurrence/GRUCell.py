@@ -14,7 +14,7 @@ from grading.definitions.definition import Definition
 from grading.exercises.draws import Draw, seed_from, until
 from tutor.checking.answers import Question
 
-from ._common import numbers
+from ._common import values
 
 exercise = Definition(
     minutes=20,
@@ -47,7 +47,7 @@ def _weights(d_in: int, d: int, seed: int, kind: str) -> dict[str, Tensor]:
     """Returns weights; kind "kept" has a candidate of 0, so that only the update gate is seen."""
     shapes = {"from_input.weight": (3 * d, d_in), "from_input.bias": (3 * d,)}
     shapes |= {"from_state.weight": (3 * d, d), "from_state.bias": (3 * d,)}
-    weights = {name: numbers(*shape, seed=10 * seed + n) for n, (name, shape) in enumerate(shapes.items())}
+    weights = {name: values(*shape, seed=10 * seed + n) for n, (name, shape) in enumerate(shapes.items())}
     if kind == "kept":
         for weight in weights.values():
             weight[2 * d :] = 0
@@ -55,7 +55,7 @@ def _weights(d_in: int, d: int, seed: int, kind: str) -> dict[str, Tensor]:
 
 
 def _step(b: int, d_in: int, d: int, seed: int, kind: str = "") -> Question:
-    x, state = numbers(b, d_in, seed=10 * seed + 7), numbers(b, d, seed=10 * seed + 8)
+    x, state = values(b, d_in, seed=10 * seed + 7), values(b, d, seed=10 * seed + 8)
     build = {"d_in": d_in, "d": d}
     return Question(
         (x, torch.zeros_like(state) if kind == "empty" else state), build=build, weights=_weights(d_in, d, seed, kind)

@@ -41,7 +41,7 @@ def _changed(**changed: Expr) -> Callable[[], dict[str, Expr]]:
     return lambda: _costs(**changed)
 
 
-def _stage(name: str, points: float, look: str, *entries: str) -> Stage:
+def _stage(name: str, points: float, feedback: str, *entries: str) -> Stage:
     places = [{"D": 6, "A": 3, "L": 41, "W": 4}, {"D": 64, "A": 8, "L": 64, "W": 8}]
     far = "window path" in entries
     if far:
@@ -67,7 +67,7 @@ def _stage(name: str, points: float, look: str, *entries: str) -> Stage:
 
     decisive = bool({"attention path", "recurrence products", "attention products"} & set(entries))
     asks = [Question(at=place, entries=entries) for place in places]
-    return Stage(name, points, look, asks, draw, sealed=True, decisive=decisive)
+    return Stage(name, points, feedback, asks, draw, sealed=True, decisive=decisive)
 
 
 @exercise.stage("a dict with the nine names", points=0.25, public=[Question(probe="names")])

@@ -13,7 +13,7 @@ from grading.exercises.draws import seed_from
 from tutor.checking.answers import Question
 from tutor.checking.plain import Model
 
-from ._common import numbers
+from ._common import values
 
 exercise = Definition(minutes=20, difficulty=2)
 
@@ -28,7 +28,7 @@ def gradient_by_distance(model: Any, x: Tensor) -> Tensor:
 
 def _question(kind: str, b: int, n: int, d: int, seed: int) -> Question:
     arguments = {"d_model": d} if kind == "Recurrent" else {"d_model": d, "n_heads": 1}
-    return Question((Model(kind, arguments, seed, spread=0.3), numbers(b, n, d, seed=seed)))
+    return Question((Model(kind, arguments, seed, spread=0.3), values(b, n, d, seed=seed)))
 
 
 def _draw_several(rng: random.Random) -> list[Question]:
@@ -77,7 +77,7 @@ def _(rng: random.Random) -> list[Question]:
 def _in_double(b: int, n: int, d: int, seed: int) -> Question:
     """Returns a question for the type of the result, where model and inputs are in double precision."""
     model = Model("Recurrent", {"d_model": d, "double": True}, seed, spread=0.3)
-    return Question((model, numbers(b, n, d, seed=seed)), probe="in double")
+    return Question((model, values(b, n, d, seed=seed)), probe="in double")
 
 
 @exercise.stage(

@@ -16,7 +16,7 @@ from tutor.checking.answers import Question
 from tutor.checking.building import build_inputs
 from tutor.checking.plain import Model
 
-from ._common import numbers
+from ._common import values
 
 exercise = Definition(minutes=20, difficulty=2, trains=True)
 
@@ -93,7 +93,7 @@ def _question(b: int, n: int, d_in: int, d: int, seed: int, kind: str = "", spre
         lambda generator: _lengths(b, n, kind, generator),
         lambda lengths: any_order or not _turns_back(lengths),
     )
-    x = numbers(b, n, d_in, seed=seed + 1)
+    x = values(b, n, d_in, seed=seed + 1)
     x[x == 0] = 0.1
     if kind == "not finite":
         odd = torch.tensor([torch.inf, torch.nan, -torch.inf]).repeat(n)[:n]
@@ -101,7 +101,7 @@ def _question(b: int, n: int, d_in: int, d: int, seed: int, kind: str = "", spre
     if kind == "zeros":
         x[lengths.argmax(), -1] = 0
     cell = Model("GRUCell", {"input_size": d_in, "hidden_size": d}, seed, spread=spread)
-    state = numbers(b, d, seed=seed + 2, size=0.7)
+    state = values(b, d, seed=seed + 2, size=0.7)
     return Question((cell, x, lengths, 0 * state if kind == "empty" else state))
 
 
@@ -176,10 +176,10 @@ def _standing_still(b: int, seed: int) -> Question:
 
     Tokens are so large that each number of a state is 1 or -1, and the second token is the first one once more.
     """
-    x = 1e6 * numbers(b, 4, 3, seed=seed)
+    x = 1e6 * values(b, 4, 3, seed=seed)
     x[:, 1], x[:, 2] = x[:, 0], -x[:, 0]
     cell = Model("RNNCell", {"input_size": 3, "hidden_size": 2}, seed, spread=0.5)
-    return Question((cell, x, torch.full((b,), 4), numbers(b, 2, seed=seed + 1, size=0.7)))
+    return Question((cell, x, torch.full((b,), 4), values(b, 2, seed=seed + 1, size=0.7)))
 
 
 @exercise.stage(

@@ -30,8 +30,8 @@ class Layer(nn.Module):
 
     def forward(self, x: Tensor, mask: Tensor) -> Tensor:
         x = x + self.attention(self.attention_norm(x), mask)
-        found: Tensor = x + self.feed_forward(self.feed_forward_norm(x))
-        return found
+        result: Tensor = x + self.feed_forward(self.feed_forward_norm(x))
+        return result
 
 
 exercise = Definition(
@@ -67,8 +67,8 @@ class GPT(nn.Module):
         return causal_mask(size)
 
     def end(self, x: Tensor) -> Tensor:
-        found: Tensor = self.norm(x) @ self.embedding.weight.T
-        return found
+        logits: Tensor = self.norm(x) @ self.embedding.weight.T
+        return logits
 
     def forward(self, tokens: Tensor) -> Tensor:
         x, mask = self.begin(tokens), self.mask(tokens.shape[1])

@@ -120,8 +120,8 @@ class Attention(nn.Module):
 
     def forward(self, x: Tensor, mask: Tensor) -> Tensor:
         query, key, value = (split_heads(part(x), self.n_heads) for part in (self.query, self.key, self.value))
-        found: Tensor = self.output(merge_heads(attend(query, key, value, mask)))
-        return found
+        result: Tensor = self.output(merge_heads(attend(query, key, value, mask)))
+        return result
 
 
 class FeedForward(nn.Sequential):

@@ -106,8 +106,8 @@ def _by_hand() -> Question:
 exercise.by_hand(_by_hand())
 
 
-def _stage(name: str, points: float, look: str, draw: Draw, **options: Any) -> Stage:
-    return Stage(name, points, look, fixed(draw, 3), draw, **options)
+def _stage(name: str, points: float, feedback: str, draw: Draw, **options: Any) -> Stage:
+    return Stage(name, points, feedback, fixed(draw, 3), draw, **options)
 
 
 exercise.add(

@@ -220,9 +220,9 @@ def _drawn(kind: str, number: int = 1) -> Draw:
 exercise.by_hand(Question(("abc", [(98, 99), (97, 98)])))
 
 
-def _stage(name: str, points: float, look: str, kind: str, number: int = 1, **options: Any) -> Stage:
+def _stage(name: str, points: float, feedback: str, kind: str, number: int = 1, **options: Any) -> Stage:
     draw = _drawn(kind, number)
-    return Stage(name, points, look, fixed(draw, 15), draw, **options)
+    return Stage(name, points, feedback, fixed(draw, 15), draw, **options)
 
 
 exercise.add(

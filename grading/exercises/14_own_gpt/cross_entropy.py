@@ -159,11 +159,16 @@ def _(rng: random.Random, vocabulary: int) -> Question:
 
 @exercise.corners(
     "the mean of several places, in any number of axes",
-    places=(1, 2, range(33, 36), range(65, 68), range(301, 304)),
+    positions=(1, 2, range(33, 36), range(65, 68), range(301, 304)),
     axes=("one", "texts of one token", "one text", "three"),
 )
-def _(rng: random.Random, places: int, axes: str) -> Question:
-    shape = {"one": (places,), "texts of one token": (places, 1), "one text": (1, places), "three": (1, places, 1)}
+def _(rng: random.Random, positions: int, axes: str) -> Question:
+    shape = {
+        "one": (positions,),
+        "texts of one token": (positions, 1),
+        "one text": (1, positions),
+        "three": (1, positions, 1),
+    }
     return _asked(rng, *shape[axes], rng.randint(2, 3))
 
 

@@ -178,8 +178,8 @@ def _temperatures(rng: random.Random) -> list[Question]:
 exercise.by_hand(Question((torch.tensor([0.5, 0.3, 0.15, 0.05]).log(), 1.0, None, 0.75)))
 
 
-def _stage(name: str, points: float, look: str, draw: Draw, **options: Any) -> Stage:
-    return Stage(name, points, look, fixed(draw, 8), draw, **options)
+def _stage(name: str, points: float, feedback: str, draw: Draw, **options: Any) -> Stage:
+    return Stage(name, points, feedback, fixed(draw, 8), draw, **options)
 
 
 exercise.add(

@@ -216,9 +216,9 @@ def _drawn(kind: str, number: int = 1) -> Draw:
 exercise.by_hand(Question((["aab aab"], 3)))
 
 
-def _stage(name: str, points: float, look: str, kind: str, number: int = 1, **options: Any) -> Stage:
+def _stage(name: str, points: float, feedback: str, kind: str, number: int = 1, **options: Any) -> Stage:
     draw = _drawn(kind, number)
-    return Stage(name, points, look, fixed(draw, 14), draw, **options)
+    return Stage(name, points, feedback, fixed(draw, 14), draw, **options)
 
 
 exercise.add(

@@ -211,8 +211,8 @@ def _step(rng: random.Random) -> list[Question]:
     return [_seen_after(_asked(rng, 3, 1, 1))]
 
 
-def _stage(name: str, points: float, look: str, draw: Draw, **options: Any) -> Stage:
-    return Stage(name, points, look, fixed(draw, 5), draw, **options)
+def _stage(name: str, points: float, feedback: str, draw: Draw, **options: Any) -> Stage:
+    return Stage(name, points, feedback, fixed(draw, 5), draw, **options)
 
 
 exercise.add(

@@ -12,7 +12,7 @@ from grading.definitions.definition import Definition
 from grading.exercises.draws import seed_from
 from tutor.checking.answers import Question
 
-from ._common import LoRALinear, _numbers
+from ._common import LoRALinear, _values
 
 exercise = Definition(minutes=30, difficulty=2)
 exercise.reference(LoRALinear)
@@ -28,12 +28,12 @@ def _weights(build: Build, seed: int, *chosen: str) -> dict[str, Tensor]:
     """Returns random numbers for the parameters that are chosen, for all of them where none is."""
     d_in, d_out, rank = build["d_in"], build["d_out"], build["rank"]
     shapes = {"weight": (d_out, d_in), "bias": (d_out,), "down": (rank, d_in), "up": (d_out, rank)}
-    return {name: _numbers(*shapes[name], seed=seed + n) for n, name in enumerate(shapes) if name in (chosen or shapes)}
+    return {name: _values(*shapes[name], seed=seed + n) for n, name in enumerate(shapes) if name in (chosen or shapes)}
 
 
 def _ask(build: Build, seed: int, *sizes: int, chosen: tuple[str, ...] = (), **settings: Any) -> Question:
     """Returns a question about tokens `(*sizes, d_in)`."""
-    x = _numbers(*sizes, build["d_in"], seed=seed + 9)
+    x = _values(*sizes, build["d_in"], seed=seed + 9)
     return Question((x,), build=build, weights=_weights(build, seed, *chosen), **settings)
 
 

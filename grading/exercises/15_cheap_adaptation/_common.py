@@ -16,7 +16,7 @@ TOKENS = torch.tensor([[SOS, 4, 6, 5, 3, 2], [SOS, 5, 4, PAD, PAD, PAD]])  # eve
 THEN = (TOKENS, torch.tensor([6, 3]))
 
 
-def _numbers(*shape: int, seed: int, size: float = 1.0) -> Tensor:
+def _values(*shape: int, seed: int, size: float = 1.0) -> Tensor:
     """Returns normal numbers with one decimal, so that the file of examples stays short."""
     return (10 * size * torch.randn(*shape, generator=torch.Generator().manual_seed(seed))).round() / 10
 

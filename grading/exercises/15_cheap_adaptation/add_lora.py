@@ -15,7 +15,7 @@ from helpers.models import Classifier
 from tutor.checking.answers import Question
 from tutor.checking.plain import Model
 
-from ._common import THEN, LoRALinear, _classifier, _few, _numbers
+from ._common import THEN, LoRALinear, _classifier, _few, _values
 
 Names = tuple[str, ...]
 
@@ -133,8 +133,8 @@ def _scale(seed: int, rank: int) -> Question:
     """Returns a question about the scale of a new layer, which gets factors that are not zero and nothing beside."""
     place = "base.layers.1.attention.query"
     silent = {f"{place}.weight": torch.zeros(4, 4), f"{place}.bias": torch.zeros(4)}
-    factors = {f"{place}.down": _numbers(rank, 4, seed=seed), f"{place}.up": _numbers(4, rank, seed=seed + 1)}
-    x = _numbers(1, 2, 4, seed=seed + 2)
+    factors = {f"{place}.down": _values(rank, 4, seed=seed), f"{place}.up": _values(4, rank, seed=seed + 1)}
+    x = _values(1, 2, 4, seed=seed + 2)
     return _ask(_classifier(10), ("query", "value"), rank, weights=silent | factors, follow_up=(x,), part=place)
 
 

@@ -111,7 +111,7 @@ def _(rng: random.Random) -> list[Question]:
     return _flags(_few(rng))
 
 
-def _numbers_kept(seed: int) -> Question:
+def _values_kept(seed: int) -> Question:
     return Question((_classifier(seed, n_layers=3), 2), changes=(0,), probe="origins")
 
 
@@ -127,13 +127,13 @@ def _modes_kept(seed: int) -> list[Question]:
 
 
 @exercise.stage(
-    "no number and no mode changes", points=0.25, public=[_numbers_kept(7), _gradients_kept(7), *_modes_kept(8)]
+    "no number and no mode changes", points=0.25, public=[_values_kept(7), _gradients_kept(7), *_modes_kept(8)]
 )
 def _(rng: random.Random) -> list[Question]:
     """Flags say what training may change later. Every weight and its gradient stay as they are, and the model and all
     its parts in their mode: eval() freezes nothing.
     """
-    return [_numbers_kept(_few(rng)), _gradients_kept(_few(rng)), *_modes_kept(_few(rng))]
+    return [_values_kept(_few(rng)), _gradients_kept(_few(rng)), *_modes_kept(_few(rng))]
 
 
 STEPS = ("the top layer", "all layers", "everything", "far beyond")

@@ -15,7 +15,7 @@ from grading.exercises.draws import Draw, fixed, seed_from
 from helpers.models import rotary_angles, rotate
 from tutor.checking.answers import Question
 
-from ._common import Projections, RMSNorm, SwiGLU, _numbers, _tokens, attend, causal_mask, merge_heads, split_heads
+from ._common import Projections, RMSNorm, SwiGLU, _tokens, _values, attend, causal_mask, merge_heads, split_heads
 
 exercise = Definition(
     minutes=45,
@@ -29,7 +29,7 @@ Kept = list[Pair]
 class Way(NamedTuple):
     """How a model of this shape computes; all but the defaults are ways in which it goes wrong."""
 
-    places: str = "on"
+    positions: str = "on"
     based: bool = True
     eps: bool = True
     turns: str = "query and key"
@@ -84,7 +84,7 @@ class LlamaLayer(nn.Module):
     def read(self, y: Tensor, kept: Pair | None) -> tuple[Tensor, Pair]:
         """Returns what the attention adds, and what is kept."""
         way, n, past = self.way, y.size(1), 0 if kept is None else kept[0].size(2)
-        query, key, value = self.heads(y, {"on": past, "anew": 0, "one late": past + (past > 0)}[way.places])
+        query, key, value = self.heads(y, {"on": past, "anew": 0, "one late": past + (past > 0)}[way.positions])
         if kept is not None and way.keeps != "nothing":
             old = [self.shared_out(x) if way.spread == "before keeping" else x for x in kept]
             key, value = torch.cat([old[0], key], dim=2), torch.cat([old[1], value], dim=2)
@@ -164,7 +164,7 @@ def _shapes(**build: Any) -> dict[str, tuple[int, ...]]:
 def _weights(rng: random.Random, build: dict[str, Any]) -> dict[str, Tensor]:
     weights = {}
     for name, shape in _shapes(**build).items():
-        drawn = _numbers(*shape, seed=seed_from(rng), size=0.8)
+        drawn = _values(*shape, seed=seed_from(rng), size=0.8)
         weights[name] = drawn + 1 if len(shape) == 1 else drawn
     return weights | {"embedding.weight": _away_from_zero(weights["embedding.weight"])}
 
@@ -177,7 +177,7 @@ def _away_from_zero(x: Tensor) -> Tensor:
 def _pair(rng: random.Random, build: dict[str, Any], b: int, past: int) -> Pair:
     """Returns drawn keys and values of a layer."""
     sizes = b, build["n_groups"], past, build["d_model"] // build["n_heads"]
-    return _numbers(*sizes, seed=seed_from(rng)), _numbers(*sizes, seed=seed_from(rng))
+    return _values(*sizes, seed=seed_from(rng)), _values(*sizes, seed=seed_from(rng))
 
 
 def _asked(rng: random.Random, build: dict[str, Any], b: int, n: int, past: int = 0) -> Question:
@@ -190,7 +190,7 @@ def _asked(rng: random.Random, build: dict[str, Any], b: int, n: int, past: int 
 
 def _layer(rng: random.Random, build: dict[str, Any], b: int, n: int, past: int = 0) -> Question:
     """Returns a question about a layer by itself."""
-    x = _away_from_zero(_numbers(b, n, build["d_model"], seed=seed_from(rng)))
+    x = _away_from_zero(_values(b, n, build["d_model"], seed=seed_from(rng)))
     inputs = x, _pair(rng, build, b, past) if past else None
     return Question(inputs, build=build, weights=_weights(rng, build), probe="part", part="layers.1")
 
@@ -198,7 +198,7 @@ def _layer(rng: random.Random, build: dict[str, Any], b: int, n: int, past: int 
 TINY = 1 / 256  # times a row of the embedding: its mean square is about as large as the eps that is left out
 
 
-def _of_tiny_numbers(rng: random.Random, **options: float) -> Question:
+def _of_tiny_values(rng: random.Random, **options: float) -> Question:
     """Returns a question in which the eps of every norm matters: tokens are tiny, and parts add next to nothing."""
     ask = _asked(rng, _build(rng, SIZES[0], **options), 1, 3)
     weights = dict(ask.weights) if isinstance(ask.weights, dict) else {}
@@ -217,7 +217,7 @@ def _several(rng: random.Random) -> list[Question]:
 
 def _bases(rng: random.Random) -> list[Question]:
     asks = [_asked(rng, _build(rng, SIZES[0], base=base, eps=0.25), 1, 5) for base in (100.0, 500000.0)]
-    return [*asks, _asked(rng, _build(rng, SIZES[0]), 1, 1, 12), _of_tiny_numbers(rng), _of_tiny_numbers(rng, eps=1e-4)]
+    return [*asks, _asked(rng, _build(rng, SIZES[0]), 1, 1, 12), _of_tiny_values(rng), _of_tiny_values(rng, eps=1e-4)]
 
 
 def _one_more(rng: random.Random) -> list[Question]:
@@ -248,8 +248,8 @@ def _parameters(rng: random.Random) -> list[Question]:
     ]
 
 
-def _stage(name: str, points: float, look: str, draw: Draw, seed: int, **options: Any) -> Stage:
-    return Stage(name, points, look, fixed(draw, seed), draw, **options)
+def _stage(name: str, points: float, feedback: str, draw: Draw, seed: int, **options: Any) -> Stage:
+    return Stage(name, points, feedback, fixed(draw, seed), draw, **options)
 
 
 OF_A_NORM = 1e-3  # tolerance: where the numbers of a token are small, a norm makes rounding large

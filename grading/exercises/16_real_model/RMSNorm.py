@@ -12,7 +12,7 @@ from grading.definitions.definition import Definition
 from grading.exercises.draws import seed_from
 from tutor.checking.answers import Question
 
-from ._common import RMSNorm, _numbers
+from ._common import RMSNorm, _values
 
 exercise = Definition(
     minutes=5,
@@ -29,8 +29,8 @@ def _ask(seed: int, *sizes: int, size: float = 1.0, eps: float | None = 1e-6, we
 
     Without an eps the module has that of the signature.
     """
-    x = (_numbers(*sizes, seed=seed) + 1) * size
-    learned = {"weight": _numbers(sizes[-1], seed=seed + 1) + 1} if weights else None
+    x = (_values(*sizes, seed=seed) + 1) * size
+    learned = {"weight": _values(sizes[-1], seed=seed + 1) + 1} if weights else None
     return Question((x,), build={"d_model": sizes[-1]} | ({} if eps is None else {"eps": eps}), weights=learned)
 
 

@@ -12,7 +12,7 @@ from grading.definitions.definition import Definition
 from grading.exercises.draws import seed_from
 from tutor.checking.answers import Question
 
-from ._common import SwiGLU, _numbers
+from ._common import SwiGLU, _values
 
 exercise = Definition(minutes=10, difficulty=1, forbids=("helpers.llama.SwiGLU",))
 
@@ -44,11 +44,11 @@ def _shapes(d: int, f: int) -> dict[str, tuple[int, ...]]:
 
 
 def _ask(seed: int, d: int, f: int, *sizes: int, size: float = 1.0) -> Question:
-    weights = {name: _numbers(*shape, seed=seed + n) for n, (name, shape) in enumerate(_shapes(d, f).items())}
+    weights = {name: _values(*shape, seed=seed + n) for n, (name, shape) in enumerate(_shapes(d, f).items())}
     biases = {f"{name}.bias": torch.zeros(size) for name, size in (("gate", 2 * f // 3), ("hidden", 2 * f // 3))}
     silent = biases | {"output.bias": torch.zeros(d)}  # so that who keeps biases does not lose everything
     return Question(
-        (_numbers(*sizes, d, seed=seed + 9, size=size),),
+        (_values(*sizes, d, seed=seed + 9, size=size),),
         build={"d_model": d, "d_feedforward": f},
         weights=weights | silent,
     )

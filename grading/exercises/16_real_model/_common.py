@@ -31,7 +31,7 @@ def _tokens(rng: random.Random, b: int, n: int, vocab_size: int) -> Tensor:
     return torch.tensor([[rng.randrange(vocab_size) for _ in range(n)] for _ in range(b)])
 
 
-def _numbers(*shape: int, seed: int, size: float = 1.0) -> Tensor:
+def _values(*shape: int, seed: int, size: float = 1.0) -> Tensor:
     """Returns normal numbers with one decimal, so that the file of examples stays short."""
     return (10 * size * torch.randn(*shape, generator=torch.Generator().manual_seed(seed))).round() / 10
 

@@ -12,7 +12,7 @@ from grading.definitions.definition import Definition
 from grading.exercises.draws import seed_from
 from tutor.checking.answers import Question
 
-from ._common import _numbers
+from ._common import _values
 
 SIZES = ((4, 2), (6, 3), (6, 2), (8, 4), (12, 3))  # h, g: heads of queries, and of keys and values
 
@@ -47,8 +47,8 @@ def grouped_query_attention(query: Tensor, key: Tensor, value: Tensor, mask: Ten
 
 def _ask(seed: int, b: int, heads: tuple[int, int], n: int, m: int, d: int, mask: Tensor | None = None) -> Question:
     h, g = heads
-    key, value = _numbers(b, g, m, d, seed=seed + 1, size=1.5), _numbers(b, g, m, d, seed=seed + 2, size=2)
-    return Question((_numbers(b, h, n, d, seed=seed, size=1.5), key, value, mask))
+    key, value = _values(b, g, m, d, seed=seed + 1, size=1.5), _values(b, g, m, d, seed=seed + 2, size=2)
+    return Question((_values(b, h, n, d, seed=seed, size=1.5), key, value, mask))
 
 
 def _draw_sizes(rng: random.Random) -> tuple[int, int, int]:
@@ -128,7 +128,7 @@ def _of_each_head(b: int, h: int, n: int, m: int, seed: int) -> Tensor:
     A softmax takes off what a whole row has in common. In that of text 0 one number is so much larger than the others
     that no rounding shows.
     """
-    mask = _numbers(b, h, n, m, seed=seed, size=2)
+    mask = _values(b, h, n, m, seed=seed, size=2)
     mask[:, :, 0] -= 200
     mask[0, :, 0], mask[0, :, 0, 0] = -11_000, -10_000
     return mask

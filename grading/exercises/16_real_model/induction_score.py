@@ -63,8 +63,8 @@ def _(rng: random.Random) -> list[Question]:
 def _pure(block: int) -> Tensor:
     """Returns weights `(1, 4, n, n)` of heads that look at one place: itself, before, after the twin, the twin."""
     rows = torch.arange(2 * block)
-    places = [rows, (rows - 1).clamp(min=0), rows - block + 1, rows - block]
-    heads = [torch.nn.functional.one_hot(place.clamp(min=0), 2 * block).float() for place in places]
+    positions = [rows, (rows - 1).clamp(min=0), rows - block + 1, rows - block]
+    heads = [torch.nn.functional.one_hot(position.clamp(min=0), 2 * block).float() for position in positions]
     return torch.stack(heads)[None]
 
 

@@ -17,7 +17,7 @@ from tutor.checking.answers import Question
 from tutor.checking.building import build
 from tutor.checking.plain import Model
 
-from ._common import _numbers
+from ._common import _values
 
 exercise = Definition(minutes=25, difficulty=2, forbids=("helpers.weights.copy_into",))
 Tensors = dict[str, Tensor]
@@ -110,7 +110,7 @@ def _tensors(model: Model, names: Names, seed: int) -> Tensors:
     """Returns drawn numbers of a model under their published names, in another order than the model's."""
     shapes = {name: tensor.shape for name, tensor in build(model).state_dict().items()}
     mixed = random.Random(seed).sample(sorted(shapes), len(shapes))
-    return {_published(name, names): _numbers(*shapes[name], seed=seed + n) for n, name in enumerate(mixed)}
+    return {_published(name, names): _values(*shapes[name], seed=seed + n) for n, name in enumerate(mixed)}
 
 
 def _asked(seed: int, manner: int, **options: Any) -> Question:
@@ -185,8 +185,8 @@ def _left(rng: random.Random) -> list[Question]:
     The numbers of the last one are those of the published one: it is the name that is taken.
     """
     first, second = _any(rng), _any(rng, 0)
-    more = {rng.choice(["lm_head.weight", "rotary.inv_freq"]): _numbers(2, seed=seed_from(rng))}
-    layer = {"model.layers.7.self_attn.q.weight": _numbers(2, 2, seed=seed_from(rng))}
+    more = {rng.choice(["lm_head.weight", "rotary.inv_freq"]): _values(2, seed=seed_from(rng))}
+    layer = {"model.layers.7.self_attn.q.weight": _values(2, 2, seed=seed_from(rng))}
     third, own = _any(rng, 0), rng.choice(["embedding.weight", "norm.bias"])
     twice = {own: third.inputs[1][_published(own, third.inputs[2])].clone()}
     return [_wrong(first, [*more], **more), _wrong(second, [*layer], **layer), _wrong(third, [], **twice)]
@@ -237,7 +237,7 @@ def _shaped(rng: random.Random) -> list[Question]:
     for shape in ((6, 2), (2, 5), (5, 1), (1, 2)):
         ask = _any(rng)
         name = _published("embedding.weight", ask.inputs[2])
-        asks.append(_wrong(ask, [shape, (5, 2)], **{name: _numbers(*shape, seed=seed_from(rng))}))
+        asks.append(_wrong(ask, [shape, (5, 2)], **{name: _values(*shape, seed=seed_from(rng))}))
     return asks
 
 

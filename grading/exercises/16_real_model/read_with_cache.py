@@ -16,7 +16,7 @@ from grading.exercises.draws import Draw, fixed, seed_from
 from tutor.checking.answers import Question
 from tutor.checking.plain import Model
 
-from ._common import _numbers, _tokens, attend, causal_mask, merge_heads, split_heads
+from ._common import _tokens, _values, attend, causal_mask, merge_heads, split_heads
 
 Kept = list[tuple[Tensor, Tensor]]
 
@@ -45,7 +45,7 @@ def _read(
     tokens: Tensor,
     cache: Kept | None,
     *,
-    places: str = "on",
+    positions: str = "on",
     mask: Any = _aligned,
     turned: bool = False,
     keep: str = "all",
@@ -60,7 +60,7 @@ def _read(
     """Reads new tokens; the options are the ways in which it goes wrong."""
     past = cache[0][0].shape[2] if cache else 0
     n, d = tokens.shape[1], model.embedding.embedding_dim
-    first = {"on": past, "anew": 0, "one late": past + 1 if past else 0}[places]
+    first = {"on": past, "anew": 0, "one late": past + 1 if past else 0}[positions]
     x = model.embedding(tokens) * (math.sqrt(d) if scaled else 1.0) + model.position[first : first + n]
     kept: Kept = []
     for number, layer in enumerate(model.layers):
@@ -104,7 +104,7 @@ def _asked(
     model = Model("TransformerBase", shape | options, seed_from(rng), spread=0.3)
     sizes = b, h, past, d // h
     cache = (
-        [(_numbers(*sizes, seed=seed_from(rng)), _numbers(*sizes, seed=seed_from(rng))) for _ in range(layers)]
+        [(_values(*sizes, seed=seed_from(rng)), _values(*sizes, seed=seed_from(rng))) for _ in range(layers)]
         if past
         else None
     )
@@ -138,8 +138,8 @@ def _never_called(rng: random.Random) -> list[Question]:
     return [replace(ask, probe="calls", part=part) for ask in asks for part in ("", "layers.0", "layers.0.attention")]
 
 
-def _stage(name: str, points: float, look: str, draw: Draw, **options: Any) -> Stage:
-    return Stage(name, points, look, fixed(draw, 9), draw, **options)
+def _stage(name: str, points: float, feedback: str, draw: Draw, **options: Any) -> Stage:
+    return Stage(name, points, feedback, fixed(draw, 9), draw, **options)
 
 
 exercise.add(

@@ -20,7 +20,7 @@ ZERO = -750.0  # the exponential of this is 0 in 64 bits too
 FAR_APART = "logits that are hundreds or thousands apart"
 
 
-def places(tokens: Tensor, starts: Tensor, lengths: Tensor) -> Tensor:
+def positions(tokens: Tensor, starts: Tensor, lengths: Tensor) -> Tensor:
     """Returns where the next token belongs to the answer, `(b, n - 1)`."""
     following = torch.arange(1, tokens.shape[1], device=tokens.device)
     return (following >= starts[:, None]) & (following < lengths[:, None])
@@ -92,7 +92,7 @@ def several(rng: random.Random) -> list[Question]:
 def _is_lost(question: Question) -> bool:
     """Says whether each answer has a token whose share is 0, also to one who computes in 64 bits."""
     logits, tokens, starts, lengths = question.inputs
-    logs = log_probabilities(logits, tokens).masked_fill(~places(tokens, starts, lengths), 0.0)
+    logs = log_probabilities(logits, tokens).masked_fill(~positions(tokens, starts, lengths), 0.0)
     return bool((logs < ZERO).any(dim=1).all())
 
 

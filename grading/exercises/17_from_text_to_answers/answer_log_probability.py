@@ -18,7 +18,7 @@ from ._common import (
     log_probabilities,
     long_text,
     one,
-    places,
+    positions,
     several,
     without_pad,
 )
@@ -32,7 +32,7 @@ def _sums(logs: Tensor, scored: Tensor) -> Tensor:
 
 @exercise.reference
 def answer_log_probability(logits: Tensor, tokens: Tensor, starts: Tensor, lengths: Tensor) -> Tensor:
-    return _sums(log_probabilities(logits, tokens), places(tokens, starts, lengths))
+    return _sums(log_probabilities(logits, tokens), positions(tokens, starts, lengths))
 
 
 exercise.by_hand(given([1 / 2, 1 / 4, 1 / 4], start=1, length=4), part=float)

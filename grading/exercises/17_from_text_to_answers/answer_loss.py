@@ -18,7 +18,7 @@ from ._common import (
     log_probabilities,
     long_text,
     one,
-    places,
+    positions,
     several,
     without_pad,
 )
@@ -32,7 +32,7 @@ def _mean(logs: Tensor, scored: Tensor) -> Tensor:
 
 @exercise.reference
 def answer_loss(logits: Tensor, tokens: Tensor, starts: Tensor, lengths: Tensor) -> Tensor:
-    return _mean(log_probabilities(logits, tokens), places(tokens, starts, lengths))
+    return _mean(log_probabilities(logits, tokens), positions(tokens, starts, lengths))
 
 
 exercise.by_hand(given([1 / 3, 1 / 2, 1 / 8, 1 / 5], start=2, length=4), part=float)

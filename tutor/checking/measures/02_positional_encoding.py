@@ -8,20 +8,20 @@ import torch
 from torch import Tensor
 
 from tutor.checking.answers import Question
-from tutor.checking.measures.registry import measure, numbers
+from tutor.checking.measures.registry import as_tensor, measure
 
 
 @measure("shifted rows", "what your matrix makes of encoded positions, one a row")
 def _shifted(ask: Question, value: Any) -> Tensor:
     """Returns what a `(d, d)` matrix makes of the rows of `extra["rows"]` `(m, d)`."""
     rows: Tensor = ask.extra["rows"].to(torch.float64)
-    shifted: Tensor = rows @ numbers(value, (rows.shape[-1],) * 2).T
+    shifted: Tensor = rows @ as_tensor(value, (rows.shape[-1],) * 2).T
     return shifted
 
 
 @measure("scores", "the scores of your queries and keys")
 def _scores(ask: Question, value: Any) -> Tensor:
     """Returns the scores `(..., n, n)` of queries `value[0]` and keys `value[1]`, a value as large as the input."""
-    queries, keys = numbers(value, tuple(ask.inputs[0].shape))[:2]
+    queries, keys = as_tensor(value, tuple(ask.inputs[0].shape))[:2]
     scores: Tensor = queries @ keys.transpose(-2, -1)
     return scores

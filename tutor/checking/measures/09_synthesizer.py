@@ -7,7 +7,7 @@ from typing import Any
 import torch
 
 from tutor.checking.answers import Question
-from tutor.checking.measures.registry import NotMeasured, measure, numbers
+from tutor.checking.measures.registry import NotMeasured, as_tensor, measure
 
 
 @measure("start", "the weights that a new module has")
@@ -17,7 +17,7 @@ def _start(ask: Question, value: Any) -> dict[str, str]:
     The tokens are one-hot and come out as they go in, so that row i of the output holds the weights of row i.
     """
     n = ask.inputs[0].shape[1]
-    rows = numbers(value, (1, n, n))[0]
+    rows = as_tensor(value, (1, n, n))[0]
     if not bool(rows.isfinite().all()):
         raise NotMeasured("expected weights that are numbers, got NaN or infinity")
     if ask.extra["of"] == "alike":

@@ -67,8 +67,8 @@ def _report(of: str, text: Tensor, draws: list[tuple[Tensor, Tensor]], mask: int
         at = {"the first": 0, "the last": 1}  # where no prefix, or no suffix, is left
         often = {name: any(not one[part] and one[2] for one in thirds) for name, part in at.items()}
         ends = {f"{name} number is in the content": "sometimes" if often[name] else "never" for name in at}
-        place = _place(thirds) if 2 * len(thirds) > len(draws) else "not to be told"
-        return ends | {"the place": place, "how much is kept, and the place": _together(thirds, _kept_and_place)}
+        position = _position(thirds) if 2 * len(thirds) > len(draws) else "not to be told"
+        return ends | {"the place": position, "how much is kept, and the place": _together(thirds, _kept_and_position)}
     contents = [one[2] for one in thirds]
     share = sum(map(len, contents)) / max(1, sum(sizes))
     long = [one for one in thirds if sum(map(len, one)) > 12]
@@ -79,7 +79,7 @@ def _report(of: str, text: Tensor, draws: list[tuple[Tensor, Tensor]], mask: int
         "content": "sometimes empty" if not all(contents) else "never empty",
         "mean length": "less than is drawn, because some are cut at the end" if cut else length,
         "length, where as much is kept": "varies" if len(by_size) > len(set(sizes)) else "always the same",
-        "length and place": "go together" if cut else _together(long, _length_and_place),
+        "length and place": "go together" if cut else _together(long, _length_and_position),
     }
 
 
@@ -99,31 +99,31 @@ def _cut_at_the_end(thirds: list[list[list[int]]]) -> bool:
     return bool(early) and len(at_end) > 0.12 * len(thirds) and fmean(at_end) < 0.9 * fmean(early)
 
 
-def _place(thirds: list[list[list[int]]]) -> str:
+def _position(thirds: list[list[list[int]]]) -> str:
     """Returns whether contents stand near the end as often as near the beginning, with six standard errors.
 
     Of few places less than half may lie in the middle, one of five for example: what counts is how many more are drawn.
     """
-    places = [(len(one[0]), len(one[0]) + len(one[1])) for one in thirds if one[0] or one[1]]
-    mean = sum(start / last for start, last in places) / max(1, len(places))
+    positions = [(len(one[0]), len(one[0]) + len(one[1])) for one in thirds if one[0] or one[1]]
+    mean = sum(start / last for start, last in positions) / max(1, len(positions))
     if abs(mean - 0.5) > 0.075:
         return "more often near the beginning" if mean < 0.5 else "more often near the end"
-    expected = [sum(_in_the_middle(start, last) for start in range(last + 1)) / (last + 1) for _, last in places]
-    more = (sum(_in_the_middle(*place) for place in places) - sum(expected)) / max(1, len(places))
+    expected = [sum(_in_the_middle(start, last) for start in range(last + 1)) / (last + 1) for _, last in positions]
+    more = (sum(_in_the_middle(*position) for position in positions) - sum(expected)) / max(1, len(positions))
     if abs(more) > 0.13:
         return "more often in the middle" if more > 0 else "more often near both ends"
-    at_ends = _more_at_the_ends(places)
+    at_ends = _more_at_the_ends(positions)
     if abs(at_ends) > FAR_APART:
         return "more often in the middle" if at_ends < 0 else "more often near both ends"
     return "evenly"
 
 
-def _more_at_the_ends(places: Iterable[tuple[int, int]]) -> float:
+def _more_at_the_ends(positions: Iterable[tuple[int, int]]) -> float:
     """Returns how many more places `(start, last)` are 0 or `last` than of even draws, in standard errors.
 
     A share that is rounded, for example, gives the first and the last place half as often as each other one.
     """
-    found = [(start in (0, last), 2 / (last + 1)) for start, last in places if last > 1]
+    found = [(start in (0, last), 2 / (last + 1)) for start, last in positions if last > 1]
     spread = math.sqrt(sum(share * (1 - share) for _, share in found))
     return sum(at_end - share for at_end, share in found) / spread if found else 0.0
 
@@ -133,11 +133,11 @@ def _in_the_middle(start: int, last: int) -> bool:
     return last < 4 * start < 3 * last
 
 
-def _length_and_place(prefix: int, suffix: int, content: int) -> tuple[float, float]:
+def _length_and_position(prefix: int, suffix: int, content: int) -> tuple[float, float]:
     return content / (prefix + suffix + content), prefix / (prefix + suffix)
 
 
-def _kept_and_place(prefix: int, suffix: int, content: int) -> tuple[float, float]:
+def _kept_and_position(prefix: int, suffix: int, content: int) -> tuple[float, float]:
     return prefix + suffix + content, prefix / (prefix + suffix)
 
 

@@ -63,12 +63,12 @@ def measured(name: str, ask: Question, reply: Reply) -> Reply:
     return dataclasses.replace(reply, outcome="unreadable", value=None, error=error)
 
 
-def numbers(value: Any, shape: tuple[int, ...]) -> Tensor:
+def as_tensor(value: Any, shape: tuple[int, ...]) -> Tensor:
     """Returns a tensor of this shape in double precision; a tuple or list of its rows will do as well."""
     if isinstance(value, tuple | list) and len(shape) > 1:
         if len(value) != shape[0]:
             raise NotMeasured(f"expected {shape[0]} tensors of shape {shape[1:]}, got {name_of(value)}")
-        return torch.stack([numbers(row, shape[1:]) for row in value])
+        return torch.stack([as_tensor(row, shape[1:]) for row in value])
     if not isinstance(value, Tensor):
         raise NotMeasured(f"expected a tensor of shape {shape}, got {name_of(value)}")
     if tuple(value.shape) != shape:

@@ -9,11 +9,11 @@ from torch import Tensor
 
 from tutor.checking.answers import Question
 from tutor.checking.compare import name_of
-from tutor.checking.measures.registry import NotMeasured, measure, numbers
+from tutor.checking.measures.registry import NotMeasured, as_tensor, measure
 
 
 @measure("at places", "some places of a large result, one after the other")
-def _at_places(ask: Question, value: Any) -> Tensor:
+def _at_positions(ask: Question, value: Any) -> Tensor:
     """Returns the numbers of a large tensor at `extra["places"]`, indices `(m, axes)`; its shape `extra["shape"]`."""
     shape = tuple(ask.extra["shape"])
     if not isinstance(value, Tensor):
@@ -30,7 +30,7 @@ def _random_start(ask: Question, value: Any) -> str:
     `extra["sinusoids"]` `(n, d)` is the table of sines and cosines. With `extra["turned"]` the rows of the table are
     the columns of what was added.
     """
-    rows = numbers(value, tuple(ask.inputs[0].shape))[0]
+    rows = as_tensor(value, tuple(ask.inputs[0].shape))[0]
     rows = rows.T if ask.extra.get("turned") else rows
     if not bool(rows.isfinite().all()):
         return "not numbers"

@@ -11,7 +11,7 @@ from tutor.checking.probes.registry import Call, built, probed
 
 
 @probed("first numbers")
-def _first_numbers(call: Call) -> dict[str, Any]:
+def _first_values(call: Call) -> dict[str, Any]:
     """Returns of each parameter, and buffer, of a new module what is known of numbers drawn by chance.
 
     Shares and standard deviations come with one decimal, so that the module must be large where they are compared; what

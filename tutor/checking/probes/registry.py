@@ -238,10 +238,10 @@ def _held(model: nn.Module) -> Callable[[], None]:
     def put_back() -> None:
         for part, mode in modes:
             part.training = mode
-        for tensor, numbers, asks in weights:
+        for tensor, values, asks in weights:
             tensor.requires_grad_(asks)
-            if not torch.equal(tensor, numbers):
-                tensor.data.copy_(numbers)
+            if not torch.equal(tensor, values):
+                tensor.data.copy_(values)
 
     return put_back
 

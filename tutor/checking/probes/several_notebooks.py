@@ -274,8 +274,8 @@ def _returned_twice(call: Call) -> dict[str, Any]:
 
 @torch.no_grad()
 def _give(model: nn.Module, weights: Sequence[Tensor]) -> None:
-    for weight, numbers in zip(model.parameters(), weights, strict=True):
-        weight.copy_(numbers)
+    for weight, values in zip(model.parameters(), weights, strict=True):
+        weight.copy_(values)
 
 
 @probed("left")
@@ -309,11 +309,11 @@ def _of_a_function_again(call: Call, came: Sequence[Any]) -> dict[str, Any]:
 
     Inputs that the call is meant to change are not given to it twice. `came` holds the inputs as they came.
     """
-    found = {"first": call.act()}
+    results = {"first": call.act()}
     if not call.question.changes:
-        found["at once again"] = call.act()
-        found["the same inputs, with other numbers"] = _with_other_numbers(call, came)
-    return found
+        results["at once again"] = call.act()
+        results["the same inputs, with other numbers"] = _with_other_values(call, came)
+    return results
 
 
 def _of_a_module_again(call: Call, came: Sequence[Any], module: nn.Module) -> dict[str, Any]:
@@ -350,7 +350,7 @@ def _with_weights_of_its_own(module: nn.Module) -> nn.Module:
     return module
 
 
-def _with_other_numbers(call: Call, first: Sequence[Any]) -> Any:
+def _with_other_values(call: Call, first: Sequence[Any]) -> Any:
     """Returns what a call gives while weights of models, and tensors, among its inputs have other numbers.
 
     Then they are as before. It is a training step that changes both in place: what was kept of them no longer holds.
@@ -467,9 +467,9 @@ def _double(value: Any, digits: float = DIGITS) -> Any:
     return value.double() * (1 + digits) if isinstance(value, Tensor) and value.is_floating_point() else value
 
 
-def _is_single(numbers: Tensor) -> bool:
+def _is_single(values: Tensor) -> bool:
     """Says whether numbers are those of single precision, but for the rounding of double precision."""
-    return bool(torch.isclose(numbers, numbers.float().double(), rtol=1e-12, atol=0.0, equal_nan=True).all())
+    return bool(torch.isclose(values, values.float().double(), rtol=1e-12, atol=0.0, equal_nan=True).all())
 
 
 @probed("device")
