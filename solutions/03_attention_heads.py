@@ -31,7 +31,7 @@
 # - build multi-head attention, encoder and decoder layers, and prove that they are right;
 # - say what several heads can do that one head cannot.
 #
-# **Time**: about 3 h. **Before this**: notebook 01 (the mask). Of 02 (positions) one sentence is enough: to each token's row of numbers a pattern is added that says where it stands.
+# **Time**: about 2 h 45 min. **Before this**: notebook 01 (the mask). Of 02 (positions) one sentence is enough: to each token's row of numbers a pattern is added that says where it stands.
 #
 # | exercise | what it asks | points |
 # |---|---|---|

@@ -32,7 +32,7 @@
 # - swap a head without spoiling the model that it came from;
 # - load weights so that you know what has been loaded, and freeze exactly what you mean to freeze.
 #
-# **Time**: about 2 h 15 min. **Before this**: notebook 01 (the causal mask, padding) and notebook 03 (what a Transformer base computes).
+# **Time**: about 2 h. **Before this**: notebook 01 (the causal mask, padding) and notebook 03 (what a Transformer base computes).
 #
 # | exercise | what it asks | points |
 # |---|---|---|

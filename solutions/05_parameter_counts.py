@@ -30,7 +30,7 @@
 # - find the wrong term in somebody else's count, also where the total happens to be right;
 # - say which part of a model is the large one, and how much memory training takes.
 #
-# **Time**: about 3 h 30 min. **Before this**: notebooks 03 and 04; you know what attention, heads, layer norm and a frozen base are. A little `sympy` helps.
+# **Time**: about 3 h 15 min. **Before this**: notebooks 03 and 04; you know what attention, heads, layer norm and a frozen base are. A little `sympy` helps.
 #
 # | exercise | what it asks | points |
 # |---|---|---|

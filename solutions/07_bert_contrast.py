@@ -33,7 +33,7 @@
 # - fill a blank from both sides, and show what one side alone leaves open;
 # - judge when a masked model is the right choice, what fine-tuning adds to it, and why it does not write.
 #
-# **Time**: about 3 h 15 min. **Before this**: notebook 01 (the causal mask), notebook 04 (language model and classifier) and, for section 8, notebook 06 (pretraining).
+# **Time**: about 3 h. **Before this**: notebook 01 (the causal mask), notebook 04 (language model and classifier) and, for section 8, notebook 06 (pretraining).
 #
 # | exercise | what it asks | points |
 # |---|---|---|

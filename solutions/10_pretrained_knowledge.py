@@ -30,7 +30,7 @@
 # - read confidence histograms and risk-coverage curves, and choose a threshold below which a model keeps silent;
 # - say what such a threshold promises, for whom, and for whom it does not.
 #
-# **Time**: about 3 h 15 min. **Before this**: notebook 04 (input and target of a language model), 06 (pretraining and fine-tuning).
+# **Time**: about 3 h. **Before this**: notebook 04 (input and target of a language model), 06 (pretraining and fine-tuning).
 #
 # | exercise | what it asks | points |
 # |---|---|---|

@@ -32,7 +32,7 @@
 # - compute BLEU exactly as the tools of the field do, and name ways to get a number that looks better than the model;
 # - search with a beam, and see in the cross-attention where each word came from.
 #
-# **Time**: about 3 h 45 min. **Before this**: notebooks 01 (masks), 03 (encoder and decoder layers) and 04 (input and target of a language model).
+# **Time**: about 3 h 30 min. **Before this**: notebooks 01 (masks), 03 (encoder and decoder layers) and 04 (input and target of a language model).
 #
 # | exercise | what it asks | points |
 # |---|---|---|

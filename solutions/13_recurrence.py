@@ -35,7 +35,7 @@
 # - build a window that slides, and count how many layers news needs to pass through it;
 # - compare recurrence, attention and windows by formulas: work, waiting, paths.
 #
-# **Time**: about 2 h 45 min. **Before this**: notebooks 01 (masks), 03 (attention and heads), 05 (formulas with sympy) and 09 (the look-up task).
+# **Time**: about 2 h 30 min. **Before this**: notebooks 01 (masks), 03 (attention and heads), 05 (formulas with sympy) and 09 (the look-up task).
 #
 # | exercise | what it asks | points |
 # |---|---|---|

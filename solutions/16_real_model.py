@@ -31,7 +31,7 @@
 # - write a whole Llama, load published weights into it, and say when nothing must be loaded;
 # - find the heads that copy, watch them appear in training, and prove what they do by switching them off.
 #
-# **Time**: about 3 h 45 min. **Before this**: notebooks 01 (who may look ahead), 02 (rotary positions), 03 (heads), 05 (counting) and 14 (a GPT, its tokens). The model that reads reviews is the one of 15, made anew here.
+# **Time**: about 3 h 30 min. **Before this**: notebooks 01 (who may look ahead), 02 (rotary positions), 03 (heads), 05 (counting) and 14 (a GPT, its tokens). The model that reads reviews is the one of 15, made anew here.
 #
 # | exercise | what it asks | points |
 # |---|---|---|

@@ -17,6 +17,7 @@ from typing import Any, TypeAlias
 from tutor import overview
 
 CLOSE = 2  # a number is close within this factor
+COUNTS = 10  # up to this a whole number is a count, and close only when it is right
 Guess: TypeAlias = "float | str | list[str]"
 
 _made: dict[str, Guess] = {}  # the guesses of this kernel, by what they are about
@@ -72,8 +73,10 @@ class Told:
 
     @property
     def is_close(self) -> bool:
-        """Whether it was right; a number counts within a factor of two."""
+        """Whether it was right; a number counts within a factor of two, but for a small count."""
         if isinstance(self.yours, float) and isinstance(self.measured, float):
+            if self.measured.is_integer() and abs(self.measured) <= COUNTS:
+                return self.yours == self.measured
             small, large = sorted((abs(self.yours), abs(self.measured)))
             same_sign = math.copysign(1, self.yours) == math.copysign(1, self.measured) or large == 0
             return same_sign and large <= CLOSE * small

@@ -53,7 +53,7 @@ def by_hand(exercise: str, yours: Any) -> None:
     """
     if os.environ.get("NBGRADER_EXECUTION") == "autograde":
         return
-    file = next(EXAMPLES.glob(f"*/{exercise}.json"), None)
+    file = {path.stem: path for path in EXAMPLES.glob("*/*.json")}.get(exercise)
     entry = json.loads(file.read_text("utf-8")) if file else {}
     if "by_hand" not in entry:
         raise LookupError(f"there is no example by hand for {exercise!r}; write the name as the cell had it.")
@@ -65,16 +65,16 @@ def by_hand(exercise: str, yours: Any) -> None:
 def judged(exercise: str, yours: Any, example: Mapping[str, Any], hints: Mapping[str, str]) -> ByHand:
     """Returns what there is to say of a student's values, for an example of the stored form."""
     wanted, values = dict(leaves(plain.decode(example["wanted"]))), dict(leaves(yours))
-    if values.keys() != wanted.keys():
-        return ByHand(exercise, False, f"expected {shape(wanted)}, got {shape(values)}.")  # noqa: FBT003
     tolerance = example["tolerance"]
-    wrong = [position for position, value in wanted.items() if not alike(values[position], value, tolerance)]
-    if not wrong:
+    wrong = [one for one, value in wanted.items() if one not in values or not alike(values[one], value, tolerance)]
+    if not wrong and values.keys() == wanted.keys():
         return ByHand(exercise, True, "right.")  # noqa: FBT003
-    sentence = "that is not right yet." if wanted.keys() == {()} else f"{at(wrong[0])} is not right yet"
-    if wanted.keys() != {()}:
-        sentence += f"; {len(wrong)} of the {len(wanted)} values are not." if len(wrong) > 1 else ", all others are."
     for name, result in example["mistakes"].items():
         if same(plain.decode(result), yours, tolerance):
             return ByHand(exercise, False, f"this looks like: {name}. {hints[name]}")  # noqa: FBT003
-    return ByHand(exercise, False, sentence)  # noqa: FBT003
+    if values.keys() != wanted.keys():
+        return ByHand(exercise, False, f"expected {shape(wanted)}, got {shape(values)}.")  # noqa: FBT003
+    if len(wanted) == 1:
+        return ByHand(exercise, False, "that is not right yet.")  # noqa: FBT003
+    others = f"; {len(wrong)} of the {len(wanted)} values are not." if len(wrong) > 1 else ", all others are."
+    return ByHand(exercise, False, f"{at(wrong[0])} is not right yet{others}")  # noqa: FBT003

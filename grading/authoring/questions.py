@@ -11,6 +11,7 @@ JupyterLab, in Colab, in the book and without a network.
 
 from __future__ import annotations
 
+import html
 import re
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
@@ -19,6 +20,7 @@ from grading.authoring.errors import BuildError
 
 QUESTION = re.compile(r"(\d+)\. +(\S.*)")
 OPTION = re.compile(r" +([-+]) +(\S.*?) +=> +(\S.*)")
+CODE = re.compile(r"`([^`]+)`")
 FEWEST = 3  # answers to a question
 
 
@@ -50,6 +52,10 @@ def _read(place: str, source: str) -> tuple[str, Sequence[Question]]:
             if int(match[1]) != len(found):
                 raise BuildError(f"{place}: expected question {len(found)}, found {match[1]}.")
         elif found and (match := OPTION.fullmatch(line)):
+            if strange := re.search(r"[*$_]", CODE.sub("", match[2])):
+                raise BuildError(
+                    f"{place}: expected an answer of words and `code`, found {strange[0]!r} in {match[2]!r}."
+                )
             found[-1].options.append((match[1] == "+", match[2], match[3]))
         elif found and line.strip():
             raise BuildError(f"{place}: expected `- an answer => what to say of it`, found {line.strip()[:60]!r}.")
@@ -82,7 +88,12 @@ def _joined(lines: Sequence[str]) -> Iterator[str]:
 
 def _shown(number: int, question: Question) -> str:
     options = [
-        f"<details><summary>{option}</summary>\n\n{'Yes.' if is_right else 'No.'} {said}\n\n</details>"
+        f"<details><summary>{_as_html(option)}</summary>\n\n{'Yes.' if is_right else 'No.'} {said}\n\n</details>"
         for is_right, option, said in question.options
     ]
     return "\n\n".join([f"**{number}. {question.text}**", *options])
+
+
+def _as_html(option: str) -> str:
+    """Returns an answer as HTML: in a `summary` Markdown means nothing."""
+    return CODE.sub(r"<code>\1</code>", html.escape(option, quote=False))

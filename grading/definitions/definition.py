@@ -91,7 +91,8 @@ class HandExample:
 
     Args:
         question: what is worked out.
-        part: what of the result a student works out; None for all of it.
+        part: what of the result a student works out; None for all of it. Of a formula its number, with `at` in the
+            question and `lambda formula: float(formula.value({}))`.
         tolerance: relative and absolute: how much the digits of a pencil may differ.
     """
 

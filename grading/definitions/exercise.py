@@ -24,6 +24,7 @@ from tutor.checking import by_hand
 from tutor.checking.answers import InProcess, Question, Reply
 from tutor.checking.judging import Case, Examples, Raised, StageCases, is_right, share, trace_of, words
 from tutor.checking.measures import INPUTS_KEPT, measured
+from tutor.checking.plain import NotPlain
 from tutor.checking.probes import PROBES
 
 MISTAKE_SECONDS = 5.0  # of CPU time, for one reply of a known mistake; thousands of times what any of them needs
@@ -170,7 +171,7 @@ class Exercise:
         for name, value in _Results(self, self.hand.question, "").items():
             try:
                 result = None if isinstance(value, Raised) else part(value)
-            except (IndexError, KeyError, TypeError, AttributeError):  # a mistake's result need not have this part
+            except (IndexError, KeyError, TypeError, AttributeError, NotPlain):  # a mistake's need not have this part
                 continue
             if result is not None and not by_hand.same(result, wanted, self.hand.tolerance):
                 made[name] = result

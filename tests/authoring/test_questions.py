@@ -33,6 +33,15 @@ def test_answers_are_shown_one_by_one() -> None:
     assert shown.count("<details>") == shown.count("</details>") == 6
 
 
+def test_an_answer_is_shown_as_it_is_written() -> None:
+    shown = rendered("01.py:3", SOURCE.replace("- The first.", "- The first, `dim=0`, as in `<pad>` & more."))
+    wanted = "<summary>The first, <code>dim=0</code>, as in <code>&lt;pad&gt;</code> &amp; more.</summary>"
+    assert wanted in shown
+    for strange in ("*The* first.", "The $x$.", "The first_one."):
+        with pytest.raises(BuildError, match="expected an answer of words and `code`"):
+            rendered("01.py:3", SOURCE.replace("- The first.", f"- {strange}"))
+
+
 @pytest.mark.parametrize(
     ("old", "new", "message"),
     [

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import json
 import math
-from collections.abc import Iterator
 from pathlib import Path
 from typing import Any
 
@@ -16,10 +15,9 @@ from tutor.notebooks import notebooks
 
 
 @pytest.fixture(autouse=True)
-def no_guess_yet(monkeypatch: pytest.MonkeyPatch) -> Iterator[None]:
+def no_guess_yet(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(guesses, "_made", {})
     monkeypatch.setattr(overview, "_guesses", {})
-    return
 
 
 def test_who_leaves_the_dots_is_asked_nothing_and_told_nothing(capsys: pytest.CaptureFixture[str]) -> None:
@@ -57,7 +55,12 @@ def test_a_number_is_told_beside_what_was_measured(
     ("yours", "close"), [(2, True), (1, True), (4, True), (0.99, False), (4.01, False), (-2, False)]
 )
 def test_a_number_is_close_within_a_factor_of_two(yours: float, close: bool) -> None:
-    assert guesses.Told("it", float(yours), 2.0).is_close is close
+    assert guesses.Told("it", 1.05 * yours, 2.1).is_close is close
+
+
+def test_a_small_count_is_close_only_when_it_is_right() -> None:
+    assert [guesses.Told("it", yours, 7.0).is_close for yours in (7.0, 8.0, 6.9)] == [True, False, False]
+    assert guesses.Told("it", 12.0, 11.0).is_close
 
 
 def test_zero_is_close_to_nothing_but_zero() -> None:
@@ -114,9 +117,9 @@ def test_nothing_acts_where_marks_are_given(
 
 
 def test_progress_tells_how_many_guesses_were_close(capsys: pytest.CaptureFixture[str]) -> None:
-    for number, yours in enumerate((1, 3, 100)):
+    for number, yours in enumerate((10, 30, 100)):
         guess(f"it {number}", yours)
-        reveal(f"it {number}", 2)
+        reveal(f"it {number}", 20)
     sentence = "Of 3 guesses, 2 close: right, or a number within a factor of two."
     progress = overview.Progress(
         notebooks()["01_causal_mask"], {}, overview.of_guesses(list(overview._guesses.values()))
@@ -126,10 +129,10 @@ def test_progress_tells_how_many_guesses_were_close(capsys: pytest.CaptureFixtur
 
 
 def test_progress_over_saved_notebooks_reads_what_they_tell(tmp_path: Path) -> None:
-    told = guesses.Told("it", 3.0, 2.0)
-    output = {"output_type": "display_data", "metadata": {}, "data": {"text/plain": str(told)}}
-    output["data"] |= told._repr_mimebundle_()  # type: ignore[operator]  # of a dictionary
-    cells = [
+    told = guesses.Told("it", 30.0, 20.0)
+    output: dict[str, Any] = {"output_type": "display_data", "metadata": {}, "data": {"text/plain": str(told)}}
+    output["data"] |= told._repr_mimebundle_()
+    cells: list[dict[str, Any]] = [
         {"cell_type": "code", "metadata": {"nbgrader": {"grade_id": "causal_mask_check"}}, "source": "", "outputs": []},
         {"cell_type": "code", "metadata": {"tags": ["experiment", "reveal"]}, "source": "", "outputs": [output]},
     ]

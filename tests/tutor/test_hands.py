@@ -53,6 +53,12 @@ def test_a_single_value(yours: int, said: str) -> None:
     assert judged("count", yours, example, HINTS).sentence == said
 
 
+def test_a_mistake_of_another_shape_is_named() -> None:
+    example = EXAMPLE | {"mistakes": {"no mask": [1.0, 0.0, 0.25]}}
+    assert judged("weights", [1, 0, 0.25], example, HINTS).sentence == "this looks like: no mask. Use the mask."
+    assert judged("weights", [1, 0, 0.3], example, HINTS).sentence == "expected 2 lists of 2 values, got 3 values."
+
+
 def test_texts_and_truths_are_compared_as_they_are() -> None:
     assert alike("le ", "le", 0.01)
     assert not alike("la", "le", 0.01)
