@@ -12,7 +12,7 @@ from collections.abc import Callable, Iterator, Mapping
 from functools import cached_property
 from importlib import import_module
 from pathlib import Path
-from typing import NamedTuple
+from typing import Any, NamedTuple
 
 from grading.definitions import catalogue
 from grading.exercises.draws import Draw, until
@@ -21,12 +21,20 @@ from tutor.checking.answers import Question
 TRIES = 20_000  # seeds that are tried for one that fits
 
 
-class Kind(NamedTuple):
-    """A kind of question: what makes one of a seed, what it must be good for, and how many seeds are kept."""
+def _itself(number: int) -> int:
+    return number
 
-    make: Callable[[int], Question]
+
+class Kind(NamedTuple):
+    """A kind of question: what makes one of a seed, what it must be good for, and how many seeds are kept.
+
+    What is kept of a question may say more than a seed: what `source` makes of the number of a try.
+    """
+
+    make: Callable[[Any], Question]
     fits: Callable[[Question], bool]
     number: int
+    source: Callable[[int], Any] = _itself
 
 
 class Searched:
@@ -38,35 +46,37 @@ class Searched:
     """
 
     def __init__(self, file: str, kinds: Mapping[str, Kind]) -> None:
-        self._path, self._exercise, self.kinds = Path(file).with_name("seeds.json"), Path(file).stem, kinds
+        self._path, self._exercise, self.kinds = Path(file).with_name("seeds.json"), Path(file).stem, dict(kinds)
 
     @cached_property
-    def _kept(self) -> dict[str, list[int]]:
+    def _kept(self) -> dict[str, list[Any]]:
         if not self._path.exists():
             return {}
-        kept: dict[str, list[int]] = json.loads(self._path.read_text(encoding="utf-8")).get(self._exercise, {})
-        return kept
+        found = json.loads(self._path.read_text(encoding="utf-8")).get(self._exercise, {})
+        return {kind: [tuple(one) if isinstance(one, list) else one for one in kept] for kind, kept in found.items()}
 
-    def seeds(self, kind: str) -> list[int]:
-        """Returns the seeds of a kind."""
+    def seeds(self, kind: str) -> list[Any]:
+        """Returns the seeds of a kind; of one that is new they are searched for here, so that its definition loads."""
+        if kind not in self._kept:
+            self._kept[kind] = list(self._fitting(kind, self.kinds[kind]))
         return self._kept[kind]
 
     def asked(self, kind: str, number: int = 1) -> Draw:
         """Returns what draws questions of a kind."""
         return lambda rng: [self.kinds[kind].make(seed) for seed in rng.sample(self.seeds(kind), number)]
 
-    def unfit(self, kind: str, most: int) -> list[int]:
+    def unfit(self, kind: str, most: int) -> list[Any]:
         """Returns those of the first `most` seeds of a kind whose questions are not good for what they are for."""
         return [seed for seed in self.seeds(kind)[:most] if not self.kinds[kind].fits(self.kinds[kind].make(seed))]
 
-    def search(self) -> dict[str, list[int]]:
+    def search(self) -> dict[str, list[Any]]:
         """Returns seeds that fit, by kind: those that are kept and still do, and as many new ones as are missing."""
         return {name: list(self._fitting(name, kind)) for name, kind in self.kinds.items()}
 
     def _fitting(self, name: str, kind: Kind) -> Iterator[int]:
         old = [seed for seed in self._kept.get(name, ()) if kind.fits(kind.make(seed))][: kind.number]
         yield from old
-        new = (seed for seed in itertools.count(1) if seed not in old)
+        new = (seed for seed in map(kind.source, itertools.count(1)) if seed not in old)
         for _ in range(kind.number - len(old)):
             yield until(new, lambda seed: seed, lambda seed: kind.fits(kind.make(seed)), TRIES)
 
@@ -82,7 +92,7 @@ def main() -> None:
     notebook = next(name for name in catalogue.notebooks() if name.startswith(sys.argv[1]))
     found = {name: searched.search() for name, searched in of(notebook).items()}
     lines = [
-        f' "{name}": {{\n' + ",\n".join(f'  "{kind}": {seeds}' for kind, seeds in kinds.items()) + "\n }"
+        f' "{name}": {{\n' + ",\n".join(f'  "{kind}": {json.dumps(seeds)}' for kind, seeds in kinds.items()) + "\n }"
         for name, kinds in found.items()
     ]
     catalogue.seeds_of(notebook).write_text("{\n" + ",\n".join(lines) + "\n}\n", encoding="utf-8")

@@ -5,7 +5,6 @@ from __future__ import annotations
 import random
 from collections.abc import Callable
 from dataclasses import replace
-from functools import partial
 from itertools import count, repeat
 from typing import Any
 
@@ -165,8 +164,8 @@ def _some_words(size: int, rng: random.Random, noise: float = 0.0) -> Question:
     return _told(rng, _irregular_sight(rng, size), torch.tensor([0.75, 0.5]), noise=noise)
 
 
-def _changes_pile_up(model: Any, tokens: Tensor, vocab_size: int, *, step_by_step: bool = False) -> Tensor:
-    """Returns the influences where changed tokens stay changed; with `step_by_step` seen in each step by itself."""
+def _one_upon_the_other(model: Any, tokens: Tensor, vocab_size: int) -> Tensor:
+    """Returns the influences where changed tokens stay changed, and each step is compared with the one before."""
     size, changed = tokens.shape[0], tokens.clone()
     before = model(tokens.unsqueeze(0))[0]
     influence = torch.zeros(size, size, dtype=torch.bool)
@@ -174,11 +173,8 @@ def _changes_pile_up(model: Any, tokens: Tensor, vocab_size: int, *, step_by_ste
         changed[j] = (changed[j] + 1) % vocab_size
         after = model(changed.unsqueeze(0))[0]
         influence[:, j] = (after - before).abs().amax(dim=-1) > 1e-5
-        before = after if step_by_step else before
+        before = after
     return influence
-
-
-_one_upon_the_other = partial(_changes_pile_up, step_by_step=True)
 
 
 def _any_word(rng: random.Random, sees: Tensor, tokens: Tensor, vocab_size: int) -> Question:

@@ -5,7 +5,6 @@ from __future__ import annotations
 import random
 from collections.abc import Callable
 from itertools import repeat
-from typing import Any
 
 import torch
 from torch import Tensor
@@ -21,35 +20,20 @@ exercise = Definition(minutes=25, difficulty=3, forbids=("helpers.models.rotate"
 
 @exercise.reference
 def rotary(x: Tensor, positions: Tensor) -> Tensor:
-    return _rotated(x, positions)
+    return _rotated(x, positions, _speeds(x.shape[-1]))
 
 
-def _turned(x: Tensor, angles: Tensor, signs: tuple[float, float] = (-1.0, 1.0)) -> Tensor:
+def _turned(x: Tensor, angles: Tensor) -> Tensor:
     even, odd = x[..., 0::2], x[..., 1::2]
-    first = even * angles.cos() + signs[0] * odd * angles.sin()
-    second = signs[1] * even * angles.sin() + odd * angles.cos()
+    first = even * angles.cos() - odd * angles.sin()
+    second = even * angles.sin() + odd * angles.cos()
     return torch.stack([first, second], dim=-1).flatten(-2)
 
 
-def _angles(x: Tensor, positions: Tensor) -> Tensor:
-    return (positions.double().unsqueeze(1) * _speeds(x.shape[-1])).float()  # (n, d/2)
-
-
-def _rotated(x: Tensor, positions: Tensor, parts: str = "qk", **options: Any) -> Tensor:
-    """Returns x with the parts named (queries, keys, values) turned."""
-    angles = _angles(x, positions)
-    pairs = zip("qkv", x, strict=True)
-    return torch.stack([_turned(part, angles, **options) if name in parts else part for name, part in pairs])
-
-
-def _rotated_at_speeds(power: float) -> Callable[[Tensor, Tensor], Tensor]:
-    """Returns a `rotary` whose speeds are a power of the right ones."""
-
-    def answer(x: Tensor, positions: Tensor) -> Tensor:
-        angles = (positions.double().unsqueeze(1) * _speeds(x.shape[-1]) ** power).float()
-        return torch.stack([_turned(x[0], angles), _turned(x[1], angles), x[2]])
-
-    return answer
+def _rotated(x: Tensor, positions: Tensor, speeds: Tensor) -> Tensor:
+    """Returns x with queries and keys turned at these speeds."""
+    angles = (positions.double().unsqueeze(1) * speeds).float()  # (n, d/2)
+    return torch.stack([_turned(x[0], angles), _turned(x[1], angles), x[2]])
 
 
 def _by_hand() -> Question:
@@ -178,4 +162,4 @@ def _(rng: random.Random, n: int, positions: str) -> Question:
 @exercise.mistake("the exponent is divided by the width of all heads together")
 def _(x: Tensor, positions: Tensor) -> Tensor:
     """d is the width of one head, x.shape[-1]: pair i of each head turns by p / 10000^(2i / d)."""
-    return _rotated_at_speeds(1 / x.shape[2])(x, positions)
+    return _rotated(x, positions, _speeds(x.shape[-1]) ** (1 / x.shape[2]))

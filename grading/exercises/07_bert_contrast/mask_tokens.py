@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import random
-from collections.abc import Callable
 from typing import Any
 
 import torch
@@ -26,36 +25,17 @@ exercise = Definition(minutes=35, difficulty=3)
 
 @exercise.reference
 def mask_tokens(tokens: Tensor, vocab_size: int, generator: torch.Generator, share: float = 0.15) -> Pair:
-    return _masking(tokens, vocab_size, generator, share)
+    chosen = (torch.rand(tokens.shape, generator=generator) < share) & (tokens > MASK)
+    target = tokens.masked_fill(~chosen, IGNORE)
+    draw = torch.rand(tokens.shape, generator=generator)
+    words = torch.randint(MASK + 1, vocab_size, tokens.shape, generator=generator)
+    read = tokens.masked_fill(chosen & (draw < 0.8), MASK)
+    return torch.where(chosen & (draw >= 0.9), words, read), target
 
 
 # The seed draws what the text supposes: places 2, 3 and 5 are chosen; one is hidden, one becomes 21, one stays.
 BY_HAND = Question((torch.tensor([[SOS, 17, 8, 30, 12, 9, EOS, PAD]]), 32, Generator(43_897)), {"share": 0.5})
 exercise.by_hand(BY_HAND, part=lambda pair: pair[1][0], tolerance=0.0)  # the target
-
-
-def _masking(
-    tokens: Tensor,
-    vocab_size: int,
-    generator: torch.Generator | None,
-    share: float,
-    *,
-    allowed: Callable[[Tensor], Tensor] = lambda tokens: tokens > MASK,
-    mask: float = 0.8,
-    kept: float = 0.1,
-    lowest: int = MASK + 1,
-    words_for: Callable[[tuple[int, int]], tuple[int, ...]] = lambda shape: shape,
-    choice_for: Callable[[tuple[int, int]], tuple[int, ...]] = lambda shape: shape,
-    fate_for: Callable[[tuple[int, int]], tuple[int, ...]] = lambda shape: shape,
-) -> Pair:
-    """Returns input and target; the settings that differ from their defaults make mistakes."""
-    shape = (tokens.shape[0], tokens.shape[1])
-    chosen = (torch.rand(choice_for(shape), generator=generator) < share) & allowed(tokens)
-    target = tokens.masked_fill(~chosen, IGNORE)
-    draw = torch.rand(fate_for(shape), generator=generator).expand(shape)
-    words = torch.randint(lowest, vocab_size, words_for(shape), generator=generator)
-    read = tokens.masked_fill(chosen & (draw < mask), MASK)
-    return torch.where(chosen & (draw >= mask + kept), words, read), target
 
 
 def _texts(rows: int, width: int, words: int, seed: int, shortest: float = 0.9) -> Tensor:

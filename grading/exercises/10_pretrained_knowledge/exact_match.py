@@ -4,91 +4,86 @@ from __future__ import annotations
 
 import random
 from collections.abc import Callable
-from functools import cache
+from functools import cache, partial
 from typing import Any
 
 import torch
 
 from grading.definitions.definition import Definition
 from grading.exercises.draws import Draw, both
+from grading.exercises.searched import Kind, Searched
 from helpers.vocabulary import EOS, MASK, PAD, SOS
 from tutor.checking.answers import Question
 from tutor.checking.building import build
-from tutor.checking.plain import Model
 
-from ._written import KINDS, LONG_ANSWER, LONG_QUESTION, LONG_SEED, LONGEST, WRITTEN
+from ._written import (
+    KINDS,
+    LONGEST,
+    Numbers,
+    asking_model,
+    in_full,
+    is_as_long,
+    is_of_kind,
+    is_useful,
+    other,
+    pair,
+    said,
+)
 
-Numbers = tuple[list[int], list[int]]
 NO_SPECIALS = "without special tokens"  # a kind beside `KINDS`
-
-
-def _matching(right: Callable[[Any, list[int], list[int]], float], quiet: bool = True, back: bool = True) -> Any:
-    """Returns an answer that takes the mean of `right` over the pairs, and may forget about the mode of the model."""
-
-    @torch.no_grad()
-    def answer(model: Any, pairs: list[Numbers]) -> float:
-        was = model.training
-        if quiet:
-            model.eval()
-        found = [right(model, question, wanted) for question, wanted in pairs]
-        if back:
-            model.train(was)
-        return sum(found) / len(pairs)
-
-    return answer
-
-
-def _exact(model: Any, question: list[int], wanted: list[int]) -> bool:
-    return all(_said(model, question, wanted))
 
 
 exercise = Definition(minutes=25, difficulty=2)
 
 
 @exercise.reference
+@torch.no_grad()
 def exact_match(model: Any, pairs: list[Numbers]) -> float:
-    result: float = _matching(_exact)(model, pairs)
-    return result
+    was = model.training
+    model.eval()
+    found = [all(said(model, question, wanted)) for question, wanted in pairs]
+    model.train(was)
+    return sum(found) / len(pairs)
 
 
-def _said(model: Any, question: list[int], wanted: list[int]) -> list[bool]:
-    """Returns for each place of the answer and <eos> whether the model, told all before, says what stands there."""
-    whole = [SOS, *question, *wanted, EOS]
-    guesses = model(torch.tensor([whole[:-1]]))[0].argmax(dim=-1).tolist()
-    return [a == b for a, b in zip(guesses[len(question) :], whole[len(question) + 1 :], strict=True)]
+NUMBERS = {"right and long": 1, "endless": 1}  # pairs of these kinds; of the others four for each model
+SEARCHED = Searched(
+    __file__,
+    {
+        "models": Kind(lambda seed: Question((asking_model(seed),)), lambda ask: is_useful(ask.inputs[0].seed), 5),
+        "more than twenty": Kind(in_full, partial(is_as_long, sizes=range(21, 25)), 2),
+        "one number": Kind(in_full, partial(is_as_long, sizes=(1,)), 3),
+        "more than a hundred": Kind(
+            partial(in_full, vocab_size=400, max_len=256), partial(is_as_long, sizes=range(101, 256)), 1
+        ),
+    },
+)
+MODELS = SEARCHED.seeds("models")
+SEARCHED.kinds |= {  # of another model they are searched for when it is there
+    f"{kind} of {model}": Kind(partial(pair, model, kind), partial(is_of_kind, kind=kind), NUMBERS.get(kind, 4))
+    for model in MODELS
+    for kind in KINDS
+}
 
 
-def _asking_model(seed: int, training: bool = False, vocab_size: int = 12, max_len: int = LONGEST) -> Model:
-    """Returns a model with much dropout, so that no answer of it is like another in training mode."""
-    shape = {"vocab_size": vocab_size, "d_model": 32, "n_layers": 1, "n_heads": 2, "norm_first": True}
-    shape["max_len"] = max_len
-    base = Model("TransformerBase", shape | {"dropout": 0.95}, seed)
-    return Model("LanguageModel", {"base": base}, seed, training=training)
+@cache
+def _pairs(model: int, kind: str) -> list[Numbers]:
+    """Returns the pairs of a kind that are known of a model; of right ones a long one is the first."""
+    kinds = ("right and long", "right") if kind == "right" else (kind,)
+    names = [f"{kind} of {model}" for kind in kinds]
+    return [_pair(SEARCHED.kinds[name].make(seed)) for name in names for seed in SEARCHED.seeds(name)]
 
 
-def _pairs(seed: int, kind: str) -> list[Numbers]:
-    """Returns the pairs of a kind that are known of a model."""
-    numbers = [_numbers(word) for word in _texts(seed, kind)]
-    return list(zip(numbers[::2], numbers[1::2], strict=True))
-
-
-def _numbers(word: str) -> list[int]:
-    return [MASK + 1 + "abcdefg".index(letter) for letter in word]
-
-
-def _texts(seed: int, kind: str) -> list[str]:
-    return WRITTEN[seed][KINDS.index(kind)].split()
-
-
-def _other(number: int, rng: random.Random) -> int:
-    return rng.choice([other for other in range(MASK + 1, 12) if other != number])
+def _pair(ask: Question) -> Numbers:
+    found: Numbers = ask.inputs[1][0]
+    return found
 
 
 def _spoilt(pairs: list[Numbers], rng: random.Random, how: str) -> list[Numbers]:
     """Returns the pairs with answers that are nearly those of the model."""
     change: dict[str, Callable[[list[int]], list[int]]] = {
-        "middle": lambda answer: [answer[0], _other(answer[1], rng), *answer[2:]],
-        "last": lambda answer: [*answer[:-1], _other(answer[-1], rng)],
+        "middle": lambda answer: [answer[0], other(answer[1], rng), *answer[2:]],
+        "last": lambda answer: [*answer[:-1], other(answer[-1], rng)],
         "short": lambda answer: answer[:-1],
         "long": lambda answer: [*answer, rng.randrange(MASK + 1, 12)],
     }
@@ -99,7 +94,7 @@ def _spoilt(pairs: list[Numbers], rng: random.Random, how: str) -> list[Numbers]
 @torch.no_grad()
 def _without_specials(seed: int) -> list[Numbers]:
     """Returns pairs that a model would write if it could not say a special token, which it wants to do somewhere."""
-    model, pairs = build(_asking_model(seed)), list[Numbers]()
+    model, pairs = build(asking_model(seed)), list[Numbers]()
     for question, _ in _pairs(seed, "special"):
         tokens = [SOS, *question]
         while tokens[-1] != EOS and len(tokens) < LONGEST // 2:
@@ -119,7 +114,7 @@ def _draw_matches(*shares: tuple[str, int], **settings: Any) -> Draw:
     """
 
     def draw(rng: random.Random) -> list[Question]:
-        seed = rng.choice(list(WRITTEN))
+        seed = rng.choice(MODELS)
         longest, *others = _pairs(seed, "right")
         pairs = list[Numbers]()
         for how, count in shares:
@@ -132,24 +127,22 @@ def _draw_matches(*shares: tuple[str, int], **settings: Any) -> Draw:
                 long_enough = [pair for pair in others if len(pair[1]) > 1] or [longest]
                 chosen = rng.choices(long_enough, k=count) if how != "middle" else [longest] * count
                 pairs += _spoilt(chosen, rng, how)
-        return [Question((_asking_model(seed), rng.sample(pairs, len(pairs))), **settings)]
+        return [Question((asking_model(seed), rng.sample(pairs, len(pairs))), **settings)]
 
     return draw
 
 
 def _draw_modes(training: bool, **settings: Any) -> Draw:
     def draw(rng: random.Random) -> list[Question]:
-        seed = rng.choice(list(WRITTEN))
-        return [Question((_asking_model(seed, training), _pairs(seed, "right")), **settings)]
+        seed = rng.choice(MODELS)
+        return [Question((asking_model(seed, training), _pairs(seed, "right")), **settings)]
 
     return draw
 
 
-def _long() -> Question:
-    """Asks about an answer of nearly two hundred numbers, as the model writes it and with another one at the end."""
-    answer = [int(number) for number in LONG_ANSWER.split()]
-    question = list(LONG_QUESTION)
-    model = _asking_model(LONG_SEED, vocab_size=400, max_len=len(question) + len(answer) + 29)
+def _long(ask: Question) -> Question:
+    """Asks about an answer of more than a hundred numbers, as the model writes it and with another one at the end."""
+    model, [(question, answer)] = ask.inputs
     return Question((model, [(question, answer), (question, [*answer[:-1], answer[-1] + 1])]))
 
 
@@ -176,12 +169,13 @@ def _(rng: random.Random) -> list[Question]:
 
 
 _SOME = both(_draw_matches(("right", 3), ("first", 2)), _draw_matches(("right", 1), ("first", 3)))
+_SOME_OTHERS = both(_draw_matches(("right", 2), ("first", 3)), _draw_matches(("right", 3), ("first", 4)))
 
 
-@exercise.stage("some answers right", points=1, seed=2)
+@exercise.stage("some answers right", points=1, public=_SOME(random.Random(2)))
 def _(rng: random.Random) -> list[Question]:
     """The result is a share: of all pairs, how many are right in every number?"""
-    return _SOME(rng)
+    return _SOME_OTHERS(rng)
 
 
 _NEARLY = both(
@@ -226,25 +220,17 @@ def _(rng: random.Random) -> list[Question]:
     return _MODES(rng)
 
 
-exercise.large += [_long()]
-
-
-BEYOND_TWENTY = 951, "ac", "aaaaaaaaaaaeeeeeeeeeef"  # a model, a question, and its answer of more than twenty numbers
-SHORT_ANSWERS = (873, 921, 977)  # each of these has one of a single number
+exercise.large += map(_long, SEARCHED.asked("more than a hundred")(random.Random(1)))
 
 
 def _corner(rng: random.Random, answer: str, pairs: int) -> Question:
     """Returns a question with a right answer that is long, or of one number, and with wrong ones beside it."""
-    if answer == "the longest":
-        seed, *texts = BEYOND_TWENTY
-        right = (_numbers(texts[0]), _numbers(texts[1]))
-    else:
-        seed = rng.choice(SHORT_ANSWERS)
-        right = min(_pairs(seed, "right"), key=lambda pair: len(pair[1]))
-    wrong = [(right[0], [*right[1][:-1], _other(right[1][-1], rng)]) for _ in range(pairs - 1)]
-    return Question((_asking_model(seed), rng.sample([right, *wrong], pairs)))
+    [ask] = SEARCHED.asked(answer)(rng)
+    question, right = _pair(ask)
+    wrong = [(question, [*right[:-1], other(right[-1], rng)]) for _ in range(pairs - 1)]
+    return Question((ask.inputs[0], rng.sample([(question, right), *wrong], pairs)))
 
 
 for stage in ("all answers right, or none", "some answers right", "nearly right is wrong"):
     sizes = (1,) if stage == "all answers right, or none" else (2, range(7, 10))
-    exercise.corners(stage, answer=("the longest", "one number"), pairs=sizes)(_corner)
+    exercise.corners(stage, answer=("more than twenty", "one number"), pairs=sizes)(_corner)

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import random
-from collections.abc import Callable
 from itertools import count, repeat
 from typing import Any
 
@@ -23,33 +22,9 @@ exercise = Definition(minutes=20, difficulty=2, trains=True)
 
 @exercise.reference
 def unroll(cell: Any, x: Tensor, lengths: Tensor, state: Tensor) -> Tensor:
-    return _states(cell, x, lengths, state)
-
-
-def _states(
-    cell: Any,
-    x: Tensor,
-    lengths: Tensor,
-    state: Tensor,
-    *,
-    goes_on: Callable[[int, Tensor], Tensor] = lambda t, lengths: t < lengths,
-    padded: Callable[[Tensor, Tensor], Tensor] = lambda old, new: old,
-    before: Callable[[Tensor, Tensor], Tensor] = lambda first, last: last,
-) -> Tensor:
-    """Returns the states, with one thing done otherwise: who goes on, what stands after the end, what a step reads."""
-    first, states = state, list[Tensor]()
-    for t in range(x.shape[1]):
-        new = cell(x[:, t], before(first, state))
-        state = torch.where(goes_on(t, lengths)[:, None], new, padded(state, new))
-        states.append(state)
-    return torch.stack(states, dim=1)
-
-
-def _multiplied(cell: Any, x: Tensor, lengths: Tensor, state: Tensor) -> Tensor:
     states = list[Tensor]()
     for t in range(x.shape[1]):
-        real = (t < lengths)[:, None].to(x.dtype)
-        state = real * cell(x[:, t], state) + (1 - real) * state
+        state = torch.where((t < lengths)[:, None], cell(x[:, t], state), state)
         states.append(state)
     return torch.stack(states, dim=1)
 
@@ -159,7 +134,13 @@ def _(rng: random.Random) -> list[Question]:
 
 
 def _cleaned_and_multiplied(cell: Any, x: Tensor, lengths: Tensor, state: Tensor) -> Tensor:
-    return _multiplied(cell, torch.nan_to_num(x), lengths, state)
+    """Returns the states where padding is cleaned, and multiplied by 0 in place of a choice."""
+    x, states = torch.nan_to_num(x), list[Tensor]()
+    for t in range(x.shape[1]):
+        real = (t < lengths)[:, None].to(x.dtype)
+        state = real * cell(x[:, t], state) + (1 - real) * state
+        states.append(state)
+    return torch.stack(states, dim=1)
 
 
 def _overflowing(b: int, n: int, d_in: int, d: int, seed: int) -> Question:

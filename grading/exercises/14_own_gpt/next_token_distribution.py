@@ -38,7 +38,6 @@ def _cut(
     order: str = "kp",
     again: bool = True,
     keep: str = "set",
-    above: bool = False,
 ) -> Tensor:
     """Returns the distribution; the options are the ways in which it goes wrong."""
     scale = temperature if multiply else 1 / temperature
@@ -51,8 +50,6 @@ def _cut(
         elif way == "p" and top_p is not None:
             before = ranked.cumsum(0) - ranked
             out = before >= top_p if crossing else ranked.cumsum(0) > top_p
-            if above:
-                out = torch.cat([out[:1], ranked.cumsum(0)[:-1] > top_p])
             if keep == "each":
                 out = ranked < 1 - top_p
             out[0] = False  # one token is left in any case
