@@ -101,7 +101,7 @@ by_hand("attention_weights", [
 ])
 
 # %% [markdown]
-# The next cell computes them: with the mask on the right, and what the same scores give without a mask on the left.
+# The next cell computes them, on the right; on the left, the same without a mask.
 
 # %% experiment
 # @title The weights of three tokens, with the mask and without
@@ -129,7 +129,7 @@ plots.show(figure, "Three matrices side by side. " + plots.describe_matrix(maske
 # ### A mistake worth making once
 #
 # Could we not take the softmax first and put zeros into the future afterwards? What is the sum of the first row then? Write a number in place of
-# the dots, or leave them and go on: a guess earns nothing and costs nothing.
+# the dots, or leave them: a guess costs nothing.
 
 # %% guess
 guess("the sum of the first row", ...)
@@ -145,7 +145,7 @@ reveal("the sum of the first row", too_late[0].sum())
 
 # %% [markdown]
 # The first row sums to 0.67: the future has already taken its share, and removing it afterwards leaves a hole.
-# (Dividing each row by its new sum would repair it here. But where the one very large score is in the future, nothing is left, and 0 divided by 0 is no number.)
+# (Dividing each row by its new sum repairs it, unless all the weight was in the future: 0 divided by 0 is no number.)
 #
 # ## 2. Exercise: the mask
 #

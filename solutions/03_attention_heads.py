@@ -31,7 +31,7 @@
 # - build multi-head attention, encoder and decoder layers, and prove that they are right;
 # - say what several heads can do that one head cannot.
 #
-# **Time**: about 2 h 45 min. **Before this**: notebook 01 (the mask). Of 02 (positions) one sentence is enough: to each token's row of numbers a pattern is added that says where it stands.
+# **Time**: about 2 h 45 min. **Before this**: notebook 01 (the mask). Of 02 you need one sentence: a pattern added to each token's row says where it stands.
 #
 # | exercise | what it asks | points |
 # |---|---|---|
@@ -78,7 +78,7 @@ from helpers.models import Attention, Context, EncoderDecoder, Layer, sinusoids
 # 3. **Weights**: the softmax. You need $e^0 = 1$, $e^1 \approx 2.72$ and $e^2 \approx 7.39$.
 # 4. **Output**: the values, each times its weight, added up.
 #
-# Write the weights and the output in place of the dots; two digits are enough.
+# Write weights and output in place of the dots; two digits are enough.
 
 # %% by_hand
 by_hand("scaled_dot_product_attention", [

@@ -35,7 +35,7 @@
 # - estimate beforehand what a training costs;
 # - draw from its distribution, and let it write.
 #
-# **Time**: about 3 h 45 min. **Before this**: notebooks 03 (pre-norm), 05 (counting) and 06 (training, temperature). Of 12 one sentence is enough: in the *warm-up* the learning rate grows from nearly zero over the first steps.
+# **Time**: about 3 h 45 min. **Before this**: notebooks 03 (pre-norm), 05 (counting) and 06 (training, temperature).
 #
 # | exercise | what it asks | points |
 # |---|---|---|

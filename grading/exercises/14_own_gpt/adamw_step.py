@@ -106,8 +106,12 @@ def _asked(
     return Question((weight, gradient, state, rate), keywords=settings | given)
 
 
-_AT_FIRST = torch.tensor([[2.0]]), torch.tensor([[0.5]]), {}, 0.1
-exercise.by_hand(Question(_AT_FIRST, keywords={"decay": 0.1}), part=lambda made: float(made[0]), tolerance=0.002)
+def _at_first() -> Question:
+    """Returns the question that the text works by hand."""
+    return Question((torch.tensor([[2.0]]), torch.tensor([[0.5]]), {}, 0.1), keywords={"decay": 0.1})
+
+
+exercise.by_hand(_at_first(), part=lambda made: float(made[0]), tolerance=0.002)
 
 
 @exercise.stage("the first step of a bias", points=0.5, public=[_asked(random.Random(1), 3, usual=True)])
