@@ -11,7 +11,7 @@ from pathlib import Path
 
 import pytest
 
-from grading.authoring import glossary, plans, source
+from grading.authoring import glossary, plans, source, syllabus
 from grading.authoring.errors import BuildError
 
 ROOT = Path(__file__).resolve().parents[2]
@@ -172,3 +172,19 @@ def test_the_route_of_six_is_described_in_00_and_at_the_end_of_each_of_the_six()
     for number, following in itertools.pairwise(route):
         assert re.search(rf"The short route.*\b{following}\b", last[number]), number
     assert re.findall(r"\*\*(\d\d)\*\*", SOURCES[0].read_text(encoding="utf-8")) == route
+
+
+def test_students_read_at_most_two_lines_of_given_code_for_each_they_write() -> None:
+    read = [source.read(path) for path in SOURCES]
+    given, written = (sum(map(lines, read)) for lines in (syllabus.lines_given, syllabus.lines_written))
+    assert written > 600
+    assert given <= 2 * written
+
+
+@pytest.mark.parametrize("path", SOURCES, ids=[path.stem for path in SOURCES])
+def test_each_notebook_asks_for_a_guess_an_example_by_hand_and_three_questions(path: Path) -> None:
+    cells = source.read(path)
+    assert {"guess", "reveal", "by_hand"} <= {cell.kind for cell in cells}
+    (questions,) = [cell.source for cell in cells if cell.kind == "questions"]
+    assert len(re.findall(r"^\*\*\d\. ", questions, re.MULTILINE)) == 3
+    assert cells[[cell.kind for cell in cells].index("questions") + 1].source.startswith("## What to remember")
