@@ -165,9 +165,13 @@ for name, options in kinds.items():
     print(f"{name:30} {order_blindness(encoder, sentences, permutation):.1f}")
 
 # %% reveal
-masked = TransformerBase(5, d_model=8, n_layers=2, n_heads=2, positions="none", causal=True).eval()
-difference = order_blindness(masked, sentences, permutation)
-reveal("no positions, but a causal mask", "blind" if difference < 0.001 else "sees the order")
+def with_a_mask() -> str:
+    """Returns what a model without positions, but with a causal mask, sees of the order."""
+    masked = TransformerBase(5, d_model=8, n_layers=2, n_heads=2, positions="none", causal=True).eval()
+    return "blind" if order_blindness(masked, sentences, permutation) < 0.001 else "sees the order"
+
+
+reveal("no positions, but a causal mask", with_a_mask)
 
 # %% [markdown]
 # The second line surprises many people. The causal mask of notebook 01 says nothing about places, yet it breaks the symmetry: the first word sees one
@@ -964,8 +968,12 @@ for kind in kinds:
     print(f"{kind:16}", *[f"{value:5.2f}" for value in mean])
 
 # %% reveal
-again = train("none", 0, n_layers=2, steps=150)  # one of the three: the cell above has not kept them
-reveal("the accuracy of none at 64 words, with two layers", accuracies([again], tests)[0, -1])
+def of_one_again() -> Tensor:
+    """Returns the accuracy of one of the three, trained once more: the cell above has not kept them."""
+    return accuracies([train("none", 0, n_layers=2, steps=150)], tests)[0, -1]
+
+
+reveal("the accuracy of none at 64 words, with two layers", of_one_again)
 
 # %% [markdown]
 # *None*, which could only guess, is now right at **every** length. Under the causal mask the word *souris* can look back in the first layer and ask:

@@ -461,7 +461,7 @@ print("after a classifier with a shared base has trained: "
 # %% reveal
 reveal(
     "how many times as large the perplexity is, once a shared base has trained",
-    evaluate(lender, Batches(unread, encode_pair), "language_model")["perplexity"] / before,
+    lambda: evaluate(lender, Batches(unread, encode_pair), "language_model")["perplexity"] / before,
 )
 
 # %% [markdown]

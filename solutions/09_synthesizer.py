@@ -406,11 +406,15 @@ interact(show_change, changed=IntSlider(value=3, min=0, max=7, description="toke
 show_change(3)
 
 # %% reveal
-some, other = torch.randn(2, 8, 16)
-changed = torch.where(torch.arange(8)[:, None] == 3, other, some)  # token 3 is another one
-dense = SynthesizerAttention(16, 1, 8)
-moved = (dense.weights(changed[None]) - dense.weights(some[None])).abs().amax(dim=-1) > 1e-6  # (1, 1, 8)
-reveal("rows of the dense weights that move when token 3 changes", moved.sum())
+def rows_that_move() -> Tensor:
+    """Returns how many rows of the weights change with token 3."""
+    some, other = torch.randn(2, 8, 16)
+    changed = torch.where(torch.arange(8)[:, None] == 3, other, some)  # token 3 is another one
+    dense = SynthesizerAttention(16, 1, 8)
+    return ((dense.weights(changed[None]) - dense.weights(some[None])).abs().amax(dim=-1) > 1e-6).sum()
+
+
+reveal("rows of the dense weights that move when token 3 changes", rows_that_move)
 
 # %% [markdown]
 # - **Key-query**: every row from 3 on, some of them too little for the eye. Row 3 has a new query, and all later rows find a new key at place 3.

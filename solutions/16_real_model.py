@@ -221,7 +221,7 @@ for name, make in {"LayerNorm": lambda old: old, "RMSNorm": WithBias,
 
 # %% reveal
 reveal("perplexity with RMSNorm in place of LayerNorm",
-       evaluate(exchanged(WithBias), unread, "language_model")["perplexity"])
+       lambda: evaluate(exchanged(WithBias), unread, "language_model")["perplexity"])
 
 # %% reveal
 reveal("perplexity without any norm", measured["perplexity"])
@@ -387,11 +387,14 @@ for name, merge in ways.items():
     print(f"{name:30} perplexity {before:5.2f}, after reading 5 % again {after:5.2f}")
 
 # %% reveal
-of_the_mean = copy.deepcopy(language_model)
-layer = of_the_mean.base.layers[0]
-layer.attention = Grouped(layer.attention, ways["one: their mean"])
-reveal("perplexity with the mean of both heads of keys, before training",
-       evaluate(of_the_mean, unread, "language_model")["perplexity"])
+def with_their_mean() -> float:
+    """Returns the perplexity with the mean of both heads of keys and values."""
+    changed = copy.deepcopy(language_model)
+    changed.base.layers[0].attention = Grouped(changed.base.layers[0].attention, ways["one: their mean"])
+    return evaluate(changed, unread, "language_model")["perplexity"]
+
+
+reveal("perplexity with the mean of both heads of keys, before training", with_their_mean)
 
 # %% [markdown]
 # Half of the keys and values are gone. Without training that costs much: from 3.63 to 5.10 in our run with the first head alone, to 11.33 with the mean, though the mean has something of both. The mean of two matrices that were never trained to fit each other fits neither.
@@ -898,9 +901,13 @@ for name, tensors in {"as they are published": tiny, "with neighbours as pairs":
     print(f"{name:25} largest difference {difference:.1e}, of logits up to {wanted.abs().max():.1f}")
 
 # %% reveal
-published = load_weights(Llama(**SIZES, n_groups=2, d_feedforward=144, base=100000.0), tiny, NAMES).eval()
-published_logits = published(texts)[0][:, -1].detach()
-reveal("largest difference of logits, all names and shapes fitting", (published_logits - wanted).abs().max())
+def apart() -> Tensor:
+    """Returns the largest difference between the logits of the model as it is published and those of yours."""
+    published = load_weights(Llama(**SIZES, n_groups=2, d_feedforward=144, base=100000.0), tiny, NAMES).eval()
+    return (published(texts)[0][:, -1] - wanted).abs().max()
+
+
+reveal("largest difference of logits, all names and shapes fitting", apart)
 
 # %% [markdown]
 # Nothing was wrong with a name or a shape, and the model was another one. The reason is a remark of notebook 02: *transformers* turns number $i$ of a head with number $i + w/2$, we turn neighbours. Reordering the rows of queries and keys, both alike, changes no score and makes the two the same: in a head of width 4 the pairs are (0, 2) and (1, 3), so the rows 0, 1, 2, 3 are put into the order 0, 2, 1, 3, which `neighbours` does.

@@ -113,10 +113,16 @@ def reveal(what: str, measured: Any) -> None:
 
     Args:
         what: what the guess was about, as `guess` was told.
-        measured: a number (a tensor of one value, too), the name that came out, or all names in their order.
+        measured: a number (a tensor of one value, too), the name that came out, or all names in their order. Or a
+            function that works it out: it is called only where there is a guess, and changes no random numbers.
     """
     if what not in _made:
         return
+    if callable(measured):
+        from torch.random import fork_rng
+
+        with fork_rng():
+            measured = measured()
     value = [*measured] if isinstance(measured, list | tuple) else measured
     told = Told(what, _made[what], value if isinstance(value, str | list) else float(value))
     overview.note_guess(what, told.is_close)

@@ -261,7 +261,7 @@ def test_an_experiment_is_folded_below_its_caption_and_opens_by_click_and_by_key
 
     other = cell(page, place(notebook, "causal_mask_check") + 2)
     expect(other.locator(".jp-InputPlaceholder")).to_be_visible()
-    cell(page, place(notebook, "causal_mask_check")).locator(".jp-InputPrompt").click()
+    click_into(cell(page, place(notebook, "causal_mask_check")))
     page.keyboard.press("Escape")
     page.keyboard.press("ArrowDown")
     page.keyboard.press("ArrowDown")

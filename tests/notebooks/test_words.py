@@ -13,6 +13,7 @@ import pytest
 
 from grading.authoring import glossary, plans, source, syllabus
 from grading.authoring.errors import BuildError
+from grading.notebooks.names import bound, statements
 
 ROOT = Path(__file__).resolve().parents[2]
 SOURCES = sorted((ROOT / "solutions").glob("[0-9][0-9]_*.py"))
@@ -188,3 +189,17 @@ def test_each_notebook_asks_for_a_guess_an_example_by_hand_and_three_questions(p
     (questions,) = [cell.source for cell in cells if cell.kind == "questions"]
     assert len(re.findall(r"^\*\*\d\. ", questions, re.MULTILINE)) == 3
     assert cells[[cell.kind for cell in cells].index("questions") + 1].source.startswith("## What to remember")
+
+
+@pytest.mark.parametrize("path", SOURCES, ids=[path.stem for path in SOURCES])
+def test_what_reveals_a_guess_leaves_no_variable_that_a_later_cell_takes_for_its_own(path: Path) -> None:
+    """Who runs no `reveal` has the same variables as who runs all."""
+    code = [cell for cell in source.read(path) if cell.language == "code"]
+    for number, cell in enumerate(code):
+        if cell.kind != "reveal":
+            continue
+        left = bound([cell.source])
+        for later in (one for one in code[number + 1 :] if one.kind != "reveal"):
+            for statement in statements(later.source):
+                assert not left & statement.uses, f"line {later.line} of {path.name} uses {left & statement.uses}"
+                left -= statement.binds

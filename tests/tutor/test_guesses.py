@@ -68,6 +68,25 @@ def test_zero_is_close_to_nothing_but_zero() -> None:
     assert not guesses.Told("it", 1e-9, 0.0).is_close
 
 
+def test_what_takes_time_is_worked_out_only_for_a_guess_and_draws_no_random_number_of_the_notebook(
+    capsys: pytest.CaptureFixture[str],
+) -> None:
+    drawn = list[float]()
+
+    def measure() -> float:
+        drawn.append(float(torch.rand(())))
+        return 3.0
+
+    before = torch.get_rng_state()
+    reveal("it", measure)
+    assert drawn == []
+    guess("it", 3)
+    reveal("it", measure)
+    assert len(drawn) == 1
+    assert torch.equal(torch.get_rng_state(), before)
+    assert capsys.readouterr().out.splitlines()[-1] == "You guessed 3; it is 3."
+
+
 def test_one_of_several_and_an_order(capsys: pytest.CaptureFixture[str]) -> None:
     guess("which", " SCRATCH", among=["pretrained", "scratch"])
     reveal("which", "pretrained")
