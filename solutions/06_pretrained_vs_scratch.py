@@ -156,7 +156,8 @@ if invented:  # the corpus has a list of its judging words
 
 # %% reveal
 new_words = test_words - words_of(corpus.train)
-reveal("words of the test that are not in the labelled reviews, in %", 100 * len(new_words) / len(test_words))
+reveal("words of the test that are not in the labelled reviews, in %",
+       100 * len(new_words) / len(test_words))
 
 # %% [markdown]
 # Many words of the test never come with a label, and most of these are *judging words*: they praise or blame. (Of those of the validation reviews not one has a label; section 6 shows what follows.) The unlabelled reviews have them all, *beside each

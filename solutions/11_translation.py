@@ -816,7 +816,8 @@ table = pd.DataFrame(rows).pivot(index="passes", columns="width")
 table
 
 # %% reveal
-reveal("points of BLEU that a beam of 4 brings after the first pass", table["BLEU"][4][1] - table["BLEU"][1][1])
+reveal("points of BLEU that a beam of 4 brings after the first pass",
+       table["BLEU"][4][1] - table["BLEU"][1][1])
 
 # %% [markdown]
 # The score of a beam is never below that of width 1: that is what your search guarantees. BLEU is another matter, since the score is the model's *opinion* of its sentence. Here, after the first pass, the model still hesitates between several words, the right one is often its second choice, and the

@@ -826,7 +826,9 @@ for way, found in repairs.items():
               f"  dev BLEU {row['dev_bleu']:5.1f}  {diagnose(row['train_loss'], row['dev_loss'])}")
 
 # %% reveal
-at_the_end = {way: sum(row["train_loss"][-1] for row in repairs[f"deep, {way}"]) for way in ("warm-up", "pre-norm")}
+at_the_end = {
+    way: sum(row["train_loss"][-1] for row in repairs[f"deep, {way}"]) for way in ("warm-up", "pre-norm")
+}
 reveal("the repair that helps more", min(at_the_end, key=at_the_end.get))
 
 # %% [markdown]

@@ -558,7 +558,8 @@ for name, (d, n_layers, n_heads) in SHAPES.items():
 
 # %% reveal
 above = loss.item() - math.log(V)  # of the larger model
-reveal("the first loss, beside ln V", "more" if above > 0.1 else "less" if above < -0.1 else "about the same")
+reveal("the first loss, beside ln V",
+       "more" if above > 0.1 else "less" if above < -0.1 else "about the same")
 
 # %% [markdown]
 # The counts agree, and so do the logits. But the first loss is **above** $\ln V$: these models are worse than ignorant. The last number tells why. The residual path carries each token's own row to the top, where a tied head compares it with all rows and finds it most alike to itself: a new model with a tied head believes that every token comes once more. The first steps of training are spent on unlearning that.
@@ -574,7 +575,8 @@ reveal("the first loss, beside ln V", "more" if above > 0.1 else "less" if above
 # Before you write it, run it as it stands. The first row below is an ordinary one. In the others a number was added to all its logits: that changes no probability, and so it changes no loss. What comes out where 150 was taken off all logits?
 
 # %% guess
-guess("the loss computed as it stands, all logits less 150", ..., among=["the same", "another number", "no number"])
+guess("the loss computed as it stands, all logits less 150", ...,
+      among=["the same", "another number", "no number"])
 
 # %% experiment open=true
 row = torch.tensor([2.0, 1.0, -1.0])  # the logits of one place; the first token came
@@ -585,7 +587,8 @@ for shift in (0.0, 50.0, 100.0, -50.0, -150.0):
 # %% reveal
 as_it_stands, right = -torch.log(powers[0] / powers.sum()), -row.log_softmax(dim=0)[0]
 reveal("the loss computed as it stands, all logits less 150",
-       "no number" if as_it_stands.isnan() else "the same" if as_it_stands.isclose(right) else "another number")
+       "no number" if as_it_stands.isnan()
+       else "the same" if as_it_stands.isclose(right) else "another number")
 
 # %% [markdown]
 # 32 bits hold no number above $3.4 \cdot 10^{38}$, which is $e^{88.7}$, and take $e^{-104}$ for 0: infinity by infinity, and 0 by 0, are no numbers. (In float16 $e^{12}$ is too large.) Logits of such sizes come up when a training goes wrong, and just then the loss should tell the truth.
@@ -976,7 +979,8 @@ plots.show(figure, f"By tokens: {told} "
            f"{seconds['larger']:.0f} s. The dotted line of zlib lies at {zipped:.2f} bits per byte.")
 
 # %% reveal
-reveal("which model is ahead after the same number of tokens", min(curves, key=lambda name: curves[name][-1]))
+reveal("which model is ahead after the same number of tokens",
+       min(curves, key=lambda name: curves[name][-1]))
 
 # %% reveal
 so_far = (ends / STEPS * seconds["larger"] <= seconds["small"]).sum()  # points of the larger one until then
@@ -984,7 +988,8 @@ then = {"small": curves["small"][-1], "larger": curves["larger"][max(int(so_far)
 reveal("which model is ahead when the small one has finished", min(then, key=then.get))
 
 # %% reveal
-reveal("bits per byte of the small model at the end", bits_per_byte(models["small"], held_windows, held_bytes))
+reveal("bits per byte of the small model at the end",
+       lambda: bits_per_byte(models["small"], held_windows, held_bytes))
 
 # %% [markdown]
 # By **tokens** the larger model is ahead: it learns more from the same text, as [Kaplan et al. 2020](https://arxiv.org/abs/2001.08361) found at sizes far beyond ours. By **time** the small one is ahead as long as both are training: its steps are cheaper, and it has read more by then. At the end it is the larger one that has gone further. (The comparison by time is not quite fair: when the small one has finished its schedule, the larger one is in the middle of its own, with a high rate. And the seconds are those of a single run each.) Which of them to take depends on what runs out first, text or time.

@@ -902,8 +902,9 @@ for name, tensors in {"as they are published": tiny, "with neighbours as pairs":
 
 # %% reveal
 def apart() -> Tensor:
-    """Returns the largest difference between the logits of the model as it is published and those of yours."""
-    published = load_weights(Llama(**SIZES, n_groups=2, d_feedforward=144, base=100000.0), tiny, NAMES).eval()
+    """Returns the largest difference between the published logits and those of your model."""
+    empty = Llama(**SIZES, n_groups=2, d_feedforward=144, base=100000.0)
+    published = load_weights(empty, tiny, NAMES).eval()
     return (published(texts)[0][:, -1] - wanted).abs().max()
 
 

@@ -589,7 +589,8 @@ reveal("distance from the reference with beta 0.1, divided by that with 0.5",
        sum(run["KL"] for run in found["DPO, beta 0.1"]) / sum(run["KL"] for run in found["DPO, beta 0.5"]))
 
 # %% reveal
-reveal("which stays closest to the reference", min(BETAS, key=lambda name: sum(run["KL"] for run in found[name])))
+reveal("which stays closest to the reference",
+       min(BETAS, key=lambda name: sum(run["KL"] for run in found[name])))
 
 # %% experiment
 # @title What was wished for, and what it costs

@@ -8,7 +8,7 @@ from __future__ import annotations
 
 import html
 import re
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
@@ -213,7 +213,7 @@ def made(sources: Sequence[Path], readme: str) -> dict[str, str]:
         BuildError: when the heads do not fit together, or README has no place for the table.
     """
     known = heads(sources)
-    plans.refuse_gaps(known)
+    refuse_gaps(known)
     return {
         "docs/syllabus.md": syllabus(known),
         "docs/images/path.svg": picture(known),
@@ -278,8 +278,51 @@ def syllabus(known: Mapping[str, Head]) -> str:
             "",
             *(f"- {aim}" for aim in one.aims),
         ]
-    lines += ["", "## Plans for a term", "", PLANS_SAID, *plans.tables(known)]
+    lines += ["", "## Plans for a term", "", PLANS_SAID, *plan_tables(known)]
     return "\n".join(lines) + "\n"
+
+
+def asked_for(head: Head) -> set[str]:
+    """Returns the numbers of the notebooks that one asks for, in the first sentence of what it says comes before it."""
+    return set(re.findall(r"\b(\d\d)\b", re.split(r"\.(?:\s|$)", head.before)[0]))
+
+
+def refuse_gaps(known: Mapping[str, Head]) -> None:
+    """Refuses a plan in which a notebook asks for one that is not in it.
+
+    Raises:
+        BuildError: naming both.
+    """
+    for plan in plans.PLANS:
+        chosen = plans.notebooks(plan)
+        for number in chosen:
+            if lost := sorted(asked_for(known[number]) - set(chosen)) if number in known else []:
+                raise BuildError(
+                    f"{known[number].folder}.py: **Before this** asks for {lost[0]} in its first sentence, and the "
+                    f"plan {plan} has no {lost[0]}; say in a sentence of its own what is needed of it."
+                )
+
+
+def plan_tables(known: Mapping[str, Head]) -> Iterator[str]:
+    """Yields the lines of a section on each plan, for the syllabus."""
+    for plan, weeks in plans.PLANS.items():
+        chosen = [known[number] for week in weeks for number in week if number in known]
+        hours = sum(one.minutes for one in chosen) / 60
+        yield from (
+            "",
+            f"### {plan.replace('-', ' ').capitalize()}: `make release ROUTE={plan}`",
+            "",
+            f"{len(chosen)} notebooks, about {hours:.0f} hours, {hours / len(weeks):.1f} a week.",
+            "",
+            "| week | notebooks | hours | points | essays to read, for each student |",
+            "|---|---|---|---|---|",
+        )
+        for number, week in enumerate(weeks, 1):
+            parts = [known[one] for one in week if one in known]
+            names = ", ".join(f"`{one.folder}`" for one in parts)
+            hours = sum(one.minutes for one in parts) / 60
+            points, essays = sum(one.points for one in parts), sum(one.essays for one in parts)
+            yield f"| {number} | {names} | {hours:g} | {points:g} | {essays} |"
 
 
 def _points(one: Head) -> str:

@@ -86,7 +86,7 @@ def warm_up(limits: sandbox.Limits, *, protected: bool) -> Warm:
 
     # What notebooks import.
     from helpers import batches, corpora, diagrams, first_model, formulas, llama, models, plots, training, weights  # noqa: F401
-    from tutor import check, hint, progress  # noqa: F401
+    from tutor import by_hand, check, guess, hint, progress  # noqa: F401
     from tutor.checking import sequence_layers  # noqa: F401
 
     torch.set_num_threads(1)  # a fork of a process that has used two threads would hang

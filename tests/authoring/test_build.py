@@ -237,7 +237,7 @@ def test_points_must_be_a_number_above_zero(tmp_path: Path, points: str) -> None
 def copy(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
     """A copy of the course's sources, and of what is made of notebook 01 and of all heads."""
     made = [ROOT / name for name in ("README.md", "docs/syllabus.md", "docs/glossary.md", "pyproject.toml")]
-    made += [ROOT / "docs/images/path.svg"]
+    made += [ROOT / "docs/images/path.svg", ROOT / "solutions/words.md"]
     made += [ROOT / f"tutor/check_examples/{name}.json" for name in ("experiments", "hints", "notebooks")]
     made += [ROOT / "nbgrader_config.py", *build.sources(), *ROOT.glob("*/01_causal_mask/*.ipynb")]
     for path in [*made, *ROOT.glob("tutor/check_examples/01_causal_mask/*")]:
@@ -424,12 +424,15 @@ def test_a_head_that_says_too_little_is_refused(copy: Path, old: str, new: str, 
 
 def test_a_students_pace_counts_what_students_read_and_answer() -> None:
     def cell(kind: str, text: str, minutes: float = 0) -> source.Cell:
-        language = "code" if kind in ("experiment", "exercise", "check") else "markdown"
+        language = "code" if kind in ("experiment", "setup", "exercise", "check") else "markdown"
         return source.Cell(kind, "", None, text, language, 1, minutes)
 
     words, lines = syllabus.WORDS_PER_MINUTE, syllabus.LINES_PER_MINUTE
     assert syllabus.pace([cell("prose", "word " * 3 * words)]) == pytest.approx(3)
-    assert syllabus.pace([cell("experiment", "x = 1\n\n" * 2 * lines)], running=4) == pytest.approx(2 + 4)
+    assert syllabus.pace([cell("setup", "x = 1\n\n" * 2 * lines)], running=4) == pytest.approx(2 + 4)
+    folded = cell("experiment", "x = 1\n" * 2 * lines)
+    assert syllabus.pace([folded, dataclasses.replace(folded, is_open=True)]) == pytest.approx(2)
+    assert syllabus.pace([cell("questions", "word " * words)]) == pytest.approx(1)
     unread = [cell("exercise", "a solution\n" * 99), cell("check", "check(f)", 9), cell("essay", "a rubric " * 99, 16)]
     assert syllabus.pace(unread) == pytest.approx(9 + 16)
     assert [syllabus.in_quarters(minutes) for minutes in (2, 14, 58, 66, 111, 181)] == [
@@ -450,7 +453,7 @@ def test_a_new_notebook_takes_its_place_by_its_head_alone(copy: Path) -> None:
     text = re.sub(r"^# - \*\*(?=.*: )", "# - **another ", text, flags=re.MULTILINE)  # a glossary has each word once
     (copy / "solutions/77_after_the_sweep.py").write_text(text, encoding="utf-8")
     made = {path.name: content for path, content in build.common_products().items()}
-    assert "12 after 11 and 05; 14 and 77 after 12." in made["syllabus.md"]
+    assert "12 after 11 and 05; 77 after 12." in made["syllabus.md"]
     assert "77 builds on 12." in made["path.svg"]
     assert "| `77_after_the_sweep` | a sweep that can be interrupted" in made["README.md"]
 

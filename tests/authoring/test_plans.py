@@ -25,16 +25,16 @@ def test_a_plan_has_its_weeks_and_each_notebook_once(plan: str, weeks: int) -> N
 
 
 def test_a_notebook_that_asks_for_one_outside_the_plan_is_refused() -> None:
-    plans.refuse_gaps(HEADS)
+    syllabus.refuse_gaps(HEADS)
     asks = replace(HEADS["04"], before="notebooks 01 (masks) and 02 (positions). Of 08 a sentence is enough.")
-    assert plans.asked_for(asks) == {"01", "02"}
+    assert syllabus.asked_for(asks) == {"01", "02"}
     with pytest.raises(BuildError, match=r"04_head_replacement\.py: .*asks for 02 in its first"):
-        plans.refuse_gaps(HEADS | {"04": asks})
+        syllabus.refuse_gaps(HEADS | {"04": asks})
 
 
 def test_the_syllabus_has_a_table_of_each_plan() -> None:
     page = (ROOT / "docs" / "syllabus.md").read_text("utf-8")
-    lines = list(plans.tables(HEADS))
+    lines = list(syllabus.plan_tables(HEADS))
     assert "\n".join(lines) in page
     rows = [line for line in lines if line.startswith("| ") and line[2].isdigit()]
     assert len(rows) == 6 + 12

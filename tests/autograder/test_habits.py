@@ -347,7 +347,9 @@ TOLD = {
 def older_notebook(notebook: NotebookNode) -> None:
     """One of an older release: its first cell, and an answer, import what has moved since."""
     older = "from helpers.check import check\nfrom helpers.data import PAD, load\nfrom helpers.hints import hint"
-    cell(notebook, "setup").source = cell(notebook, "setup").source.replace("from tutor import check, hint", older)
+    cell(notebook, "setup").source = cell(notebook, "setup").source.replace(
+        "from tutor import by_hand, check, guess, hint, reveal", older
+    )
     assert older in cell(notebook, "setup").source
     notebook.cells.append(code("from helpers.progress import progress"))
     cell(notebook, "causal_mask").source = f"from helpers import data\n{MASK.replace('1)', 'data.PAD + 1)')}"
