@@ -10,7 +10,7 @@ from typing import Any
 
 import nbformat
 import pytest
-from playwright.sync_api import Locator, Page, expect
+from playwright.sync_api import Locator, Page, Response, expect
 
 from grading.authoring import bank
 from grading.classroom import demo
@@ -181,7 +181,12 @@ def test_jupyterlab_opens_on_the_first_notebook_and_then_on_the_last_one_open(
             wide = "labels => labels.map(label => [label.innerText, label.scrollWidth <= label.clientWidth])"
             assert labels.evaluate_all(wide) == [[name, True] for name in names]
         page.locator(".jp-DirListing-item", has_text=names[1]).click()  # one click each
-        with page.expect_response(lambda reply: "/lab/api/workspaces/" in reply.url and reply.request.method == "PUT"):
+
+        def is_kept(reply: Response) -> bool:  # what is open is written down whenever it changes, for a busy page late
+            is_workspace = "/lab/api/workspaces/" in reply.url and reply.request.method == "PUT"
+            return is_workspace and f"{names[1]}.ipynb" in (reply.request.post_data or "")
+
+        with page.expect_response(is_kept):
             page.locator(".jp-DirListing-item", has_text=f"{names[1]}.ipynb").click()
             expect(front).to_have_text(f"{names[1]}.ipynb")
         page.goto("about:blank")
