@@ -35,8 +35,8 @@ WORDS_PER_MINUTE = 130
 LINES_PER_MINUTE = 20  # of the code that is given, and not folded
 PLANS_SAID = (
     "In each plan no notebook asks for one that is not in it. `make release` with the name of a plan writes a zip of "
-    "its notebooks alone. Points and essays are those of the whole notebooks; [an exercise less]"
-    "(instructor.md#other-points-or-an-exercise-less) is a change of two files."
+    "its notebooks alone. Points and essays are those of the whole notebooks; `docs/instructor.md` says how to leave "
+    "out an exercise."
 )
 QUARTER = 15  # minutes: heads give the time in quarters of an hour, and may be one off
 
