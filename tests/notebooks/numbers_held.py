@@ -180,7 +180,8 @@ class Entry:
 
     def wrong(self, among: Sequence[Piece]) -> str:
         """Returns what is wrong with the entry, "" for nothing."""
-        marked = [number for mark in re.findall(r"<([^<>]*)>", self.quote) for number in numbers(mark)]
+        first = self.spans(self.words)
+        marked = [number for number in numbers(self.words) if any(start <= number.start < end for start, end in first)]
         if not self.reason.strip():
             return "has no reason"
         if not marked or not any(self.words in piece.text for piece in among if piece.is_text):
@@ -220,23 +221,29 @@ def accepted() -> dict[str, list[Entry]]:
 
 def left(among: Sequence[Piece], entries: Sequence[Entry] = ()) -> list[tuple[Piece, Number]]:
     """Returns the numbers of a notebook's texts that nothing holds, with the texts in which they stand."""
-    waiting, proven = [], []
+    waiting, proven, stated = [], [], []
     for piece in (one for one in among if one.is_text):
         spans = [span for entry in entries for span in entry.spans(piece.text)]
-        held = []
-        for number, by_itself in _numbers(piece, among):
-            if by_itself or any(first <= number.start < last for first, last in spans):
-                held.append(number)
+        by_itself, said = [], []
+        for number, held in _numbers(piece, among):
+            if held:
+                by_itself.append(number)
+            elif any(first <= number.start < last for first, last in spans):
+                said.append(number)
             else:
                 waiting.append((piece, number))
-        proven.append(replace(piece, text="\n".join(number.written for number in held)))
+        proven.append(replace(piece, text="\n".join(number.written for number in by_itself)))
+        if said:
+            stated.append(replace(piece, text="\n".join(number.written for number in said)))
     return [
         (piece, number)
         for piece, number in waiting
-        if not is_held(
-            number, sorted(proven, key=lambda one: (one.section != piece.section, abs(one.place - piece.place)))
-        )
+        if not any(is_held(number, _nearest(piece, texts)) for texts in (proven, stated))
     ]
+
+
+def _nearest(piece: Piece, texts: Sequence[Piece]) -> list[Piece]:
+    return sorted(texts, key=lambda one: (one.section != piece.section, abs(one.place - piece.place)))
 
 
 @cache

@@ -9,7 +9,7 @@ import math
 import operator
 import re
 from collections.abc import Callable, Iterator
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from functools import cached_property
 from itertools import pairwise
 
@@ -119,8 +119,8 @@ def seen_as(found: list[Number], unit: float, is_percent: bool, scale: float) ->
             factors = [0.01]
         for factor in (factor / one for factor in factors for one in {1.0, scale}):
             if other.unit * factor <= unit * 1.0001 and other.value * factor < 1e15:
-                units = other.value * other.scale * factor / unit
-                seen |= {math.floor(units + 0.499), math.floor(units + 0.501)}
+                for units in (other.value * factor / unit, other.value * other.scale * factor / unit):
+                    seen |= {math.floor(units + 0.499), math.floor(units + 0.501)}
     return seen
 
 
@@ -135,10 +135,10 @@ _OTHER = re.compile(r",? ?(?:and|or|to|against|in place of|,|–|-|/) ?")
 def numbers(text: str) -> list[Number]:
     """Returns the numbers of a plain text."""
     found = [number for match in NUMBER.finditer(text) if (number := _number(match))]
-    for place in range(len(found) - 2, -1, -1):  # "44 and 99 %": both are per cent
+    for place in range(len(found) - 2, -1, -1):  # "44 and 99 %", "2 or 3 million": both are
         one, behind = found[place], found[place + 1]
-        if behind.is_percent and not one.is_percent and _OTHER.fullmatch(text[one.end : behind.start]):
-            found[place] = Number(one.written, one.value, one.unit, True, one.scale, one.start, one.end)
+        if not one.is_percent and one.scale == 1 and _OTHER.fullmatch(text[one.end : behind.start]):
+            found[place] = replace(one, is_percent=behind.is_percent, scale=behind.scale)
     return found
 
 
