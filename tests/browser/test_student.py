@@ -291,7 +291,7 @@ def test_a_guess_is_told_beside_what_came_out_and_a_pencil_is_corrected(
     guessed = cell(page, tagged(notebook, "guess"))
     type_into(guessed, 'guess("the sum of the first row", 1)')
     run(guessed)
-    expect(outputs(guessed)).to_have_text("Noted: 1. The cell behind the next experiment compares.")
+    expect(outputs(guessed)).to_have_text("Noted: 1. The cell after the experiment compares.")
     run(cell(page, tagged(notebook, "by_hand") + 2))
     run(cell(page, tagged(notebook, "guess") + 1))
     reveal = cell(page, tagged(notebook, "reveal"))
@@ -301,7 +301,7 @@ def test_a_guess_is_told_beside_what_came_out_and_a_pencil_is_corrected(
     assert hard_to_read(told) == []
     last = cell(page, len(cells_of(notebook)) - 1)
     run(last)
-    expect(outputs(last)).to_contain_text("Of 1 guess, 1 close: right, or a number within a factor of two.")
+    expect(outputs(last)).to_contain_text("Guesses: 0 of 1 close (within a factor of two, shares within 0.1).")
 
 
 def test_a_question_is_answered_where_it_stands(page: Page, lab: Server, notebook: Path) -> None:
