@@ -8,7 +8,7 @@ import ast
 import math
 import operator
 import re
-from collections.abc import Callable, Iterator
+from collections.abc import Callable
 from dataclasses import dataclass, replace
 from functools import cached_property
 from itertools import pairwise
@@ -82,6 +82,11 @@ class Number:
     scale: float = 1  # a million, of "1.1 million"
     start: int = 0
     end: int = 0
+
+    @property
+    def is_informative(self) -> bool:
+        """Whether it has two digits, or per cent or a million behind it."""
+        return len(re.findall(r"\d", self.written)) > 1 or self.is_percent or self.scale > 1
 
     @property
     def own(self) -> int:
@@ -163,7 +168,7 @@ def _number(match: re.Match[str]) -> Number | None:
 def informative(text: str) -> list[Number]:
     """Returns the numbers of a plain text that carry information."""
     hidden = POINTERS.sub(lambda found: " " * len(found.group()), text)
-    return [n for n in numbers(hidden) if n.unit and (len(re.findall(r"\d", n.written)) > 1 or n.is_percent or n.scale > 1)]
+    return [number for number in numbers(hidden) if number.unit and number.is_informative]
 
 
 # Arithmetic
@@ -235,7 +240,7 @@ def _balanced(side: str) -> str:
     while (more := side.count("(") - side.count(")")) and side:
         if more > 0 and side[0] == "(":
             side = side[1:].strip()
-        elif more < 0 and side[-1] == ")" or more > 0 and side[-1] == "(":
+        elif (more < 0 and side[-1] == ")") or (more > 0 and side[-1] == "("):
             side = side[:-1].strip()
         elif more < 0 and side[0] == ")":
             side = side[1:].strip()
@@ -253,7 +258,7 @@ def _equal(left: str, right: str) -> bool:
     except ValueError:
         return False
     for side, other in ((left, values[1]), (right, values[0])):
-        (*_, only) = numbers(side) or [None]
-        if only and only.written == side.lstrip("- "):
-            return only.agrees(other)
+        found = numbers(side)
+        if found and found[0].written == side.lstrip("- "):
+            return found[0].agrees(other)
     return math.isclose(*values, rel_tol=1e-9)

@@ -36,15 +36,15 @@ def test_only_notebooks_have_entries() -> None:
 def test_a_wrong_number_in_place_of_a_right_one_is_nearly_always_found() -> None:
     rng = random.Random(10)
     found = [one for name in names() for one in replaced(rng, notebook(name), accepted().get(name, []))]
-    assert len(found) > 300
+    assert len(found) > 500
     assert sum(found) >= 0.8 * len(found), f"{sum(found)} of {len(found)}"
 
 
 def replaced(rng: random.Random, among: Sequence[Piece], entries: Sequence[Entry]) -> list[bool]:
-    """Puts other numbers of the same form in place of every fifth, and returns for each whether it is left over."""
+    """Puts other numbers of the same form in place of every third, and returns for each whether it is left over."""
     texts = [piece for piece in among if piece.is_text]
     places = [(piece, n) for piece in texts for n in _found(piece)]
-    chosen = rng.sample(places, len(places) // 5)
+    chosen = rng.sample(places, len(places) // 3)
     made: list[Piece] = []
     wrong: list[tuple[int, Number, str]] = []  # where, in the changed texts
     for piece in among:
@@ -61,9 +61,9 @@ def replaced(rng: random.Random, among: Sequence[Piece], entries: Sequence[Entry
 def _found(piece: Piece) -> list[Number]:
     """Returns the numbers of a text whose form is plain: digits, commas and a point, per cent or not."""
     start, found = 0, []
-    for line in piece.text.split("\n"):
-        found += [replace(n, start=start + n.start, end=start + n.end) for n in informative(line)]
-        start += len(line) + 1
+    for paragraph in piece.text.split("\n"):
+        found += [replace(n, start=start + n.start, end=start + n.end) for n in informative(paragraph)]
+        start += len(paragraph) + 1
     return [n for n in found if re.fullmatch(r"[\d,.]+(?: ?%)?", n.written)]
 
 
@@ -125,7 +125,7 @@ def test_what_readers_see_of_an_output_holds() -> None:
 
 
 def test_code_holds_by_its_numbers_but_not_by_comments_and_texts() -> None:
-    assert literals("rate = 3e-4\n%timeit f(5)\nx = -17  # 23\nname = '29'").split() == ["0.0003", "17"]
+    assert literals("rate = 3e-4\n%timeit f(5)\nx = -17  # 23\nname = '29'").split() == ["0.0003000000", "17"]
     assert literals("no program") == ""
 
 
@@ -149,9 +149,9 @@ def test_the_two_sides_of_a_right_equation_hold_each_other(text: str, held: str)
     assert "|".join(text[first:last].strip(" .()") for first, last in in_equations(text)) == held.strip("()")
 
 
-@pytest.mark.parametrize("text", ["2 +", "abs(3)", "x + 1", "2 ** 3000", "1 / 0", "__import__('os')", "(1, 2)", "10^2000"])
+@pytest.mark.parametrize("text", ["2 +", "abs(3)", "x + 1", "2 ** 3000", "1 / 0", "f('x')", "(1, 2)", "10^2000"])
 def test_what_is_no_arithmetic_is_refused(text: str) -> None:
-    with pytest.raises(ValueError, match="arithmetic|large"):
+    with pytest.raises(ValueError, match=r"arithmetic|large"):
         evaluate(text)
 
 
@@ -172,9 +172,11 @@ def test_a_number_counts_that_carries_information(text: str, found: list[str]) -
 
 
 def test_minutes_and_points_are_those_of_the_build() -> None:
-    head = "**Time**: about 2 h 45 min. Then 17.\n\n| `f` | at 16 words | 12 | ●○○ | 2.5 |\n| **total** | | **12** | | **2.5** |"
+    table = "| `f` | at 16 words | 12 | ●○○ | 2.5 |\n| **total** | | **12** | | **2.5** |"
+    head = f"**Time**: about 2 h 45 min. Then 17.\n\n{table}"
     assert listed(head, "*About 12 minutes, difficulty ●○○.*") == ["17", "16"]
-    assert listed("**Rubric** (2 points in all)\n\n- *One* (0.5): (0.5 lost) 0.75.\n- *Half (1 of 2)*: (0.25)") == ["0.75"]
+    rubric = "**Rubric** (2 points in all)\n\n- *One* (0.5): (0.5 lost) 0.75.\n- *Half (1 of 2)*: (0.25)"
+    assert listed(rubric) == ["0.75"]
 
 
 def test_a_number_is_held_by_what_is_near() -> None:
@@ -184,6 +186,18 @@ def test_a_number_is_held_by_what_is_near() -> None:
     assert listed("## 1. One", ">31", "## 2. Two", f">{many}", "In section 1 it is 31.") == ["31"]
     assert listed("## 1. One", ">31", f">{many}", "## 2. Two", "It is 31.") == ["31"]
     assert listed("## 1. One", ">31", "## 2. Two", ">32", "In section 1 it is 31.") == []
+
+
+def test_a_notebook_that_a_paragraph_names_holds_its_numbers() -> None:
+    assert listed("There are 10,500 reviews and 10,511 words, as in notebook 06.") == ["10,511"]
+    assert listed("There are 10,500 reviews.\n\nSee notebook 06.") == ["10,500"]
+
+
+def test_what_is_worked_by_hand_has_its_numbers_in_the_definition() -> None:
+    asked = {"cell_type": "code", "source": 'by_hand("choose_setting", ...)', "outputs": []}
+    text = {"cell_type": "markdown", "source": "The values are 40.3 and 43.4."}
+    found = left(pieces([text, asked], "12_hyperparameter_sweep"))
+    assert [number.written for _, number in found] == ["43.4"]
 
 
 def test_a_text_holds_what_is_proven_in_it() -> None:
