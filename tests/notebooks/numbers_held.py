@@ -30,6 +30,8 @@ from tests.notebooks.numbers_in_texts import Number, evaluate, in_equations, inf
 ROOT = Path(__file__).resolve().parents[2]
 ACCEPTED = Path(__file__).with_name("numbers.toml")
 SHARE, IN_TEXTS = 0.15, 0.1  # the most of all numbers of a form that outputs, and texts, may hold to prove one
+# A bar's percentage, steps and speed, and the points of a check, which are no results.
+NOISE = re.compile(r"\d+%\|[^|\n]*\|\s*\d+/\d+\s*\[[^,\]\n]*,[^,\]\n]*|[\d.]+ of [\d.]+(?=\s+points?\b|\s+all checks)")
 
 
 @dataclass(frozen=True)
@@ -103,7 +105,7 @@ def outputs(cell: Any) -> str:
         data = output.get("data", {})
         page = re.sub(r"<style\b.*?</style>|<img\b[^>]*>", " ", data.get("text/html", ""), flags=re.DOTALL)
         parts += [output.get("text", ""), data.get("text/plain", ""), re.sub(r"<[^>]*>", " ", page)]
-    return "\n".join(parts)
+    return NOISE.sub(" ", "\n".join(parts))
 
 
 def literals(code: str) -> str:

@@ -122,6 +122,9 @@ def test_what_readers_see_of_an_output_holds() -> None:
     code = {"cell_type": "code", "source": "x = 31  # 71\ny = '81'", "outputs": [{"data": page}]}
     (piece,) = pieces([code])
     assert sorted(number.value for number in piece.numbers) == [1, 4, 31]
+    bar = "100%|███| 12/13 [00:14<00:15, 16.17it/s, loss 0.18, accuracy 0.19]\nf: 20 of 21 points, 22 of 23 words"
+    (piece,) = pieces(cells(f">{bar}"))
+    assert sorted(number.value for number in piece.numbers) == [0.18, 0.19, 22, 23]
 
 
 def test_code_holds_by_its_numbers_but_not_by_comments_and_texts() -> None:
@@ -134,6 +137,7 @@ def test_code_holds_by_its_numbers_but_not_by_comments_and_texts() -> None:
     [
         ("That is $12 \\cdot 12 = 144$.", "12 × 12 = 144"),
         ("That is $12 \\cdot 12 = 145$.", ""),
+        ("These are 20 x 8 x 10 = 1,600 runs.", "20 × 8 × 10 = 1,600"),
         ("(In all 20 + 13 - 1 = 32)", "20 + 13 - 1 = 32"),
         ("These are $\\frac{27}{36} = 75\\,\\%$.", "(27)/(36) = 75 %"),
         ("You need $e^{2} \\approx 7.39$, and $\\ln 50 \\approx 3.91$.", "e^2 ≈ 7.39|ln(50) ≈ 3.91"),
