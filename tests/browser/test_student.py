@@ -2,11 +2,13 @@
 
 from __future__ import annotations
 
+import json
 import re
 import shutil
 from collections.abc import Callable
 from pathlib import Path
 from typing import Any
+from urllib.parse import quote
 
 import nbformat
 import pytest
@@ -37,6 +39,7 @@ from tests.browser.lab import (
     validate,
     wait_until_idle,
 )
+from tutor import resuming
 from tutor.work import Work
 
 ASSIGNMENT = "01_causal_mask"
@@ -235,6 +238,28 @@ def test_a_newer_release_meets_what_was_saved(
     for name in ("setup", "causal_mask", "causal_mask_check"):
         run(cell(page, place(notebook, name)))
     expect(outputs(check)).to_contain_text("causal_mask: all checks passed")
+
+
+def test_a_second_sitting_goes_on_after_the_set_up_cell_alone(
+    page: Page, lab: Server, notebook: Path, repository: Path, witness: Witness
+) -> None:
+    """In a folder with an odd name and a renamed file, in which the first sitting was answered on another day."""
+    name = next(iter(json.loads(resuming.PARTS.read_text("utf-8"))))
+    later = notebook.parent.parent / "cours d'été n° 1" / "李雷.ipynb"
+    later.parent.mkdir(exist_ok=True)
+    solved = nbformat.read(repository / "solutions" / name / f"{name}.ipynb", as_version=4)
+    for item in solved.cells:
+        if item.cell_type == "code":
+            item.update(outputs=[], execution_count=None)
+    nbformat.write(solved, later)
+    open_notebook(page, lab, f"{quote(later.parent.name)}/{quote(later.name)}")
+    begin = tagged(later, "resume")
+    names = [item.metadata.get("nbgrader", {}).get("grade_id", "") for item in solved.cells]
+    check = next(index for index in range(begin, len(names)) if names[index].endswith("_check"))
+    for index in (names.index("setup"), begin, names.index(names[check].removesuffix("_check")), check):
+        run(cell(page, index))
+    expect(outputs(cell(page, begin))).to_have_text("Your answers above are back, and what else the rest needs.")
+    expect(outputs(cell(page, check)).get_by_role("status")).to_contain_text("all checks passed")
 
 
 def tagged(path: Path, tag: str) -> int:
