@@ -90,6 +90,7 @@ def pieces(cells: Iterable[Any], name: str = "") -> list[Piece]:
 def written(text: str) -> str:
     """Returns a text without the minutes and points of exercises and rubrics, which the build makes or checks."""
     text = re.sub(r"(?m)^\*About [\d.]+ minutes, difficulty .*\*$|^\*\*Time\*\*: about [^.]*\.", " ", text)
+    text = re.sub(r"\*sitting \d, about [^*|]*\*|\bWhat follows takes about [^.]*\.", " ", text)
     row = r"(?m)^(\| [^|]*(?:`\w+`|\*\*total\*\*)[^|]*\|[^|]*)\|[^|]*\|[^|]*\|\s*\**[\d.]+\**\s*\|$"
     text = re.sub(row, r"\1|", text)
     if not text.startswith("**Rubric**"):

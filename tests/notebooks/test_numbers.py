@@ -176,6 +176,8 @@ def test_a_number_counts_that_carries_information(text: str, found: list[str]) -
 
 
 def test_minutes_and_points_are_those_of_the_build() -> None:
+    pause = "Done so far: 23. What follows takes about 1 h 15 min. When you come back, 18."
+    assert listed("| *sitting 2, about 1 h 45 min* | | | | |", pause) == ["23", "18"]
     table = "| `f` | at 16 words | 12 | ●○○ | 2.5 |\n| **total** | | **12** | | **2.5** |"
     head = f"**Time**: about 2 h 45 min. Then 17.\n\n{table}"
     assert listed(head, "*About 12 minutes, difficulty ●○○.*") == ["17", "16"]
