@@ -190,35 +190,41 @@ class Entry:
 
     def wrong(self, among: Sequence[Piece]) -> str:
         """Returns what is wrong with the entry, "" for nothing."""
-        first = self.spans(self.words)
-        marked = [number for number in numbers(self.words) if any(start <= number.start < end for start, end in first)]
         if not self.reason.strip():
             return "has no reason"
+        spans = self.spans(self.words)
+        marked = [one for one in numbers(self.words) if any(start <= one.start < end for start, end in spans)]
         if not marked or not any(self.words in piece.text for piece in among if piece.is_text):
             return "is not in the text"
         kind, _, rest = self.reason.partition(": ")
         if kind == "arithmetic":
-            values = [evaluate(part) for part in rest.split("; ")]
-            if len(values) != len(marked) or not all(
-                one.agrees(value) for one, value in zip(marked, values, strict=True)
-            ):
-                return f"has an arithmetic that gives {values}"
-        else:
-            holding = list(_holding(kind, among))
-            lost = [one.written for one in marked if holding and not is_held(one, holding, share=1)]
-            if lost:
-                return f"says {kind}, which does not hold {', '.join(lost)}"
+            return _miscalculated(rest.split("; "), marked)
+        holding = _holding(kind, among)
+        lost = [] if holding is None else [one.written for one in marked if not is_held(one, holding, share=1)]
+        return f"says {kind}, which does not hold {', '.join(lost)}" if lost else ""
+
+
+def _miscalculated(expressions: Sequence[str], marked: Sequence[Number]) -> str:
+    """Returns what is wrong with an arithmetic, an expression for each of the marked numbers, "" for nothing."""
+    try:
+        values = [evaluate(expression) for expression in expressions]
+    except ValueError as error:
+        return f"has a wrong reason: {error}"
+    if len(values) == len(marked) and all(one.agrees(value) for one, value in zip(marked, values, strict=True)):
         return ""
+    return f"has an arithmetic that gives {values}"
 
 
-def _holding(kind: str, among: Sequence[Piece]) -> Iterator[Piece]:
-    """Yields what a reason names: `section 3`, `notebook 06`, or a file such as `docs/results.md`."""
+def _holding(kind: str, among: Sequence[Piece]) -> list[Piece] | None:
+    """Returns what a reason names, `section 3`, `notebook 06`, or a file such as `docs/results.md`; None for others."""
     if found := re.fullmatch(r"section (\d+)", kind):
-        yield from [one for one in among if not one.is_text and one.section == found[1]] or [Piece(0, "", "")]
-    elif found := re.fullmatch(r"notebook (\d\d)", kind):
-        yield from (one for name in names() if name.startswith(found[1]) for one in notebook(name))
-    elif re.fullmatch(r"[\w./]+/[\w.]+", kind):
-        yield Piece(0, "", (ROOT / kind).read_text(encoding="utf-8"))
+        return [one for one in among if not one.is_text and one.section == found[1]]
+    if found := re.fullmatch(r"notebook (\d\d)", kind):
+        return [one for name in names() if name.startswith(found[1]) for one in notebook(name)]
+    if re.fullmatch(r"[\w./]+/[\w.]+", kind):
+        path = ROOT / kind
+        return [Piece(0, "", path.read_text(encoding="utf-8"))] if path.exists() else []
+    return None
 
 
 @cache

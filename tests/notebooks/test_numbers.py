@@ -232,7 +232,11 @@ def test_a_text_that_names_the_measured_results_has_its_numbers_there() -> None:
         ("of <25> and <0.5>", "section 4: the table", "says section 4, which does not hold 25, 0.5"),
         ("carries <412> rows", "section 3: the table", "says section 3, which does not hold 412"),
         ("carries <412> rows", "notebook 02: its section 6", ""),
+        ("carries <412> rows", "section 9: there is none", "says section 9, which does not hold 412"),
         ("carries <412> rows", "data/README.md: the reviews", "does not hold"),
+        ("carries <412> rows", "data/none.md: no file", "does not hold"),
+        ("carries <412> rows", "arithmetic: rows - 100", "is no arithmetic"),
+        ("of <25> and <0.5>", "arithmetic: 5 * 5", "has an arithmetic"),  # one for each
     ],
 )
 def test_an_entry_is_in_the_text_and_has_a_reason_that_can_be_checked(quote: str, reason: str, wrong: str) -> None:
