@@ -182,7 +182,7 @@ reveal("no positions, but a causal mask", with_a_mask)
 #
 # Remember it for the end: "no positions" is blind without a mask; with a mask, section 8 has a surprise for you.
 #
-# So a model must be told the order, and there are three places on the way where it can enter. The next sections take them one by one. (Read the picture from the
+# So the order must be given to a model, and there are three places on the way where it can enter. The next sections take them one by one. (Read the picture from the
 # bottom. The *embedding* of a word is the row of numbers that stands for it before the first layer.)
 
 # %% experiment
@@ -323,7 +323,7 @@ plots.show(figure, alt)
 # >
 # > Copy that line into a program whose
 # > tensors are *batch* first, and `x.size(0)` is the number of sentences. Nothing crashes: sentence 0 gets place 0 for all its words,
-# > sentence 1 gets place 1, and nobody is told which word comes first.
+# > sentence 1 gets place 1, and nothing says which word comes first.
 # >
 # > If you correct it to `x.size(1)` but keep the axis of 1 in the middle, it
 # > fails for most batches. It runs, just as wrong, when by chance $b = n$, and when $b = 1$: then $n$ sentences come out.
@@ -504,15 +504,15 @@ def shift_matrix(offset: int, d_model: int) -> Tensor:
 
 
 # %% [markdown]
-# Why does it matter? "Look two words back" is now **one matrix**, the same at every place. If the queries of an attention are its keys multiplied by
-# `shift_matrix(-2, d)`, then each query points at the place two before its own. A Transformer can learn this matrix, since queries
+# Why does it matter? "Look two words back" is now **one matrix**, the same at every place. Let the queries of a *head* (one of the attentions side by side of notebook 01) be its keys multiplied by
+# `shift_matrix(-2, d)`: then each query points at the place two before its own. A Transformer can learn this matrix, since queries
 # are made by one.
 #
 # (It is one of the two reasons that Vaswani et al. give for sinusoids in section 3.5. The other: they "may allow the model to extrapolate" to
 # sentences longer than in training. Section 8 tests it.)
 
 # %% experiment
-# @title An attention whose queries are its keys, shifted by two places
+# @title A head whose queries are its keys, shifted by two places
 table = sinusoidal_encoding(12, 64)  # (12, 64), the keys: positions alone, no words
 shift = shift_matrix(-2, 64).to(table.dtype)  # (64, 64)
 queries = 2 * table @ shift.T  # (12, 64), each is (twice) the key of two places before
@@ -663,7 +663,7 @@ picture.show(
 )
 
 # %% [markdown]
-# So a bias for each head is a tensor `(h, n, n)`, the $n$ of which `alibi_bias` calls `size`. And `rotary` gets queries, keys and values already cut, in one tensor `(3, b, h, n, d)`, whose
+# So the biases of all heads are one tensor `(h, n, n)`; `alibi_bias` calls this $n$ `size`. And `rotary` gets queries, keys and values already cut, in one tensor `(3, b, h, n, d)`, whose
 # $d$ is the width of *one head*: 4 in the picture.
 #
 # ### ALiBi: a word loses a little with each step

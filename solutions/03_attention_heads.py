@@ -41,9 +41,9 @@
 # | `split_heads` | from one wide tensor to heads | 2 |
 # | `merge_heads` | and back | 1 |
 # | `MultiHeadAttention` | four matrices and h heads | 4 |
+# | *essay* `heads_essay` | why several heads | 2 |
 # | `EncoderLayer` | attention, feed-forward, residuals, norms | 3 |
 # | `DecoderLayer` | a layer that also reads the encoder's output | 4 |
-# | *essay* `heads_essay` | why several heads | 2 |
 # | **total** | | **23** |
 
 # %% setup

@@ -68,7 +68,7 @@ from helpers.vocabulary import EOS, PAD, SOS, Vocabulary
 #
 # | | language model | classifier |
 # |---|---|---|
-# | question | which word comes next, at *every* place? | which class is the *whole text*? |
+# | question | which word comes next, at *every* position? | which class is the *whole text*? |
 # | what the head reads | every hidden state, `(b, n, d)` | one hidden state for each text, `(b, d)` |
 # | head | `Linear(D, V)`: a score for each of $V$ words | `Linear(D, C)`: a score for each of $C$ classes |
 # | output | `(b, n, V)` | `(b, C)` |
@@ -162,7 +162,7 @@ by_hand("lm_pair", [
 ])
 
 # %% [markdown]
-# | place | 0 | 1 | 2 | 3 |
+# | position | 0 | 1 | 2 | 3 |
 # |---|---|---|---|---|
 # | **input**: the model has read up to | `<sos>`, 1 | je, 17 | le, 8 | garde, 704 |
 # | **target**: and must say | je, 17 | le, 8 | garde, 704 | `<eos>`, 2 |
@@ -220,7 +220,7 @@ print("the model without a shift writes:", continued(copying_model, "ce roman es
 
 # %% exercise="lm_pair"
 def lm_pair(tokens: list[int]) -> tuple[list[int], list[int]]:
-    """Returns what a language model reads, and what it must say at each place.
+    """Returns what a language model reads, and what it must say at each position.
 
     Args:
         tokens: the n words of a text as numbers, without special tokens; n may be 0.
@@ -400,7 +400,7 @@ print("output for a batch of 8:", tuple(victim(batch.tokens).shape))
 # %% [markdown]
 # - The output is `(8, n, 2)`: still one answer for each *token*. `LanguageModel` does not know that it should look at one row only. That is what `Classifier` in
 #   `helpers/models.py` is for: open it, it is fifteen lines.
-# - The language model no longer exists. Its parameters for word scores are gone (ten million at full size), and whoever else holds it in a variable now holds a model without them. A function
+# - The language model no longer exists. Its parameters for word scores are gone (ten million at full size), and every other variable that holds this model now holds one without them. A function
 #   that changes what it was given is among the most expensive mistakes there are, because nothing happens where the mistake is.
 #
 # There is a subtler form. `Classifier(model.base, 2)` leaves the old head alone, but the base is the *same object* in both models. Train the classifier, and the language
@@ -780,7 +780,7 @@ for name, found in runs.items():
 # %% [markdown] essay="head_essay"
 # **Rubric** (3 points in all)
 #
-# - *Why* (1; half of it without any number of the notebook): the old head answers another question: $V$ scores at every place, "which word comes next". No row of it stands for a class, and it is large ($V \cdot D + V$: ten million numbers against 402
+# - *Why* (1; half of it without any number of the notebook): the old head answers another question: $V$ scores at every position, "which word comes next". No row of it stands for a class, and it is large ($V \cdot D + V$: ten million numbers against 402
 #   at $D = 200$, $C = 2$), so with few labels it could not be learned anew.
 # - *Output and target* (1; half for each, with shapes): from `(b, n, V)` to `(b, C)`, hence one row of each text must be chosen (the last real one, which in a causal model has read everything); the target goes from the text itself, shifted by one, `(b, n)`,
 #   to one label for each text, `(b,)`: labels cost work, the next word is free.
