@@ -648,7 +648,8 @@ picture.box("all", (2.1, 0.3), "queries, keys, values (3, b, n, 8)", width=2.5)
 picture.box("out", (2.1, 4.2), "new vectors (b, n, 8)", width=1.8)
 for head, x in enumerate((1.05, 3.15)):
     texts = {"pieces": f"head {head}: numbers {4 * head} to {4 * head + 3}\n(3, b, n, 4)",
-             "scores": "scores (b, n, n)", "weights": "weights (b, n, n)", "sums": "weighted sums (b, n, 4)"}
+             "scores": "scores (b, n, n)", "weights": "weights (b, n, n)",
+             "sums": "weighted sums (b, n, 4)"}
     picture.column(x, 1.05, [(f"{name} {head}", text, "attention" if name == "weights" else "data")
                              for name, text in texts.items()], step=0.8, width=1.75)
     picture.arrow("all", f"pieces {head}")
