@@ -37,6 +37,7 @@ TAGS = {  # of a cell, by its kind; another one has its kind as a tag
     "interactive": ["experiment", "nbval-ignore-output", "widget"],
     "measured": ["experiment", "nbval-ignore-output"],
 }
+FIRST = "00_start_here"  # comes to every student; what lies beside it comes, too
 PASSED = "  [passed] "  # before a stage in a verdict's text
 
 
@@ -288,7 +289,16 @@ def common_products() -> dict[Path, str]:
     made[ROOT / "docs" / "glossary.md"] = glossary.page(sources(), glossary.words(ROOT / "solutions" / "words.md"))
     folder = ROOT / "tutor" / "check_examples"
     contents = {"experiments": _experiments(), "hints": _hints(), "notebooks": _notebooks()}
-    return made | {folder / f"{name}.json": content for name, content in contents.items()}
+    made |= {folder / f"{name}.json": content for name, content in contents.items()}
+    first = Course(ROOT).released(FIRST).parent, Course(ROOT).solution(FIRST).parent  # formgrader copies the latter
+    return made | {place / name: content for place in first for name, content in _beside_first().items()}
+
+
+def _beside_first() -> dict[str, str]:
+    """Returns what lies beside the first notebook, by name: pages that students open without the repository."""
+    from grading.pages.leaflet import leaflet
+
+    return {"before.html": leaflet((ROOT / "docs" / "before.md").read_text(encoding="utf-8"))}
 
 
 def _hints() -> str:

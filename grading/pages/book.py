@@ -25,6 +25,7 @@ from grading.pages.mathml import mathml
 TITLE = "Transformers"
 STYLE = Path(__file__).with_name("templates") / "book.css"
 EMPTY_HEADING = re.compile(r"<th[^>]*>(?:<p></p>)?</th>")  # the corner of a table, which is no heading
+BESIDE = re.compile(r"\]\((?:\.\./00_start_here/)?(before)\.html")  # a link to what lies beside the first notebook
 MOVED = re.compile(r'<pre(?=>)|<div(?= class="(?:table-wrapper|cell_output) )')  # what may be wider than the page
 FOLDED = {"setup": "Set-up: what the cells below use", "solution": "The exercise, as it is handed out"}
 SETTINGS: dict[str, Any] = {
@@ -92,7 +93,7 @@ def _run_sphinx(source: Path, made: Path, parsed: Path) -> None:
 
 
 def _write_sources(course: Course, folder: Path) -> None:
-    """Writes a page for each notebook, the glossary, and the first page, from the syllabus."""
+    """Writes a page for each notebook, those of `docs/` for students, and the first page, from the syllabus."""
     folder.mkdir(parents=True)
     settings = "".join(f"{name} = {value!r}\n" for name, value in SETTINGS.items())
     (folder / "conf.py").write_text(settings, encoding="utf-8")
@@ -114,7 +115,8 @@ def _write_sources(course: Course, folder: Path) -> None:
         r" \((\d\d)\)$", lambda found: f" ([{found[1]}]({numbers[found[1]]}.ipynb))", glossary, flags=re.M
     )
     (folder / "glossary.md").write_text(glossary, encoding="utf-8")
-    tree = "\n".join(["", "```{toctree}", ":hidden:", "", *names, "glossary", "```", ""])
+    shutil.copy(docs / "before.md", folder)
+    tree = "\n".join(["", "```{toctree}", ":hidden:", "", "before", *names, "glossary", "```", ""])
     (folder / "index.md").write_text(syllabus + tree, encoding="utf-8")
 
 
@@ -138,7 +140,7 @@ def _cell_of(cell: NotebookNode, handed_out: dict[str, str]) -> NotebookNode:
     if kind in ("solution", "essay"):
         source = handed_out[cells.grade_id(cell)]
     if cell.cell_type == "markdown":
-        text: NotebookNode = nbformat.v4.new_markdown_cell(source)
+        text: NotebookNode = nbformat.v4.new_markdown_cell(BESIDE.sub(r"](\1.md", source))
         return text
     caption, source = cells.captioned(source) if cells.is_experiment(cell) else (FOLDED.get(kind, ""), source)
     made: NotebookNode = nbformat.v4.new_code_cell(source, outputs=[] if kind == "solution" else cell.outputs)

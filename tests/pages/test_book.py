@@ -56,3 +56,11 @@ def test_each_line_of_the_glossary_leads_to_its_notebook(tmp_path: Path, monkeyp
     assert all(link and link[2].startswith(link[1]) and link[2] in STEMS for link in links)
     assert "make build" not in text
     assert "\nglossary\n" in (tmp_path / "source" / "index.md").read_text(encoding="utf-8")
+    assert (tmp_path / "source" / "before.md").is_file()
+
+
+@pytest.mark.parametrize("link", ["before.html", "../00_start_here/before.html"])
+def test_a_link_to_what_lies_beside_the_first_notebook_leads_to_a_page(link: str) -> None:
+    notebook = nbformat.v4.new_notebook(cells=[nbformat.v4.new_markdown_cell(f"See [the page]({link}).")])
+    notebook.metadata.kernelspec = {"name": "python3", "display_name": "Python 3"}
+    assert book.page_of(notebook, notebook).cells[0].source == "See [the page](before.md)."
