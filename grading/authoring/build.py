@@ -20,7 +20,7 @@ from typing import Any
 import nbformat
 from nbformat import NotebookNode
 
-from grading.authoring import glossary, syllabus
+from grading.authoring import glossary, recap, syllabus
 from grading.authoring.errors import BuildError
 from grading.authoring.source import EXPERIMENTS, Cell, grade_id, read, validate
 from grading.definitions import catalogue
@@ -287,6 +287,7 @@ def common_products() -> dict[Path, str]:
     readme = (ROOT / "README.md").read_text(encoding="utf-8")
     made = {ROOT / name: content for name, content in syllabus.made(sources(), readme).items()}
     made[ROOT / "docs" / "glossary.md"] = glossary.page(sources(), glossary.words(ROOT / "solutions" / "words.md"))
+    made[ROOT / "docs" / "recap.md"] = recap.page(sources())
     folder = ROOT / "tutor" / "check_examples"
     contents = {"experiments": _experiments(), "hints": _hints(), "notebooks": _notebooks()}
     made |= {folder / f"{name}.json": content for name, content in contents.items()}
@@ -296,9 +297,10 @@ def common_products() -> dict[Path, str]:
 
 def _beside_first() -> dict[str, str]:
     """Returns what lies beside the first notebook, by name: pages that students open without the repository."""
-    from grading.pages.leaflet import leaflet
+    from grading.pages import leaflet
 
-    return {"before.html": leaflet((ROOT / "docs" / "before.md").read_text(encoding="utf-8"))}
+    before = (ROOT / "docs" / "before.md").read_text(encoding="utf-8")
+    return {"before.html": leaflet.leaflet(before), "recap.html": leaflet.recap(recap.page(sources()))}
 
 
 def _hints() -> str:
@@ -365,7 +367,7 @@ def build(
     keep: bool = False,
     log: Callable[[str], object] = print,
 ) -> None:
-    """Makes the notebooks, their `tutor/check_examples/`, syllabus, glossary and README's table; logs what has changed.
+    """Makes the notebooks, their `tutor/check_examples/`, and what is made of all of them; logs what has changed.
 
     With `examples_only` no notebook is run or written: what the checks ask is made, in seconds, and all that is common.
     With `keep` experiments are not run, and keep their outputs, of which the text may speak.

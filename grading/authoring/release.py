@@ -93,8 +93,9 @@ one of PyPI, on Linux some gigabytes. On Windows it is `.venv\\Scripts\\pip`, an
 
 The third command of the first time has copied `notebooks/` to `work/`. That copy is yours: no command writes over what
 you write there. Open `00_start_here` and press Shift+Enter through its cells. Beside it lies `before.html`:
-what one must know before notebook 01, in ten minutes; a double click opens it. In VS Code, choose `.venv` as the
-kernel. In Colab, upload a notebook and `{wheel}`, and run `%pip install {wheel}` in a cell of its own first.
+what one must know before notebook 01, in ten minutes; a double click opens it. `recap.html` is what to remember of
+all notebooks, on two printed pages. In VS Code, choose `.venv` as the kernel.
+In Colab, upload a notebook and `{wheel}`, and run `%pip install {wheel}` in a cell of its own first.
 {online}
 When there is a newer release: unpack it, move your folder `work` into the new folder, and do there again what you did
 the first time. Your answers and your own cells stay, texts and checks are renewed, and it says what it has done.

@@ -20,12 +20,16 @@ from nbformat import NotebookNode
 from grading.folder.course import ROOT, Course
 from grading.folder.errors import CourseError
 from grading.notebooks import cells
+from grading.pages.leaflet import MADE, RECAP
 from grading.pages.mathml import mathml
 
 TITLE = "Transformers"
-STYLE = Path(__file__).with_name("templates") / "book.css"
+PAGES = ("syllabus", "before", "recap", "glossary")  # of docs/
+STYLES = (Path(__file__).with_name("templates") / "book.css", RECAP)
 EMPTY_HEADING = re.compile(r"<th[^>]*>(?:<p></p>)?</th>")  # the corner of a table, which is no heading
-BESIDE = re.compile(r"\]\((?:\.\./00_start_here/)?(before)\.html")  # a link to what lies beside the first notebook
+BESIDE = re.compile(
+    r"\]\((?:\.\./00_start_here/)?(before|recap)\.html"
+)  # a link to what lies beside the first notebook
 MOVED = re.compile(r'<pre(?=>)|<div(?= class="(?:table-wrapper|cell_output) )')  # what may be wider than the page
 FOLDED = {"setup": "Set-up: what the cells below use", "solution": "The exercise, as it is handed out"}
 SETTINGS: dict[str, Any] = {
@@ -105,18 +109,18 @@ def _write_sources(course: Course, folder: Path) -> None:
         nbformat.write(page_of(solved, released), folder / f"{name}.ipynb")
     docs = course.root / "docs"
     shutil.copytree(docs / "images", folder / "images")
-    syllabus = (docs / "syllabus.md").read_text(encoding="utf-8").replace("# Syllabus", f"# {TITLE}", 1)
-    syllabus = syllabus.replace(" `make build` makes this page from the first cells of the notebooks.", "", 1)
+    pages = {name: MADE.sub("", (docs / f"{name}.md").read_text(encoding="utf-8")) for name in PAGES}
+    syllabus = pages.pop("syllabus").replace("# Syllabus", f"# {TITLE}", 1)
     for name in names:  # the heading of each notebook leads to its page
-        syllabus = re.sub(rf"^## ({name[:2]} · .*)$", rf"## [\1]({name}.ipynb)", syllabus, flags=re.MULTILINE)
-    glossary = (docs / "glossary.md").read_text(encoding="utf-8").replace(" `make build` makes this page.", "", 1)
+        heading = re.compile(rf"^## ({name[:2]} · .*)$", re.MULTILINE)
+        syllabus, pages["recap"] = (heading.sub(rf"## [\1]({name}.ipynb)", one) for one in (syllabus, pages["recap"]))
     numbers = {name[:2]: name for name in names}  # the number behind a line leads to its notebook
-    glossary = re.sub(
-        r" \((\d\d)\)$", lambda found: f" ([{found[1]}]({numbers[found[1]]}.ipynb))", glossary, flags=re.M
+    pages["glossary"] = re.sub(
+        r" \((\d\d)\)$", lambda found: f" ([{found[1]}]({numbers[found[1]]}.ipynb))", pages["glossary"], flags=re.M
     )
-    (folder / "glossary.md").write_text(glossary, encoding="utf-8")
-    shutil.copy(docs / "before.md", folder)
-    tree = "\n".join(["", "```{toctree}", ":hidden:", "", "before", *names, "glossary", "```", ""])
+    for name, text in pages.items():
+        (folder / f"{name}.md").write_text(text, encoding="utf-8")
+    tree = "\n".join(["", "```{toctree}", ":hidden:", "", "before", *names, "recap", "glossary", "```", ""])
     (folder / "index.md").write_text(syllabus + tree, encoding="utf-8")
 
 
@@ -157,8 +161,9 @@ def setup(app: Any) -> dict[str, Any]:
     """Tells Sphinx how formulas are drawn, and which style is ours."""
     app.add_html_math_renderer("mathml", (_inline, None), (_block, None))
     app.connect("html-page-context", _mend)
-    app.connect("builder-inited", lambda app: app.config.html_static_path.append(str(STYLE)))
-    app.add_css_file(STYLE.name)
+    app.connect("builder-inited", lambda app: app.config.html_static_path.extend(map(str, STYLES)))
+    for style in STYLES:
+        app.add_css_file(style.name)
     return {"parallel_read_safe": True, "parallel_write_safe": True}
 
 

@@ -6,6 +6,7 @@ Its Markdown is the course's own, so raw HTML (`details`) and links stay what th
 from __future__ import annotations
 
 import re
+from pathlib import Path
 from typing import Any
 
 from markupsafe import Markup
@@ -15,6 +16,9 @@ from nbconvert.filters.markdown_mistune import MarkdownWithMath
 from grading.pages.markup import python
 from grading.pages.mathml import mathml
 from grading.pages.rendering import render
+
+RECAP = Path(__file__).with_name("templates") / "recap.css"
+MADE = re.compile(r" `make build` makes this page[^.\n]*\.")  # said to maintainers, not to students
 
 
 class _Renderer(HTMLRenderer):
@@ -39,8 +43,14 @@ def leaflet(text: str, style: str = "") -> str:
 
     Args:
         text: the Markdown, the course's own: nothing in it is escaped.
-        style: CSS besides that of all pages.
+        style: CSS besides that of all pages. The page lies in an element whose id is the title, as in the book.
     """
     [title] = re.findall(r"\A# (.+)$", text, re.MULTILINE)
     markdown: Any = MarkdownWithMath(renderer=_Renderer())
-    return render("leaflet.html", title=title, page=Markup(markdown.render(text)), style=Markup(style))
+    page = Markup(markdown.render(text))
+    return render("leaflet.html", title=title, name=title.lower().replace(" ", "-"), page=page, style=Markup(style))
+
+
+def recap(text: str) -> str:
+    """Returns the page `docs/recap.md` as HTML, two pages when printed."""
+    return leaflet(MADE.sub("", text), RECAP.read_text(encoding="utf-8"))

@@ -11,7 +11,7 @@ from playwright.sync_api import Browser, Page
 from grading.folder.course import ROOT, Course
 from grading.pages import book
 
-PAGES = ["index", "before", *sorted(path.stem for path in (ROOT / "solutions").glob("[0-9][0-9]_*.py"))]
+PAGES = ["index", "before", "recap", *sorted(path.stem for path in (ROOT / "solutions").glob("[0-9][0-9]_*.py"))]
 # What keeps people out. Furo's two side bars have no names, which axe-core calls moderate.
 GRAVE = ("serious", "critical")
 
@@ -49,6 +49,11 @@ def test_the_search_finds_a_word(reader: Page, made: Path) -> None:
     reader.goto((made / "index.html").as_uri())
     reader.goto((made / "search.html").as_uri() + "?q=ALiBi")
     reader.get_by_role("link", name=re.compile("02 · Positional encoding")).first.wait_for()
+
+
+def test_the_recap_is_printed_on_two_pages(reader: Page, made: Path) -> None:
+    reader.goto((made / "recap.html").as_uri())
+    assert len(re.findall(rb"/Type\s*/Page\b", reader.pdf(prefer_css_page_size=True))) <= 2
 
 
 def test_an_exercise_is_folded(reader: Page, made: Path) -> None:
