@@ -25,7 +25,7 @@ from grading.authoring.errors import BuildError
 from grading.authoring.source import EXPERIMENTS, Cell, grade_id, read, validate
 from grading.definitions import catalogue
 from grading.folder.course import ROOT, Course
-from grading.notebooks.cells import AROUND, BEGIN_HIDDEN, END_HIDDEN, is_around, is_experiment
+from grading.notebooks.cells import AROUND, BEGIN_HIDDEN, END_HIDDEN, is_around, is_experiment, is_progress
 from grading.notebooks.names import bound, needs_training
 from tutor.checking.globals_used import line_numbers
 from tutor.files import write_whole
@@ -119,7 +119,7 @@ def execute(notebook: NotebookNode, folder: Path, *, experiments: bool = True) -
 
     notebook = copy.deepcopy(notebook)
     if not experiments:
-        notebook.cells = [cell for cell in notebook.cells if "experiment" not in cell.metadata.get("tags", ())]
+        notebook.cells = [cell for cell in notebook.cells if not is_experiment(cell) or is_progress(cell)]
     client = NotebookClient(
         notebook,
         timeout=CELL_SECONDS,
@@ -330,13 +330,14 @@ def _experiments() -> str:
 
 
 def _notebooks() -> str:
-    """Returns for each notebook its exercises and essays with their points, and the names that its cells make."""
-    lines = []
+    """Returns for each notebook its exercises and essays with their points, the names of its cells, and its needs."""
+    lines, folders = [], {path.stem[:2]: path.stem for path in sources()}
     for path in sources():
         cells = read(path)
         parts: dict[str, Any] = {
             "exercises": {cell.name: cell.points for cell in cells if cell.kind == "check"},
             "essays": {cell.name: cell.points for cell in cells if cell.kind == "essay"},
+            "builds_on": [folders[number] for number in syllabus.place(path).builds_on],
             "names": sorted(bound(cell.source for cell in cells if cell.language == "code")),
         }
         lines.append(f"{json.dumps(path.stem)}: {json.dumps(parts)}")
@@ -436,6 +437,8 @@ def _solved_but_for_experiments(name: str, draft: NotebookNode, folder: Path) ->
     for cell in filter(is_experiment, draft.cells):
         if is_around(cell):
             known[_computed(cell)] = []
+        elif is_progress(cell):  # is run: it tells of checks and of the map, not of experiments
+            continue
         elif _computed(cell) not in known:
             first = cell.source.partition("\n")[0]
             raise BuildError(f"{name}: this experiment is new, {first!r}: build it without --keep.")
