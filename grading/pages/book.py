@@ -32,6 +32,11 @@ BESIDE = re.compile(
 )  # a link to what lies beside the first notebook
 MOVED = re.compile(r'<pre(?=>)|<div(?= class="(?:table-wrapper|cell_output) )')  # what may be wider than the page
 FOLDED = {"setup": "Set-up: what the cells below use", "solution": "The exercise, as it is handed out"}
+INSTEAD = {  # of a cell with dots, of which the text above it speaks
+    "guess": "*The dots are in the notebook, in a cell that stands here. In this book, guess before you read on.*",
+    "by_hand": "*The dots are in the notebook, in a cell that stands here and says whether your values are right. In "
+    "this book, write them on paper before you read on.*",
+}
 SETTINGS: dict[str, Any] = {
     "project": TITLE,
     "html_title": TITLE,
@@ -130,21 +135,20 @@ def page_of(solved: NotebookNode, released: NotebookNode) -> NotebookNode:
     page: NotebookNode = nbformat.v4.new_notebook(
         metadata={"kernelspec": solved.metadata.kernelspec, "language_info": {"name": "python"}}
     )
-    page.cells = [_cell_of(cell, handed_out) for cell in solved.cells if _is_read(cell)]
+    page.cells = [made for cell in solved.cells if (made := _cell_of(cell, handed_out))]
     return page
 
 
-def _is_read(cell: NotebookNode) -> bool:
-    """Says whether a cell is something to read: checks and guesses answer who works, sliders move in a kernel only."""
-    return cells.kind(cell) != "check" and "widget" not in cells.tags(cell) and not cells.is_around(cell)
-
-
-def _cell_of(cell: NotebookNode, handed_out: dict[str, str]) -> NotebookNode:
+def _cell_of(cell: NotebookNode, handed_out: dict[str, str]) -> NotebookNode | None:
+    """Returns what the book has of a cell: nothing of checks and sliders, and words in the place of dots."""
     kind, source = cells.kind(cell), cell.source
+    instead = next((text for tag, text in INSTEAD.items() if tag in cells.tags(cell)), "")
+    if kind == "check" or "widget" in cells.tags(cell) or (cells.is_around(cell) and not instead):
+        return None
     if kind in ("solution", "essay"):
         source = handed_out[cells.grade_id(cell)]
-    if cell.cell_type == "markdown":
-        text: NotebookNode = nbformat.v4.new_markdown_cell(BESIDE.sub(r"](\1.md", source))
+    if instead or cell.cell_type == "markdown":
+        text: NotebookNode = nbformat.v4.new_markdown_cell(instead or BESIDE.sub(r"](\1.md", source))
         return text
     caption, source = cells.captioned(source) if cells.is_experiment(cell) else (FOLDED.get(kind, ""), source)
     made: NotebookNode = nbformat.v4.new_code_cell(source, outputs=[] if kind == "solution" else cell.outputs)

@@ -39,6 +39,21 @@ def test_a_page_has_all_texts_and_pictures_and_no_answer(stem: str) -> None:
         assert not [cell.source for cell in made.cells if cell.cell_type == "code" and word in cell.source], word
 
 
+@pytest.mark.parametrize("stem", STEMS)
+def test_where_a_notebook_has_dots_the_book_says_so(stem: str) -> None:
+    """The text says "in place of the dots": what the book says of them comes next, and no guess is there."""
+    solved, made = nbformat.read(COURSE.solution(stem), as_version=4), page(stem)
+    wanted = [
+        book.INSTEAD[tag] for cell in solved.cells for tag in cell.metadata.get("tags", ()) if tag in book.INSTEAD
+    ]
+    assert [cell.source for cell in made.cells if cell.source in book.INSTEAD.values()] == wanted
+    for place, cell in enumerate(made.cells):
+        if cell.cell_type == "markdown" and re.search(r"\bthe dots, or\b|in place of the dots\.?$", cell.source):
+            assert any(other.source in book.INSTEAD.values() for other in made.cells[place + 1 : place + 3])
+    for word in ("guess(", "by_hand(", "reveal("):
+        assert not [cell for cell in made.cells if cell.cell_type == "code" and cell.source.startswith(word)]
+
+
 def test_a_folder_with_something_else_is_left_as_it_is(tmp_path: Path) -> None:
     (tmp_path / "thesis.txt").write_text("three years")
     with pytest.raises(book.BookError, match="holds something else than a book"):
