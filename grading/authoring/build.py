@@ -288,15 +288,16 @@ def common_products() -> dict[Path, str]:
     made = {ROOT / name: content for name, content in syllabus.made(sources(), readme).items()}
     made[ROOT / "docs" / "glossary.md"] = glossary.page(sources(), glossary.words(ROOT / "solutions" / "words.md"))
     made[ROOT / "docs" / "recap.md"] = recap.page(sources())
+    beside = _beside_first() | {"path.svg": made[ROOT / "docs" / "images" / "path.svg"]}
     folder = ROOT / "tutor" / "check_examples"
     contents = {"experiments": _experiments(), "hints": _hints(), "notebooks": _notebooks()}
     made |= {folder / f"{name}.json": content for name, content in contents.items()}
     first = Course(ROOT).released(FIRST).parent, Course(ROOT).solution(FIRST).parent  # formgrader copies the latter
-    return made | {place / name: content for place in first for name, content in _beside_first().items()}
+    return made | {place / name: content for place in first for name, content in beside.items()}
 
 
 def _beside_first() -> dict[str, str]:
-    """Returns what lies beside the first notebook, by name: pages that students open without the repository."""
+    """Returns the pages beside the first notebook, by name: students open them without the repository."""
     from grading.pages import leaflet
 
     before = (ROOT / "docs" / "before.md").read_text(encoding="utf-8")

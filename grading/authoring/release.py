@@ -168,7 +168,7 @@ def release(folder: Path, plan: str = "") -> list[Path]:
         _add(archive, f"{top}/LICENSE", (ROOT / "LICENSE").read_bytes())
         _add(archive, f"{top}/{wheel.name}", wheel.read_bytes())
         for path in notebooks:
-            for one in (path, *sorted(path.parent.glob("*.html"))):
+            for one in (path, *sorted([*path.parent.glob("*.html"), *path.parent.glob("*.svg")])):
                 _add(archive, f"{top}/{one.relative_to(ROOT).as_posix()}", one.read_bytes())
     return [wheel, packed]
 

@@ -27,9 +27,7 @@ TITLE = "Transformers"
 PAGES = ("syllabus", "before", "recap", "glossary")  # of docs/
 STYLES = (Path(__file__).with_name("templates") / "book.css", RECAP)
 EMPTY_HEADING = re.compile(r"<th[^>]*>(?:<p></p>)?</th>")  # the corner of a table, which is no heading
-BESIDE = re.compile(
-    r"\]\((?:\.\./00_start_here/)?(before|recap)\.html"
-)  # a link to what lies beside the first notebook
+BESIDE = re.compile(r"\]\((?:\.\./00_start_here/)?(before\.html|recap\.html|path\.svg)")  # beside notebook 00
 MOVED = re.compile(r'<pre(?=>)|<div(?= class="(?:table-wrapper|cell_output) )')  # what may be wider than the page
 FOLDED = {"setup": "Set-up: what the cells below use", "solution": "The exercise, as it is handed out"}
 INSTEAD = {  # of a cell with dots, of which the text above it speaks
@@ -139,6 +137,12 @@ def page_of(solved: NotebookNode, released: NotebookNode) -> NotebookNode:
     return page
 
 
+def _in_book(link: re.Match[str]) -> str:
+    """Returns the book's own address of what lies beside the first notebook."""
+    name = link[1]
+    return f"](images/{name}" if name.endswith(".svg") else f"]({name.removesuffix('.html')}.md"
+
+
 def _cell_of(cell: NotebookNode, handed_out: dict[str, str]) -> NotebookNode | None:
     """Returns what the book has of a cell: nothing of checks and sliders, and words in the place of dots."""
     kind, source = cells.kind(cell), cell.source
@@ -148,7 +152,7 @@ def _cell_of(cell: NotebookNode, handed_out: dict[str, str]) -> NotebookNode | N
     if kind in ("solution", "essay"):
         source = handed_out[cells.grade_id(cell)]
     if instead or cell.cell_type == "markdown":
-        text: NotebookNode = nbformat.v4.new_markdown_cell(instead or BESIDE.sub(r"](\1.md", source))
+        text: NotebookNode = nbformat.v4.new_markdown_cell(instead or BESIDE.sub(_in_book, source))
         return text
     caption, source = cells.captioned(source) if cells.is_experiment(cell) else (FOLDED.get(kind, ""), source)
     made: NotebookNode = nbformat.v4.new_code_cell(source, outputs=[] if kind == "solution" else cell.outputs)

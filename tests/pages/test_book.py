@@ -25,6 +25,7 @@ def page(stem: str) -> nbformat.NotebookNode:
 def test_a_page_has_all_texts_and_pictures_and_no_answer(stem: str) -> None:
     solved, made = nbformat.read(COURSE.solution(stem), as_version=4), page(stem)
     texts = [cell.source for cell in solved.cells if cell.cell_type == "markdown" and not cells.grade_id(cell)]
+    texts = [book.BESIDE.sub(book._in_book, text) for text in texts]
     assert [cell.source for cell in made.cells if cell.source in texts] == texts
     shown = [output for cell in made.cells for output in cell.get("outputs", ())]
     wanted = [cell.outputs for cell in solved.cells if cells.is_experiment(cell) and "widget" not in cell.metadata.tags]
@@ -74,8 +75,16 @@ def test_each_line_of_the_glossary_leads_to_its_notebook(tmp_path: Path, monkeyp
     assert (tmp_path / "source" / "before.md").is_file()
 
 
-@pytest.mark.parametrize("link", ["before.html", "../00_start_here/before.html"])
-def test_a_link_to_what_lies_beside_the_first_notebook_leads_to_a_page(link: str) -> None:
+@pytest.mark.parametrize(
+    ("link", "leads_to"),
+    [
+        ("before.html", "before.md"),
+        ("../00_start_here/before.html", "before.md"),
+        ("recap.html", "recap.md"),
+        ("path.svg", "images/path.svg"),
+    ],
+)
+def test_a_link_to_what_lies_beside_the_first_notebook_leads_to_a_page(link: str, leads_to: str) -> None:
     notebook = nbformat.v4.new_notebook(cells=[nbformat.v4.new_markdown_cell(f"See [the page]({link}).")])
     notebook.metadata.kernelspec = {"name": "python3", "display_name": "Python 3"}
-    assert book.page_of(notebook, notebook).cells[0].source == "See [the page](before.md)."
+    assert book.page_of(notebook, notebook).cells[0].source == f"See [the page]({leads_to})."
