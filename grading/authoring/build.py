@@ -20,7 +20,7 @@ from typing import Any
 import nbformat
 from nbformat import NotebookNode
 
-from grading.authoring import glossary, recap, syllabus
+from grading.authoring import glossary, recap, resuming, syllabus
 from grading.authoring.errors import BuildError
 from grading.authoring.source import EXPERIMENTS, Cell, grade_id, read, validate
 from grading.definitions import catalogue
@@ -290,7 +290,7 @@ def common_products() -> dict[Path, str]:
     made[ROOT / "docs" / "recap.md"] = recap.page(sources())
     beside = _beside_first() | {"path.svg": made[ROOT / "docs" / "images" / "path.svg"]}
     folder = ROOT / "tutor" / "check_examples"
-    contents = {"experiments": _experiments(), "hints": _hints(), "notebooks": _notebooks()}
+    contents = {"experiments": _experiments(), "hints": _hints(), "notebooks": _notebooks(), "resuming": _resuming()}
     made |= {folder / f"{name}.json": content for name, content in contents.items()}
     first = Course(ROOT).released(FIRST).parent, Course(ROOT).solution(FIRST).parent  # formgrader copies the latter
     return made | {place / name: content for place in first for name, content in beside.items()}
@@ -343,6 +343,12 @@ def _notebooks() -> str:
         }
         lines.append(f"{json.dumps(path.stem)}: {json.dumps(parts)}")
     return "{\n" + ",\n".join(lines) + "\n}\n"
+
+
+def _resuming() -> str:
+    """Returns for each notebook with a place to stop what its later sittings need of what stands above."""
+    needed = {path.stem: resuming.parts(read(path)) for path in sources()}
+    return json.dumps({name: parts for name, parts in needed.items() if parts}, ensure_ascii=False, indent=0) + "\n"
 
 
 def agrees(file: Path, content: str) -> bool:
