@@ -321,6 +321,14 @@ print("your function says:           ", tuple(batch_shape(2, 3, 4)))
 # name and run the cell for the same: `plots.matrix?`. Then open notebook 01: it asks what a word may look at.
 
 # %% [markdown]
+# ## The map of the course
+#
+# ![The map: a box for each notebook, with its question, time and points, and an arrow to it from each that it needs](path.svg)
+#
+# Take a notebook only after those from which an arrow leads to it. The last cell of each notebook says in words what comes next.
+# What to remember of all notebooks is in [the recap](recap.html), two printed pages.
+
+# %% [markdown]
 # ## What others call it
 #
 # - **token**: a word, a piece of a word or a punctuation mark, as a model reads it: a number of its vocabulary, which then becomes a row of numbers.
