@@ -29,7 +29,7 @@
 # - count what the mask throws away, and prove from outside that a model does not look ahead;
 # - mask padding without making a single NaN.
 #
-# **Time**: about 1 h 30 min. **Before this**: notebook 00; you have once trained a small network in PyTorch, or read *Before you start* (`docs/before.md`, ten minutes).
+# **Time**: about 1 h 30 min. **Before this**: notebook 00; you have once trained a small network in PyTorch, or read *Before you start* (ten minutes; `before.html`, next to notebook 00).
 #
 # | exercise | what it asks | points |
 # |---|---|---|
@@ -421,7 +421,7 @@ reveal(
 #
 # (You need not read the loop in the next cell, nor know its words yet. `logits` are the scores of the 20 words before a softmax (notebook 04), `cross_entropy` makes the loss of them
 # (06); `Adam`, with its step size `lr`, is the optimizer, which changes the parameters so that the loss falls, by `zero_grad`, `backward` and `step`; `dropout` is
-# switched off (03). *Before you start*, `docs/before.md`, goes through such a loop.)
+# switched off (03). [Before you start](../00_start_here/before.html) goes through such a loop.)
 
 # %% guess
 guess("the last loss of the model without a mask, in nats per word", ...)
