@@ -13,7 +13,7 @@ from tutor.__main__ import main as tutor
 PAGES = (
     "README.md", "CONTRIBUTING.md", "CHANGELOG.md", "docs/student.md", "docs/instructor.md", "docs/late.md",
     "docs/postgresql.md", "docs/cluster.md", "docs/hub.md", "docs/results.md", "docs/syllabus.md",
-    "docs/weights.md", "docs/glossary.md", "docs/sources.md",
+    "docs/weights.md", "docs/glossary.md", "docs/sources.md", "docs/before.md", "docs/recap.md",
 )  # fmt: skip
 COMMAND = r"(?:`|^)(?:\.venv/bin/)?python -m tutor([^`\n]*)"
 

@@ -1,4 +1,4 @@
-"""What each notebook of the course holds: exercises and essays with points, and the names that its cells make.
+"""What each notebook of the course holds and needs: exercises and essays with points, and names that its cells make.
 
 `check_examples/notebooks.json` says so; the build makes it.
 """
@@ -22,6 +22,7 @@ class Notebook:
     name: str
     exercises: Mapping[str, float]
     essays: Mapping[str, float]
+    builds_on: tuple[str, ...]  # the notebooks that it needs, by name
     names: frozenset[str]  # the variables, functions and imports of its own cells
 
 
@@ -30,7 +31,7 @@ def notebooks() -> dict[str, Notebook]:
     """Returns the notebooks by name, in the order of the course."""
     stored = json.loads(NOTEBOOKS.read_text("utf-8"))
     return {
-        name: Notebook(name, entry["exercises"], entry["essays"], frozenset(entry["names"]))
+        name: Notebook(name, entry["exercises"], entry["essays"], tuple(entry["builds_on"]), frozenset(entry["names"]))
         for name, entry in stored.items()
     }
 

@@ -14,6 +14,7 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
+from tutor.coming import after, beside, open_after
 from tutor.notebooks import Notebook, notebooks, opened
 
 if TYPE_CHECKING:
@@ -22,6 +23,7 @@ if TYPE_CHECKING:
 WIDTH = 20  # signs of a bar
 ESSAY_STUB = "*Your answer here: double-click, and replace this line.*"
 RESULT = re.compile(r"(\w+): ([^\n]*?)(?: - ([\d.]+) of [\d.]+ points(?: so far)?)?(?:\n|$)")
+DONE = 0.5  # of its points, and a notebook counts as done where the map is asked what comes next
 NOT_CHECKED = "not checked yet"
 GUESS = "application/vnd.course.guess+json"  # how a saved notebook says whether a guess was close
 
@@ -51,6 +53,7 @@ class Progress:
     notebook: Notebook
     results: Mapping[str, tuple[str, float]]
     guessed: str = ""  # how its guesses went, in a sentence
+    coming: str = ""  # what comes next, in a sentence
 
     @property
     def earned(self) -> float:
@@ -80,7 +83,7 @@ class Progress:
         rows = list(self.rows())
         wide = [max(len(row[column]) for row in rows) for column in (0, 1)]
         lines = [f"  {name:<{wide[0]}}  {points:>{wide[1]}}  {state}" for name, points, state in rows]
-        lines += [f"  {self.guessed}"] if self.guessed else []
+        lines += [f"  {line}" for line in (self.guessed, self.coming) if line]
         return "\n".join([self.headline, f"  {bar(self.earned, self.points)}", *lines])
 
     __repr__ = __str__
@@ -95,12 +98,14 @@ class Progress:
             f'<td style="text-align:left;padding:1px 0">{html.escape(state)}</td></tr>'
             for name, points, state in self.rows()
         )
-        guesses = f'<div style="margin-top:4px">{html.escape(self.guessed)}</div>' if self.guessed else ""
+        last = "".join(
+            f'<div style="margin-top:4px">{html.escape(line)}</div>' for line in (self.guessed, self.coming) if line
+        )
         return box(
             f'<div style="font-weight:700">{html.escape(self.headline)}</div>'
             f'<div style="height:8px;max-width:320px;margin:6px 0;background:{colour("empty")}">'
             f'<div style="height:8px;width:{share:.0f}%;background:{colour("right")}"></div></div>'
-            f'<table style="border-collapse:collapse;font-size:13px;color:inherit;margin:0">{rows}</table>{guesses}',
+            f'<table style="border-collapse:collapse;font-size:13px;color:inherit;margin:0">{rows}</table>{last}',
             colour("open"),
         )
 
@@ -111,7 +116,8 @@ def progress() -> None:
     if notebook is None:
         print("There is nothing to tell yet: run the cells above first (menu Run, Run All Above Selected Cell).")
     else:
-        show(Progress(notebook, _results, of_guesses(_guesses.values())))
+        coming = after(notebook.name, beside(Path.cwd().parent))
+        show(Progress(notebook, _results, of_guesses(_guesses.values()), coming))
 
 
 def _variables() -> Mapping[str, Any]:
@@ -191,7 +197,7 @@ def table(folder: Path) -> list[str]:
         time = path.stat().st_mtime if contents else 0.0
         if contents and time >= found.get(contents[0].name, (0.0,))[0]:
             found[contents[0].name] = (time, *contents)
-    rows, earned, points = [], 0.0, 0.0
+    rows, earned, points, done = [], 0.0, 0.0, set[str]()
     for name, notebook in notebooks().items():
         whole = sum(notebook.exercises.values())
         points += whole
@@ -201,6 +207,7 @@ def table(folder: Path) -> list[str]:
         saved = found[name][2]
         mine = Progress(notebook, saved.results).earned
         earned += mine
+        done |= {name} if mine >= DONE * whole else set()
         essays = (
             f"essays {len(saved.written)} of {len(notebook.essays)} written in their cells" if notebook.essays else ""
         )
@@ -212,7 +219,7 @@ def table(folder: Path) -> list[str]:
     wide = max(len(row[0]) for row in rows), max(len(row[2]) for row in rows)
     lines = [f"{name:<{wide[0]}}  {drawn}  {score:>{wide[1]}}  {state}" for name, drawn, score, state in rows]
     guessed = of_guesses([close for _, _, saved in found.values() for close in saved.guesses])
-    return [*lines, guessed] if guessed else lines
+    return [line for line in (*lines, guessed, open_after(done, found)) if line]
 
 
 def command(folders: list[str]) -> int:

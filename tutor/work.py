@@ -142,9 +142,8 @@ class Work:
         """Brings one notebook, and what lies beside it, up to its release."""
         name = released.stem
         for other in released.parent.iterdir():
-            beside = self.places.work / name / other.name
-            if other.is_file() and other != released and not other.name.startswith(".") and not beside.exists():
-                write_whole(beside, other.read_bytes(), durable=True)
+            if other.is_file() and other != released and not other.name.startswith("."):
+                self._follow_beside(name, other)
         content = released.read_bytes()
         newer = read(content)
         if newer is None:
@@ -174,6 +173,14 @@ class Work:
         else:
             self._replace(name, target, data, content, merged)
 
+    def _follow_beside(self, name: str, released: Path) -> None:
+        """Brings a file that lies beside a notebook up to its release, unless the student has changed it."""
+        content, mine = released.read_bytes(), self.places.work / name / released.name
+        is_ours = mine.is_file() and self._release(name, mine.read_bytes(), ".beside").exists()
+        if is_ours or not mine.exists():
+            self._remember(name, content, ".beside")
+            write_whole(mine, content, durable=True)
+
     def _copy(self, name: str, target: Path, content: bytes) -> None:
         self._remember(name, content)
         write_whole(target, as_saved_here(content), durable=True)
@@ -189,8 +196,12 @@ class Work:
         self._say(name, f"there is a newer release: {merged.summary}.", *merged.remarks)
         self.merged += 1
 
-    def _remember(self, name: str, content: bytes) -> None:
-        path = self.places.releases(name) / f"{hashlib.sha256(content).hexdigest()[:16]}.ipynb"
+    def _release(self, name: str, content: bytes, suffix: str = ".ipynb") -> Path:
+        """Returns where a release is kept."""
+        return self.places.releases(name) / f"{hashlib.sha256(content).hexdigest()[:16]}{suffix}"
+
+    def _remember(self, name: str, content: bytes, suffix: str = ".ipynb") -> None:
+        path = self._release(name, content, suffix)
         if not path.exists():
             write_whole(path, content, durable=True)
 

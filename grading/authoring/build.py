@@ -20,12 +20,12 @@ from typing import Any
 import nbformat
 from nbformat import NotebookNode
 
-from grading.authoring import glossary, resuming, syllabus
+from grading.authoring import glossary, recap, resuming, syllabus
 from grading.authoring.errors import BuildError
 from grading.authoring.source import EXPERIMENTS, Cell, grade_id, read, validate
 from grading.definitions import catalogue
 from grading.folder.course import ROOT, Course
-from grading.notebooks.cells import AROUND, BEGIN_HIDDEN, END_HIDDEN, is_around, is_experiment
+from grading.notebooks.cells import AROUND, BEGIN_HIDDEN, END_HIDDEN, is_around, is_experiment, is_progress
 from grading.notebooks.names import bound, needs_training
 from tutor.checking.globals_used import line_numbers
 from tutor.files import write_whole
@@ -37,6 +37,7 @@ TAGS = {  # of a cell, by its kind; another one has its kind as a tag
     "interactive": ["experiment", "nbval-ignore-output", "widget"],
     "measured": ["experiment", "nbval-ignore-output"],
 }
+FIRST = "00_start_here"  # comes to every student; what lies beside it comes, too
 PASSED = "  [passed] "  # before a stage in a verdict's text
 
 
@@ -118,7 +119,7 @@ def execute(notebook: NotebookNode, folder: Path, *, experiments: bool = True) -
 
     notebook = copy.deepcopy(notebook)
     if not experiments:
-        notebook.cells = [cell for cell in notebook.cells if "experiment" not in cell.metadata.get("tags", ())]
+        notebook.cells = [cell for cell in notebook.cells if not is_experiment(cell) or is_progress(cell)]
     client = NotebookClient(
         notebook,
         timeout=CELL_SECONDS,
@@ -286,9 +287,21 @@ def common_products() -> dict[Path, str]:
     readme = (ROOT / "README.md").read_text(encoding="utf-8")
     made = {ROOT / name: content for name, content in syllabus.made(sources(), readme).items()}
     made[ROOT / "docs" / "glossary.md"] = glossary.page(sources(), glossary.words(ROOT / "solutions" / "words.md"))
+    made[ROOT / "docs" / "recap.md"] = recap.page(sources())
+    beside = _beside_first() | {"path.svg": made[ROOT / "docs" / "images" / "path.svg"]}
     folder = ROOT / "tutor" / "check_examples"
     contents = {"experiments": _experiments(), "hints": _hints(), "notebooks": _notebooks(), "resuming": _resuming()}
-    return made | {folder / f"{name}.json": content for name, content in contents.items()}
+    made |= {folder / f"{name}.json": content for name, content in contents.items()}
+    first = Course(ROOT).released(FIRST).parent, Course(ROOT).solution(FIRST).parent  # formgrader copies the latter
+    return made | {place / name: content for place in first for name, content in beside.items()}
+
+
+def _beside_first() -> dict[str, str]:
+    """Returns the pages beside the first notebook, by name: students open them without the repository."""
+    from grading.pages import leaflet
+
+    before = (ROOT / "docs" / "before.md").read_text(encoding="utf-8")
+    return {"before.html": leaflet.leaflet(before), "recap.html": leaflet.recap(recap.page(sources()))}
 
 
 def _hints() -> str:
@@ -318,13 +331,14 @@ def _experiments() -> str:
 
 
 def _notebooks() -> str:
-    """Returns for each notebook its exercises and essays with their points, and the names that its cells make."""
-    lines = []
+    """Returns for each notebook its exercises and essays with their points, the names of its cells, and its needs."""
+    lines, folders = [], {path.stem[:2]: path.stem for path in sources()}
     for path in sources():
         cells = read(path)
         parts: dict[str, Any] = {
             "exercises": {cell.name: cell.points for cell in cells if cell.kind == "check"},
             "essays": {cell.name: cell.points for cell in cells if cell.kind == "essay"},
+            "builds_on": [folders[number] for number in syllabus.place(path).builds_on],
             "names": sorted(bound(cell.source for cell in cells if cell.language == "code")),
         }
         lines.append(f"{json.dumps(path.stem)}: {json.dumps(parts)}")
@@ -361,7 +375,7 @@ def build(
     keep: bool = False,
     log: Callable[[str], object] = print,
 ) -> None:
-    """Makes the notebooks, their `tutor/check_examples/`, syllabus, glossary and README's table; logs what has changed.
+    """Makes the notebooks, their `tutor/check_examples/`, and what is made of all of them; logs what has changed.
 
     With `examples_only` no notebook is run or written: what the checks ask is made, in seconds, and all that is common.
     With `keep` experiments are not run, and keep their outputs, of which the text may speak.
@@ -430,6 +444,8 @@ def _solved_but_for_experiments(name: str, draft: NotebookNode, folder: Path) ->
     for cell in filter(is_experiment, draft.cells):
         if is_around(cell):
             known[_computed(cell)] = []
+        elif is_progress(cell):  # is run: it tells of checks and of the map, not of experiments
+            continue
         elif _computed(cell) not in known:
             first = cell.source.partition("\n")[0]
             raise BuildError(f"{name}: this experiment is new, {first!r}: build it without --keep.")

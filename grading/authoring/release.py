@@ -92,7 +92,9 @@ one of PyPI, on Linux some gigabytes. On Windows it is `.venv\\Scripts\\pip`, an
     .venv/bin/jupyter lab work
 
 The third command of the first time has copied `notebooks/` to `work/`. That copy is yours: no command writes over what
-you write there. Open `00_start_here` and press Shift+Enter through its cells. In VS Code, choose `.venv` as the kernel.
+you write there. Open `00_start_here` and press Shift+Enter through its cells. Beside it lies `before.html`:
+what one must know before notebook 01, in ten minutes; a double click opens it. `recap.html` is what to remember of
+all notebooks, on two printed pages. In VS Code, choose `.venv` as the kernel.
 In Colab, upload a notebook and `{wheel}`, and run `%pip install {wheel}` in a cell of its own first.
 {online}
 When there is a newer release: unpack it, move your folder `work` into the new folder, and do there again what you did
@@ -166,7 +168,8 @@ def release(folder: Path, plan: str = "") -> list[Path]:
         _add(archive, f"{top}/LICENSE", (ROOT / "LICENSE").read_bytes())
         _add(archive, f"{top}/{wheel.name}", wheel.read_bytes())
         for path in notebooks:
-            _add(archive, f"{top}/{path.relative_to(ROOT).as_posix()}", path.read_bytes())
+            for one in (path, *sorted([*path.parent.glob("*.html"), *path.parent.glob("*.svg")])):
+                _add(archive, f"{top}/{one.relative_to(ROOT).as_posix()}", one.read_bytes())
     return [wheel, packed]
 
 

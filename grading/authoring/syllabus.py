@@ -212,6 +212,8 @@ def syllabus(known: Mapping[str, Head]) -> str:
         f"{len(known)} notebooks, about {hours:.0f} hours, {total:g} points. `make build` makes this page from the "
         "first cells of the notebooks.",
         "",
+        "**Before notebook 01**: [Before you start](before.md), ten minutes on tensors, modules, losses and training.",
+        "",
         "![The path through the course](images/path.svg)",
         "",
         f"**In which order?** {reading_order(known)}",

@@ -61,6 +61,11 @@ def is_around(cell: Any) -> bool:
     return any(tag in tags(cell) for tag in AROUND)
 
 
+def is_progress(cell: Any) -> bool:
+    """Says whether a cell shows how far a student is, as the last one of each notebook does."""
+    return text(cell).endswith("\nprogress()")
+
+
 def tags(cell: Any) -> list[Any]:
     """Returns the tags of a cell, [] when it has none."""
     metadata = cell.get("metadata") if isinstance(cell, dict) else None

@@ -20,13 +20,21 @@ from nbformat import NotebookNode
 from grading.folder.course import ROOT, Course
 from grading.folder.errors import CourseError
 from grading.notebooks import cells
+from grading.pages.leaflet import MADE, RECAP
 from grading.pages.mathml import mathml
 
 TITLE = "Transformers"
-STYLE = Path(__file__).with_name("templates") / "book.css"
+PAGES = ("syllabus", "before", "recap", "glossary")  # of docs/
+STYLES = (Path(__file__).with_name("templates") / "book.css", RECAP)
 EMPTY_HEADING = re.compile(r"<th[^>]*>(?:<p></p>)?</th>")  # the corner of a table, which is no heading
+BESIDE = re.compile(r"\]\((?:\.\./00_start_here/)?(before\.html|recap\.html|path\.svg)")  # beside notebook 00
 MOVED = re.compile(r'<pre(?=>)|<div(?= class="(?:table-wrapper|cell_output) )')  # what may be wider than the page
 FOLDED = {"setup": "Set-up: what the cells below use", "solution": "The exercise, as it is handed out"}
+INSTEAD = {  # of a cell with dots, of which the text above it speaks
+    "guess": "*The dots are in the notebook, in a cell that stands here. In this book, guess before you read on.*",
+    "by_hand": "*The dots are in the notebook, in a cell that stands here and says whether your values are right. In "
+    "this book, write them on paper before you read on.*",
+}
 SETTINGS: dict[str, Any] = {
     "project": TITLE,
     "html_title": TITLE,
@@ -92,7 +100,7 @@ def _run_sphinx(source: Path, made: Path, parsed: Path) -> None:
 
 
 def _write_sources(course: Course, folder: Path) -> None:
-    """Writes a page for each notebook, the glossary, and the first page, from the syllabus."""
+    """Writes a page for each notebook, those of `docs/` for students, and the first page, from the syllabus."""
     folder.mkdir(parents=True)
     settings = "".join(f"{name} = {value!r}\n" for name, value in SETTINGS.items())
     (folder / "conf.py").write_text(settings, encoding="utf-8")
@@ -104,17 +112,18 @@ def _write_sources(course: Course, folder: Path) -> None:
         nbformat.write(page_of(solved, released), folder / f"{name}.ipynb")
     docs = course.root / "docs"
     shutil.copytree(docs / "images", folder / "images")
-    syllabus = (docs / "syllabus.md").read_text(encoding="utf-8").replace("# Syllabus", f"# {TITLE}", 1)
-    syllabus = syllabus.replace(" `make build` makes this page from the first cells of the notebooks.", "", 1)
+    pages = {name: MADE.sub("", (docs / f"{name}.md").read_text(encoding="utf-8")) for name in PAGES}
+    syllabus = pages.pop("syllabus").replace("# Syllabus", f"# {TITLE}", 1)
     for name in names:  # the heading of each notebook leads to its page
-        syllabus = re.sub(rf"^## ({name[:2]} · .*)$", rf"## [\1]({name}.ipynb)", syllabus, flags=re.MULTILINE)
-    glossary = (docs / "glossary.md").read_text(encoding="utf-8").replace(" `make build` makes this page.", "", 1)
+        heading = re.compile(rf"^## ({name[:2]} · .*)$", re.MULTILINE)
+        syllabus, pages["recap"] = (heading.sub(rf"## [\1]({name}.ipynb)", one) for one in (syllabus, pages["recap"]))
     numbers = {name[:2]: name for name in names}  # the number behind a line leads to its notebook
-    glossary = re.sub(
-        r" \((\d\d)\)$", lambda found: f" ([{found[1]}]({numbers[found[1]]}.ipynb))", glossary, flags=re.M
+    pages["glossary"] = re.sub(
+        r" \((\d\d)\)$", lambda found: f" ([{found[1]}]({numbers[found[1]]}.ipynb))", pages["glossary"], flags=re.M
     )
-    (folder / "glossary.md").write_text(glossary, encoding="utf-8")
-    tree = "\n".join(["", "```{toctree}", ":hidden:", "", *names, "glossary", "```", ""])
+    for name, text in pages.items():
+        (folder / f"{name}.md").write_text(text, encoding="utf-8")
+    tree = "\n".join(["", "```{toctree}", ":hidden:", "", "before", *names, "recap", "glossary", "```", ""])
     (folder / "index.md").write_text(syllabus + tree, encoding="utf-8")
 
 
@@ -124,21 +133,26 @@ def page_of(solved: NotebookNode, released: NotebookNode) -> NotebookNode:
     page: NotebookNode = nbformat.v4.new_notebook(
         metadata={"kernelspec": solved.metadata.kernelspec, "language_info": {"name": "python"}}
     )
-    page.cells = [_cell_of(cell, handed_out) for cell in solved.cells if _is_read(cell)]
+    page.cells = [made for cell in solved.cells if (made := _cell_of(cell, handed_out))]
     return page
 
 
-def _is_read(cell: NotebookNode) -> bool:
-    """Says whether a cell is something to read: checks and guesses answer who works, sliders move in a kernel only."""
-    return cells.kind(cell) != "check" and "widget" not in cells.tags(cell) and not cells.is_around(cell)
+def _in_book(link: re.Match[str]) -> str:
+    """Returns the book's own address of what lies beside the first notebook."""
+    name = link[1]
+    return f"](images/{name}" if name.endswith(".svg") else f"]({name.removesuffix('.html')}.md"
 
 
-def _cell_of(cell: NotebookNode, handed_out: dict[str, str]) -> NotebookNode:
+def _cell_of(cell: NotebookNode, handed_out: dict[str, str]) -> NotebookNode | None:
+    """Returns what the book has of a cell: nothing of checks and sliders, and words in the place of dots."""
     kind, source = cells.kind(cell), cell.source
+    instead = next((text for tag, text in INSTEAD.items() if tag in cells.tags(cell)), "")
+    if kind == "check" or "widget" in cells.tags(cell) or (cells.is_around(cell) and not instead):
+        return None
     if kind in ("solution", "essay"):
         source = handed_out[cells.grade_id(cell)]
-    if cell.cell_type == "markdown":
-        text: NotebookNode = nbformat.v4.new_markdown_cell(source)
+    if instead or cell.cell_type == "markdown":
+        text: NotebookNode = nbformat.v4.new_markdown_cell(instead or BESIDE.sub(_in_book, source))
         return text
     caption, source = cells.captioned(source) if cells.is_experiment(cell) else (FOLDED.get(kind, ""), source)
     made: NotebookNode = nbformat.v4.new_code_cell(source, outputs=[] if kind == "solution" else cell.outputs)
@@ -155,8 +169,9 @@ def setup(app: Any) -> dict[str, Any]:
     """Tells Sphinx how formulas are drawn, and which style is ours."""
     app.add_html_math_renderer("mathml", (_inline, None), (_block, None))
     app.connect("html-page-context", _mend)
-    app.connect("builder-inited", lambda app: app.config.html_static_path.append(str(STYLE)))
-    app.add_css_file(STYLE.name)
+    app.connect("builder-inited", lambda app: app.config.html_static_path.extend(map(str, STYLES)))
+    for style in STYLES:
+        app.add_css_file(style.name)
     return {"parallel_read_safe": True, "parallel_write_safe": True}
 
 

@@ -237,7 +237,8 @@ def test_points_must_be_a_number_above_zero(tmp_path: Path, points: str) -> None
 def copy(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
     """A copy of the course's sources, and of what is made of notebook 01 and of all heads."""
     made = [ROOT / name for name in ("README.md", "docs/syllabus.md", "docs/glossary.md", "pyproject.toml")]
-    made += [ROOT / "docs/images/path.svg", ROOT / "solutions/words.md"]
+    made += [ROOT / "docs/before.md", ROOT / "docs/recap.md", *ROOT.glob("*/00_start_here/*.html")]
+    made += [ROOT / "docs/images/path.svg", *ROOT.glob("*/00_start_here/path.svg"), ROOT / "solutions/words.md"]
     made += [
         *ROOT.glob("tutor/check_examples/*.json"),
         ROOT / "nbgrader_config.py",

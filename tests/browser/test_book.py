@@ -11,7 +11,7 @@ from playwright.sync_api import Browser, Page
 from grading.folder.course import ROOT, Course
 from grading.pages import book
 
-PAGES = ["index", *sorted(path.stem for path in (ROOT / "solutions").glob("[0-9][0-9]_*.py"))]
+PAGES = ["index", "before", "recap", *sorted(path.stem for path in (ROOT / "solutions").glob("[0-9][0-9]_*.py"))]
 # What keeps people out. Furo's two side bars have no names, which axe-core calls moderate.
 GRAVE = ("serious", "critical")
 
@@ -41,7 +41,7 @@ def test_everybody_can_read_a_page(reader: Page, made: Path, name: str) -> None:
     assert [(one["id"], one["nodes"][0]["html"]) for one in found if one["impact"] in GRAVE] == []
     assert reader.evaluate("document.documentElement.scrollWidth") <= 390
     assert reader.evaluate("[...document.images].filter(one => !one.alt || !one.naturalWidth).length") == 0
-    if name != "index" and "$" in (ROOT / "solutions" / f"{name}.py").read_text(encoding="utf-8"):
+    if name[:2].isdigit() and "$" in (ROOT / "solutions" / f"{name}.py").read_text(encoding="utf-8"):
         assert reader.locator("math").count() > 0
 
 
@@ -49,6 +49,11 @@ def test_the_search_finds_a_word(reader: Page, made: Path) -> None:
     reader.goto((made / "index.html").as_uri())
     reader.goto((made / "search.html").as_uri() + "?q=ALiBi")
     reader.get_by_role("link", name=re.compile("02 · Positional encoding")).first.wait_for()
+
+
+def test_the_recap_is_printed_on_two_pages(reader: Page, made: Path) -> None:
+    reader.goto((made / "recap.html").as_uri())
+    assert len(re.findall(rb"/Type\s*/Page\b", reader.pdf(prefer_css_page_size=True))) <= 2
 
 
 def test_an_exercise_is_folded(reader: Page, made: Path) -> None:

@@ -25,6 +25,7 @@ def page(stem: str) -> nbformat.NotebookNode:
 def test_a_page_has_all_texts_and_pictures_and_no_answer(stem: str) -> None:
     solved, made = nbformat.read(COURSE.solution(stem), as_version=4), page(stem)
     texts = [cell.source for cell in solved.cells if cell.cell_type == "markdown" and not cells.grade_id(cell)]
+    texts = [book.BESIDE.sub(book._in_book, text) for text in texts]
     assert [cell.source for cell in made.cells if cell.source in texts] == texts
     shown = [output for cell in made.cells for output in cell.get("outputs", ())]
     wanted = [cell.outputs for cell in solved.cells if cells.is_experiment(cell) and "widget" not in cell.metadata.tags]
@@ -37,6 +38,21 @@ def test_a_page_has_all_texts_and_pictures_and_no_answer(stem: str) -> None:
         assert not [line for line in lines if line in text]
     for word in ("check(", "MARK SCHEME", "grading.definitions.examiner"):
         assert not [cell.source for cell in made.cells if cell.cell_type == "code" and word in cell.source], word
+
+
+@pytest.mark.parametrize("stem", STEMS)
+def test_where_a_notebook_has_dots_the_book_says_so(stem: str) -> None:
+    """The text says "in place of the dots": what the book says of them comes next, and no guess is there."""
+    solved, made = nbformat.read(COURSE.solution(stem), as_version=4), page(stem)
+    wanted = [
+        book.INSTEAD[tag] for cell in solved.cells for tag in cell.metadata.get("tags", ()) if tag in book.INSTEAD
+    ]
+    assert [cell.source for cell in made.cells if cell.source in book.INSTEAD.values()] == wanted
+    for place, cell in enumerate(made.cells):
+        if cell.cell_type == "markdown" and re.search(r"\bthe dots, or\b|in place of the dots\.?$", cell.source):
+            assert any(other.source in book.INSTEAD.values() for other in made.cells[place + 1 : place + 3])
+    for word in ("guess(", "by_hand(", "reveal("):
+        assert not [cell for cell in made.cells if cell.cell_type == "code" and cell.source.startswith(word)]
 
 
 def test_a_folder_with_something_else_is_left_as_it_is(tmp_path: Path) -> None:
@@ -56,3 +72,19 @@ def test_each_line_of_the_glossary_leads_to_its_notebook(tmp_path: Path, monkeyp
     assert all(link and link[2].startswith(link[1]) and link[2] in STEMS for link in links)
     assert "make build" not in text
     assert "\nglossary\n" in (tmp_path / "source" / "index.md").read_text(encoding="utf-8")
+    assert (tmp_path / "source" / "before.md").is_file()
+
+
+@pytest.mark.parametrize(
+    ("link", "leads_to"),
+    [
+        ("before.html", "before.md"),
+        ("../00_start_here/before.html", "before.md"),
+        ("recap.html", "recap.md"),
+        ("path.svg", "images/path.svg"),
+    ],
+)
+def test_a_link_to_what_lies_beside_the_first_notebook_leads_to_a_page(link: str, leads_to: str) -> None:
+    notebook = nbformat.v4.new_notebook(cells=[nbformat.v4.new_markdown_cell(f"See [the page]({link}).")])
+    notebook.metadata.kernelspec = {"name": "python3", "display_name": "Python 3"}
+    assert book.page_of(notebook, notebook).cells[0].source == f"See [the page]({leads_to})."

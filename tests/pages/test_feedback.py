@@ -375,6 +375,11 @@ def test_every_formula_of_the_course_becomes_mathml() -> None:
         refuse_anything_active(made)
 
 
+def test_between_a_function_and_what_it_is_of_is_a_space() -> None:
+    assert '<mi>ln</mi><mspace width="0.167em"></mspace><mi>V</mi>' in mathml(r"\ln V")
+    assert "<mspace" not in mathml(r"\ln(V)") + mathml("x V")
+
+
 @pytest.mark.parametrize(
     "latex",
     [

@@ -47,15 +47,17 @@ def test_a_notebook_s_table_says_what_the_checks_have_said(
         "  future_influence     0 of 3  not checked yet",
         "  padding_mask         0 of 3  not checked yet",
         "  mask_essay                2  essay, for a person to mark",
+        "  Next on the map: 02_positional_encoding.",
     ]
 
 
 def test_the_table_tells_the_same_as_html(monkeypatch: pytest.MonkeyPatch) -> None:
-    table = overview.Progress(notebooks()[MASK], {"causal_mask": ("<all>", 3.0)})
+    table = overview.Progress(notebooks()[MASK], {"causal_mask": ("<all>", 3.0)}, coming="Next on the map: 02.")
     page = table._repr_html_()
     assert "01_causal_mask: 3 of 14 points so far" in page
     assert "width:21%" in page
     assert "&lt;all&gt;" in page
+    assert "Next on the map: 02." in page
 
 
 def test_without_an_exercise_the_cells_above_are_asked_for(
@@ -118,7 +120,8 @@ def test_the_table_over_all_notebooks(repository: Path, tmp_path: Path, capsys: 
     assert report.main(["progress", str(tmp_path)]) == 0
     lines = capsys.readouterr().out.splitlines()
     assert lines[0] == f"What the checks say in the saved notebooks of {tmp_path.resolve()}:"
-    assert [line.split()[0] for line in lines[1:]] == [*notebooks(), "all"]
+    assert [line.split()[0] for line in lines[1:-1]] == [*notebooks(), "all"]
+    assert lines[-1] == "Next on the map: 00_start_here."  # nothing is right there yet
     rows = {line.split()[0]: " ".join(line.split()[1:]) for line in lines[1:]}
     assert rows["00_start_here"] == "[--------------------] 0 of 1 1 of 1 checked"
     assert rows[MASK] == "[######--------------] 4.5 of 14 2 of 5 checked, essays 1 of 1 written in their cells"

@@ -485,6 +485,9 @@ def test_files_beside_a_notebook_come_too(course: Course) -> None:
     course.update()
     mine = course.file.with_name("figure.png")
     assert mine.read_bytes() == b"drawn"
+    (course.folder / "notebooks" / NAME / "figure.png").write_bytes(b"drawn anew")
+    course.update()
+    assert mine.read_bytes() == b"drawn anew"
     mine.write_bytes(b"my own")
     course.update()
     assert mine.read_bytes() == b"my own"
