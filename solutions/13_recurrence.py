@@ -22,17 +22,19 @@
 # %% [markdown]
 # # 13 · Leaving recurrence
 #
-# Somebody reads you a list: *c5, a2, f7, ...* You may not write it down, and you hear each pair once. Then comes the question: *what was c?* Until about 2018 most of the networks that led in language modelling read in this way: **recurrently**, from word to word, with one vector that they carried
+# Somebody reads you a list: *c5, a2, f7, ...* You may not write it down, and you hear each pair once. Then comes the question: *what was c?*
+#
+# Until about 2018 most of the networks that led in language modelling read in this way: **recurrently**, from word to word, with one vector that they carried
 # along, the **state**. All that they knew of what came before was in it. Attention goes back to the list each time it is asked. For this it keeps the whole list, and compares each word with each.
 #
-# For a long text the old way is the cheaper one on paper: no square, and a memory that does not grow. Yet it was given up. In this notebook you build it, as a *gated recurrent unit*, put it beside attention on the same task, take the times of both, and fill in by formulas the table with
-# which the Transformer's authors argued. At the end you can judge the exchange yourself, and tell when you would take it back.
+# For a long text the old way is the cheaper one on paper: no square, and a memory that does not grow. Yet it was given up. In this notebook you build it, as a *gated recurrent unit*, put it beside attention on the same task, time both, and work out by formulas the table with
+# which the Transformer's authors made their case. At the end you can judge the exchange yourself, and say when you would undo it.
 #
 # **When you are done, you can**
 # - write a GRU cell, one step and whole sentences with padding, equal to PyTorch's;
 # - measure how far a gradient reaches back, and say what the update gate has to do with it;
 # - tell which part of the work must wait for another one, in training and in generation;
-# - build a window that slides, and count how many layers news needs to pass through it;
+# - build a sliding window, and count the layers that it takes from the first token to the last;
 # - compare recurrence, attention and windows by formulas: work, waiting, paths.
 #
 # **Time**: about 2 h 30 min. **Before this**: notebooks 01 (masks), 03 (attention and heads), 05 (formulas with sympy) and 09 (the look-up task).
@@ -48,7 +50,7 @@
 # | *essay* `exchange_essay` | what was given up, what was gained | 2 |
 # | **total** | | **22** |
 #
-# Cells that train, draw or take times are experiments: no mark depends on them.
+# Folded cells are experiments: they train, draw or take times, and no mark depends on them.
 
 # %% setup
 import math
@@ -59,18 +61,18 @@ import torch
 from torch import Tensor, nn
 
 from helpers import plots
-from tutor import by_hand, check, guess, hint, reveal
+from tutor import by_hand, check, guess, hint, resume, reveal
 from helpers.models import Attention, Context
 
 # %% [markdown]
-# **Four questions**, each asked again as a guess before its measurement. Section 8 answers them.
+# **Four questions** to keep in mind. Section 8 answers them.
 #
 # 1. Six pairs are heard, and one is asked for. Is a pair that was heard long ago harder, for a GRU and for attention?
 # 2. A sentence twice as long: how much longer does a training step take, for each of the two?
 # 3. And generation, one word after the other: is attention faster there, too?
 # 4. Each token sees itself and the two before it. How many layers until token 11 can know of token 0?
 #
-# The two ways from a token to a later state, in one picture. Count the arrows from $x_0$ to $h_3$ in either:
+# The picture shows the two ways from a token to a later state. From $x_0$ to $h_3$ there are four arrows above, and one below:
 
 # %% experiment
 # @title From a token to a later state: step by step, or in one look
@@ -101,8 +103,8 @@ picture.show(
 # %% [markdown]
 # ## 1. One step
 #
-# A recurrence is one function, used again and again: it takes a token $x$ and the old state $h$ and gives the new state. The simplest form, $h' = \tanh(x W + h U)$, writes over everything in each step. A **gated** one decides for each number of the state how much of it
-# stays. In the form of PyTorch ($\sigma$ is the sigmoid, between 0 and 1, and $\odot$ multiplies number by number):
+# A recurrence is one function, used again and again: it takes a token $x$ and the old state $h$ and gives the new state. The simplest form, $h' = \tanh(x W + h U)$, overwrites everything in each step. A **gated** one decides for each value of the state how much of it
+# stays. In the form of PyTorch ($\sigma$ is the sigmoid, between 0 and 1, and $\odot$ multiplies value by value):
 #
 # $$ \begin{aligned}
 # r &= \sigma(x W_r + b_r + h U_r + c_r) && \text{reset gate} \\
@@ -111,16 +113,16 @@ picture.show(
 # h' &= (1 - z) \odot n + z \odot h && \text{new state}
 # \end{aligned} $$
 #
-# - $z$ near 1: the number **stays**, whatever the token says. $z$ near 0: it is replaced.
+# - $z$ near 1: the value **stays**, whatever the token says. $z$ near 0: it is replaced.
 # - $r$ near 0: the candidate is made from the token alone, as if nothing had been read before.
 #
 # The letters $r$, $z$ and $n$ are those of PyTorch's page, and $h$ is the state, not the number of heads. In shapes such as `(b, n, d)`, $n$ is the number of tokens, as in the other notebooks.
 #
 # ### By hand
 #
-# Width 1, token $x = 2$, old state $h = 0.5$. The three $W$ are $1, -1, 0.5$, the three $U$ are $2, 2, 4$, and there are no biases. What are $r$, $z$, $n$ and $h'$? How much of the new state is the old one?
+# Width 1, token $x = 2$, old state $h = 0.5$. The three $W$ are $1, -1, 0.5$, the three $U$ are $2, 2, 4$, and there are no biases. What are $r$, $z$, $n$ and $h'$? How much of the old state stays?
 #
-# Write $h'$ in place of the dots, two digits are enough, and run the cell.
+# Write $h'$ in place of the dots, with two digits after the point, and run the cell.
 
 # %% by_hand
 by_hand("GRUCell", ...)  # the new state
@@ -139,7 +141,7 @@ print(f"new state = {1 - z:.3f} * {n:.3f} + {z:.3f} * {h:.1f} = {(1 - z) * n + z
 #
 # ### Exercise: the cell
 #
-# As in PyTorch, one layer makes all that comes from the token, three times $d$ numbers: first those for $r$, then those for $z$, last those for $n$. Another one does the same for the state. `part.chunk(3, dim=-1)` cuts into three.
+# As in PyTorch, one layer makes all that comes from the token, three times $d$ values: first those for $r$, then those for $z$, last those for $n$. Another layer does the same for the state. `part.chunk(3, dim=-1)` cuts into three.
 
 # %% exercise="GRUCell"
 class GRUCell(nn.Module):
@@ -187,10 +189,10 @@ print("the same new state:", torch.allclose(yours(x, state), theirs(x, state), a
 #
 # Now the loop. It cannot be avoided: state $t$ needs state $t-1$.
 #
-# And a batch holds sentences of several lengths. With attention, padding was a matter of a mask (notebook 01). Here it is one of memory: a state that goes on reading padding *changes*, and what
+# A batch holds sentences of several lengths. With attention, a mask hid the padding (notebook 01). Here padding can do harm to the memory: a state that goes on reading padding *changes*, and what
 # it knew of the sentence fades.
 #
-# **By hand.** A "cell" that only adds the token to the state, two sentences of lengths 3 and 1, padded with 9: `x` is $[[1, 2, 3], [4, 9, 9]]$, and both states begin with 0. Which states are there after each step?
+# **By hand.** A "cell" that only adds the token to the state, two sentences of lengths 3 and 1, padded with 9: `x` is $[[1, 2, 3], [4, 9, 9]]$, and both states begin with 0. What are the states after each step?
 
 # %% by_hand
 by_hand("unroll", [
@@ -247,7 +249,9 @@ print("the same last states:", torch.allclose(states[:, -1], last[0], atol=1e-6)
 # ## 3. What the state still holds
 #
 # The look-up task of notebook 09, in the form of the introduction. A sentence has twelve tokens. Six letters come in random order, each with a number from 0 to 7, all different; **after each pair one question** is asked about a letter that was heard already. The
-# answer stands 1, 3, 5, ... or 11 tokens back: this is the *distance*, and we count right answers for each distance by itself. It is not the number of pairs heard so far: the last question of the sentence below comes after six pairs, and its answer stands only five tokens back.
+# answer stands 1, 3, 5, ... or 11 tokens back: this is the *distance*, and we count right answers for each distance by itself.
+#
+# The distance is not the number of pairs heard so far: the last question of the sentence below comes after six pairs, and its answer stands only five tokens back.
 
 # %% experiment
 # @title The look-up task: one sentence, its answers and their distances
@@ -413,12 +417,12 @@ reveal("share of right answers at distance 11, GRU with a state of 64",
 #
 # Mind what is mixed in this curve. A distance of 11 occurs only at the last question, when six pairs have been heard, and a distance of 1 also when it was the only one. So the curve falls because answers are far away *and* because more has been heard; and the far ones are seldom asked in training. "Go further" takes them apart.
 #
-# Is the state too small? Six letters with six different numbers of eight: there are $8 \cdot 7 \cdot 6 \cdot 5 \cdot 4 \cdot 3 = 20{,}160$ such tables, which 15 bits can tell apart, and a state has 64 numbers.
+# Is the state too small? Six letters with six different numbers of eight: there are $8 \cdot 7 \cdot 6 \cdot 5 \cdot 4 \cdot 3 = 20{,}160$ such tables, which 15 bits can tell apart. A state of 64 values has room enough for that.
 #
 # And look at the log: the near distances, which are asked far more often, are learned first. In our run, distance 11 was at 0.16 after 400
 # steps, and at 0.36 after 800. Nothing says that it would stop there.
 #
-# So the figure shows what is **hard to learn**, and not what is impossible: with every token the GRU has to write a number into its state under the name of a letter, without touching the others, and a mistake shows only at a
+# So the figure shows what is **hard to learn**, and not what is impossible. With every token the GRU has to write a number into its state under the name of a letter, without touching the others; and a mistake shows only at a
 # question many steps later.
 #
 # ## 4. How far does a gradient reach?
@@ -452,8 +456,10 @@ def gradient_by_distance(model, x: Tensor) -> Tensor:
 
 
 # %% [markdown]
-# Four new layers of width 64 that have learned nothing yet, and sentences of 60 tokens. Beside attention, a GRU as PyTorch starts it, and two whose update gates start with a bias of 2 and of 4: then $z$ is near $\sigma(2) = 0.88$ or $\sigma(4) = 0.98$, and the state mostly stays. All
-# curves begin at distance 1 and are divided by their first value: what is asked is how much is left of it farther back. (Distance 0 is another matter. The last token is also the one that asks, and in attention its query moves all weights.)
+# The next cell takes four new layers of width 64 that have learned nothing yet, and sentences of 60 tokens. Beside attention there are a GRU as PyTorch starts it, and two whose update gates start with a bias of 2 and of 4: then $z$ is near $\sigma(2) = 0.88$ or $\sigma(4) = 0.98$, and the state mostly stays.
+#
+# All
+# curves begin at distance 1 and are divided by their first value: they show how much is left of it farther back. (Distance 0 is another matter. The last token is also the one that asks, and in attention its query moves all weights.)
 #
 # By how many powers of ten does the gradient of the GRU, as PyTorch starts it, shrink from distance 1 to 59? (1 is a tenth of it, 2 a hundredth.)
 
@@ -501,7 +507,9 @@ reveal("powers of ten that the gradient of a new GRU loses in 58 steps",
 #
 # ## 5. What must wait
 #
-# Now the clock. A model does two kinds of work. In **training**, which notebook 03 has timed already (section 11), it reads a sentence that is there as a whole. In **generation** it makes one token, which is then the next input: here everybody has to wait. We take the time for one sentence of random tokens, width 64, on one thread:
+# Now the clock. A model does two kinds of work. In **training**, which notebook 03 has timed already (section 11), it reads a sentence that is there as a whole. In **generation** it makes one token, which is then the next input: here both have to wait.
+#
+# We time one sentence of random tokens, width 64, on one thread:
 # a training step (forward and backward), and writing token by token, the GRU with its state, attention with keys and values kept (as the decoder of notebook 11 does).
 #
 # Your guesses, for 512 tokens: how many times as long as attention's does the GRU's training step take? And which of the two writes faster?
@@ -585,7 +593,8 @@ reveal("which writes 512 tokens faster", min(writing, key=lambda name: writing[n
 # (These are times of one machine and one moment; yours differ, and so do two runs. Look at the shapes; both axes are logarithmic.)
 #
 # - **Training.** The GRU's time grows about as the length does: each token waits for the state before it, and on the way back each gradient waits for the one after it. Attention makes all rows in a few large matrix products, and its line is far below, even at length 512, where it needs three times *as many*
-#   multiplications as the GRU (section 7). So it is not the work that makes the difference. It is the **waiting**: a step that waits is a small matrix product by itself, with all that a call costs, and whatever could compute beside it has nothing to do. We took one thread; with many, or on a graphics card, there
+#   multiplications as the GRU (section 7).
+# - **Waiting.** So it is not the work that makes the difference, but the waiting: a step that waits is a small matrix product by itself, with all that a call costs, and whatever could compute beside it has nothing to do. We took one thread; with many, or on a graphics card, there
 #   is more that has nothing to do.
 # - **Generation.** That advantage is gone. Each new word has to wait for the last one, and attention, too, now makes small matrix products, token by token. Each new token also looks at all keys and values that are kept, so its work grows with the length of what has been written, and so does the memory (section 7 gives the formulas). The GRU's token number 10,000 costs what its first one did.
 #
@@ -594,7 +603,7 @@ reveal("which writes 512 tokens faster", min(writing, key=lambda name: writing[n
 # ## 6. A window
 #
 # Attention compares each token with each: a square. If it looks back a few positions only, the square becomes a band. The *Longformer* of [Beltagy et al. (2020)](https://arxiv.org/abs/2004.05150) and [Mistral 7B](https://arxiv.org/abs/2310.06825) have such windows; table 1 of Vaswani et al. calls it
-# *restricted* self-attention. (Theirs and the Longformer's reach to both sides of a token; ours, as Mistral's, only back.) A window of 3: each token sees itself and the two before it.
+# *restricted* self-attention. (Theirs and the Longformer's reach to both sides of a token; ours, as Mistral's, only back.) With a window of 3, each token sees itself and the two before it.
 
 # %% exercise="sliding_window_mask"
 def sliding_window_mask(size: int, window: int) -> Tensor:
@@ -613,7 +622,9 @@ def sliding_window_mask(size: int, window: int) -> Tensor:
 
 
 # %% [markdown]
-# What does it cost? Put a window of 6 into the look-up task of section 3 and train again. Which distances will it get right? In the figure the mask is on the left: grey squares are cut off (minus infinity), the others are what a token sees (0).
+# What does a window cost? The next cell puts one of 6 tokens into the look-up task of section 3 and trains again. Which distances will it get right?
+#
+# In the figure the mask is on the left: grey squares are cut off (minus infinity), the others are what a token sees (0).
 
 # %% guess
 guess("the largest distance that a window of 6 still answers", ...)
@@ -646,10 +657,14 @@ reveal("the largest distance that a window of 6 still answers",
 
 # %% [markdown]
 # A cliff: right up to distance 5, and from distance 7 on about one in eight, as if drawn blindly. (It could do better: it sees three pairs, and when the letter is not among them, the answer is none of their numbers. It has not learned that.) A GRU fades; a window ends. (With one layer, that is.)
-#
+
+# %% [markdown] pause
+# You have built a GRU and a window, and measured how far they and attention reach, and how long they take. Next you count: how many layers a window needs, and what each kind of layer costs.
+
+# %% [markdown]
 # ### Exercise: through several layers
 #
-# With a second layer there is a way around. Token 2 sees token 0 and knows of it; token 4 sees token 2, and so learns of token 0 by hearsay. How many layers does a window need until the *last* token can know of the *first*?
+# With a second layer there is a way around. Take a window of 3: token 2 sees token 0 and knows of it; token 4 sees token 2, and so learns of token 0 at second hand. How many layers does a window need until the *last* token can know of the *first*?
 #
 # **By hand**: twelve tokens, 0 to 11, and a window of 3, so that each token sees itself and the two before it. How many layers?
 
@@ -699,7 +714,7 @@ def layers_to_reach(size: int, window: int) -> int:
 
 
 # %% [markdown]
-# *Can* know: the way is there. Whether anything useful travels on it, from layer to layer, is for training to find out. Mistral 7B has 32 layers and a window of 4,096 tokens, and its authors speak of a span of about 131 thousand tokens: $32 \cdot 4095 + 1 = 131\,041$. Does your function agree? We ask it for a window of 64, so that a mask of all the tokens, if it makes one, fits into memory.
+# *Can* know: the way is there. Whether anything useful travels on it, from layer to layer, is for training to find out. Mistral 7B has 32 layers and a window of 4,096 tokens, and its authors speak of a span of about 131 thousand tokens: $32 \cdot 4095 + 1 = 131\,041$. Does your function agree? It is tried with a window of 64, so that a mask of all the tokens, if it makes one, fits into memory.
 
 # %% experiment
 # @title How far do 32 layers with a window of 64 reach?
@@ -724,9 +739,9 @@ print(f"{farthest:,} tokens: {layers_to_reach(farthest, window)} layers;"
 # - **products**: multiplications of two numbers, counted in all matrix products of one layer for one sentence, as in notebook 09: $(p, q)$ with $(q, s)$ takes $p \cdot q \cdot s$. Gates, biases and softmax do not count. The recurrence is a `GRUCell` from width $D$ to $D$. Attention has the layers query, key, value and output, makes all
 #   $L \cdot L$ scores, and averages the values by them; a window makes $W$ scores for each token, and averages $W$ values (count it so at the beginning of the sentence, too).
 # - **steps**: how many tokens must be worked out one after the other while a sentence is read, in one layer; 1 where all are worked out at the same time.
-# - **path**: how many times the news of the first token is handed on until the last token has it. In a recurrence it is handed from state to state, in attention by a look; with a window, by one look in each layer, so here it is the number of layers. (The arrow from $x_0$ to $h_0$, in the picture of a recurrence at the beginning, does not count: it brings the news into the first state, and is no handing on.)
+# - **path**: how many times what the first token says is handed on until the last token has it. In a recurrence it is handed from state to state, in attention by one look; with a window, by one look in each layer, so here it is the number of layers. (The arrow from $x_0$ to $h_0$, in the picture of a recurrence at the beginning, does not count: it only brings the token into the first state.)
 #
-# **By hand**: $D = 2$, $L = 5$ and one head. How many products does the recurrence make, and how many attention?
+# **By hand**: $D = 2$, $L = 5$ and one head. How many products does the recurrence make, and how many does attention make?
 
 # %% by_hand
 by_hand("costs", [..., ...])  # products of the recurrence, products of attention
@@ -785,14 +800,14 @@ lengths = [2**power for power in range(7, 15)]  # from the window's width on
 figure, axes = plots.panels(3, width=3.4, height=3.2)
 told = []
 labels = {"products": "multiplications", "steps": "tokens one after the other", "path": "times handed on"}
-for (what, label), place in zip(labels.items(), axes):
+for (what, label), panel in zip(labels.items(), axes):
     lines = {kind: [float(found[f"{kind} {what}"].subs(at | {L: length})) for length in lengths]
              for kind in ("attention", "recurrence", "window")}
-    plots.curves(lines, lengths, title=what, x_label="length L", y_label=label, axes=place,
+    plots.curves(lines, lengths, title=what, x_label="length L", y_label=label, axes=panel,
                  log_x=True, log_y=True)
-    place.lines[-1].set_linestyle("--")  # the window: it hides no other line
-    place.legend(frameon=False)
-    place.set_xticks(lengths[::2])
+    panel.lines[-1].set_linestyle("--")  # the window: it hides no other line
+    panel.legend(frameon=False)
+    panel.set_xticks(lengths[::2])
     told.append(f"{what}: " + plots.describe_curves(lines, lengths, "length", digits=2))
 figure.suptitle("One layer of width 512; window of 128")
 plots.show(figure, "Width 512, window 128. " + " ".join(told))
@@ -813,7 +828,7 @@ plots.show(figure, "Width 512, window 128. " + " ".join(told))
 # 3. **Generation**: no; there each token waits in any case, and attention's has more to look at (sections 5 and 7).
 # 4. **The window**: $\lceil 11 / 2 \rceil = 6$ layers (section 6).
 #
-# Nor was the exchange made in a day. Convolutions, which look at a window, had beaten strong recurrent networks on one large text before it ([Dauphin et al. 2016](https://arxiv.org/abs/1612.08083)); in March 2018 recurrent ones set records again ([Merity et al. 2018](https://arxiv.org/abs/1803.08240)); in August [Al-Rfou et al. 2018](https://arxiv.org/abs/1808.04444) were ahead of them, character by character, with attention alone. Recurrent networks that translated had attention beside the recurrence, from [Bahdanau et al. (2015)](https://arxiv.org/abs/1409.0473) on.
+# Nor was the exchange made in a day. Convolutions, which look at a window, had beaten strong recurrent networks on one large text before it ([Dauphin et al. 2016](https://arxiv.org/abs/1612.08083)). In March 2018 recurrent ones set records again ([Merity et al. 2018](https://arxiv.org/abs/1803.08240)). In August [Al-Rfou et al. 2018](https://arxiv.org/abs/1808.04444) were ahead of them, character by character, with attention alone. Recurrent networks that translated had attention beside the recurrence, from [Bahdanau et al. (2015)](https://arxiv.org/abs/1409.0473) on.
 #
 # The story did not end in 2017. Layers have come that are recurrences in generation, with a state of fixed size, and can be trained without waiting: [Katharopoulos et al. (2020)](https://arxiv.org/abs/2006.16236) take the softmax out of attention and find a recurrence, and the state-space layers of
 # [Gu and Dao (2023)](https://arxiv.org/abs/2312.00752) let the token decide what is kept, as gates do. For another family without attention, gated convolutions, [Arora et al. (2023)](https://arxiv.org/abs/2312.04927) trace 82 % of the gap to attention to one thing, the question of section 3: recalling what was said before.
@@ -862,7 +877,7 @@ plots.show(figure, "Width 512, window 128. " + " ".join(told))
 #    - A GRU forgets each token after a fixed number of steps. => No number is fixed: how much of the old state stays is decided by the gate, anew in each step.
 #    + As it starts, it can hardly learn from there. => What arrives is too small to learn from; other gates, at the start or after training, let more through.
 # 3. A model writes token number 10,000. For which layer does this token cost more than token number 10 did?
-#    + For attention: it looks at all keys and values that are kept. => $4D^2 + 2LD$ products, with the $L$ of what stands before; a recurrence makes $6D^2$ each time.
+#    + For attention: it looks at all that is kept. => $4D^2 + 2LD$ products, with the $L$ of what stands before; a recurrence makes $6D^2$ each time.
 #    - For the GRU: its state has grown with each token. => A state has the same $D$ numbers after every token.
 #    - For neither: what has been read is kept in both cases. => Kept, it need not be worked out again; but attention still compares the new token with all of it.
 

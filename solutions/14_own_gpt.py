@@ -1,7 +1,7 @@
 # ---
 # jupyter:
 #   course:
-#     teaches: a GPT of one's own, from bytes to text, with nothing but torch
+#     teaches: a GPT of one's own, from bytes to text
 #     part: models
 #     column: 3
 #     row: 3
@@ -23,9 +23,9 @@
 #
 # A zip program makes a text smaller: what comes again is only pointed back to, and what is frequent gets a short code. A language model can do so, too: the better it guesses what comes next, the fewer bits are left to write.
 #
-# Here you build one from nothing but torch, train it in a minute or two on one core of a laptop until it writes French that can be read, and see whether it needs fewer bits than `zlib`, which packs as most zip files are packed. Eight parts are yours, from the tokenizer to the optimizer.
+# Here you build one, train it in a minute or two on one core of a laptop until it writes readable French, and see whether it needs fewer bits than `zlib`, which packs as most zip files are packed. Eight parts are yours, from the tokenizer to the optimizer; attention, which you wrote in notebook 03, is given.
 #
-# It is built nearly as GPT-2 was in 2019: pieces of words in place of words, learned positions, layers with the norm before each part, and a head that is the embedding once more (but a ReLU, where GPT-2 has a GELU). `helpers.models` is used once only, to compare with. The newer parts of today's models come in notebook 16.
+# It is built nearly as GPT-2 was in 2019: pieces of words in place of words, learned positions, layers with the norm before each part, and a head that is the embedding once more (but a ReLU, where GPT-2 has a GELU). The newer parts of today's models come in notebook 16.
 #
 # **When you are done, you can**
 # - learn the pieces of a language from its bytes, and cut any text with them;
@@ -50,7 +50,7 @@
 # | *essay* `scaling_essay` | what ten times the quality would take | 2 |
 # | **total** | | **24.5** |
 #
-# Cells tagged `experiment` train, measure and draw; no mark depends on them.
+# Folded cells are experiments: they train, measure and draw, and no mark depends on them.
 
 # %% setup
 import lzma
@@ -67,8 +67,9 @@ from torch.nn import functional as F
 from tqdm.auto import tqdm
 
 from helpers import plots
-from tutor import by_hand, check, guess, hint, reveal
+from tutor import by_hand, check, guess, hint, resume, reveal
 from helpers.corpora import load
+from helpers.heads import Attention, causal_mask
 
 # %% [markdown]
 # ## 1. The text, and the program to beat
@@ -211,7 +212,7 @@ def train_bpe(texts: list[str], merges: int) -> list[Pair]:
 #
 # Counting all pairs again after each merge gives the right pairs, and takes two seconds here. Real text has more different words: the 1.1 MB of Shakespeare's plays in section 5 have fifteen times as many, and 768 merges take 48 s in this way.
 #
-# Yet a merge changes only the words in which its pair occurs. If it is noted beside each pair which words these are, and the counts are *kept*, nothing is left to do but to subtract the pairs of the old parts of these words, and to add the pairs of the new ones: 1.3 s, for the same merges. Tokenizers are trained in this way. (The check is content with either.)
+# Yet a merge changes only the words in which its pair occurs. Note beside each pair which words these are, and *keep* the counts. Then a merge only subtracts the pairs of the old parts of these words, and adds those of the new ones: 1.3 s, for the same merges. Tokenizers are trained in this way. (The check accepts either.)
 #
 # ### To cut a text
 #
@@ -249,9 +250,9 @@ def bpe_encode(text: str, merges: list[Pair]) -> list[int]:
 
 
 # %% [markdown]
-# Back to text is easy: put the bytes together. One thing only can go wrong, and with a model that writes, it does: half an *é* is no character. `errors="replace"` puts a � there.
+# The way back to text is easy: put the bytes together. Only one thing can go wrong, and with a model that writes, it does: half an *é* is no character. `errors="replace"` puts a � there.
 #
-# With that we can learn pieces and look at them. We take 500 reviews: they already hold 964 of the 1,071 different words (each with its space) that stand in all the reviews to learn from, and with real ones, which have far more different words, a larger number would take longer.
+# Now we can learn pieces and look at them. We take 500 reviews: they already hold 964 of the 1,071 different words (each with its space) of all the reviews to learn from. Real reviews have far more different words, and more of them would take longer.
 
 # %% setup
 def bpe_pieces(merges: list[Pair]) -> list[bytes]:
@@ -283,11 +284,15 @@ for size in (256, 320, 512, 1024):
     print(f"V = {size:5}: {len(numbers):2} pieces  {cut}")
 
 # %% [markdown]
-# The very first merge is *é*, and next come endings and the beginnings of words after a space. The program knows nothing about French: that *-es*, *-nt* and *ou* are useful follows from counting. Among the last pieces are whole words (*épilogue*, *␣Silence*) and names (*␣Roquevert*), beside stems (*␣silhouett*) and short remains (*ire*). They are there only because the text is full of them: these are the pieces of *this* corpus. (With 256 pieces you see � where a letter has been cut into its two bytes. Signs that the program has never read come back all the same.)
+# The very first merge is *é*, and next come endings and the beginnings of words after a space. The program knows nothing about French: that *-es*, *-nt* and *ou* are useful follows from counting. Among the last pieces are whole words (*épilogue*, *␣Silence*) and names (*␣Roquevert*), beside stems (*␣silhouett*) and short remains (*ire*). They are there only because the text is full of them: these are the pieces of *this* corpus.
+#
+# (With 256 pieces you see � where a letter has been cut into its two bytes. Signs that the program has never read come back all the same.)
 #
 # ### A token that is no text
 #
-# Where does one review end? Ours end with a line break, and none has one inside, so that the model can learn it. In general any text may hold a line break, and what is to mark an end must not occur in any text. GPT-2 therefore has one number more than its merges make: a *special token*, written `<|endoftext|>`, which stands between two documents. It is put in as a number. Written into a text, it must be found **before** the text is cut into words, else it is signs and letters like any other. Chat models have several: where a turn begins, who speaks, where it ends.
+# Where does one review end? Ours end with a line break, and none has one inside, so that the model can learn it. In general any text may hold a line break, and what is to mark an end must not occur in any text. GPT-2 therefore has one token more than its merges make: a *special token*, written `<|endoftext|>`, which stands between two documents.
+#
+# It is put in as a number. Where it is written into a text, it must be found **before** the text is cut into words, else it is signs and letters like any other. Chat models have several: where a turn begins, who speaks, where it ends.
 
 # %% setup
 def encode_with_special(text: str, merges: list[Pair], special: list[str]) -> list[int]:
@@ -313,7 +318,7 @@ print("as special token:", encode_with_special(two, all_merges, [END]))
 #
 # ### What the size of the vocabulary does
 #
-# A larger vocabulary makes texts shorter, so that a model with a window of $n$ tokens sees more text at once. It costs parameters: one row of $d$ numbers for each piece. A model of width 48 with two layers has about 57,000 parameters in its layers. From which vocabulary on does the embedding have more?
+# A larger vocabulary makes texts shorter, so that a model with a window of $n$ tokens sees more text at once. It costs parameters: one row of $d$ values for each piece. A model of width 48 with two layers has about 57,000 parameters in its layers. From which size of the vocabulary on does the embedding have more?
 
 # %% guess
 guess("size of the vocabulary from which on the embedding is larger", ...)
@@ -362,12 +367,20 @@ bytes_per_token = n_bytes / len(held_tokens)
 print(f"{len(train_tokens):,} tokens to learn from, {len(held_tokens):,} held back, "
       f"{bytes_per_token:.2f} bytes per token")
 
+# %% [markdown] pause
+# You can cut any text into pieces. Next come the model that reads them, its loss and its optimizer.
+
 # %% [markdown]
 # ## 3. The model
 #
-# A GPT is a stack of pre-norm layers between two uses of one table. Most of the parts below you have written in notebooks 01 and 03 (the feed-forward part was given there, too); here they are, in torch alone, with torch's own attention. New is `TokenEmbedding`.
+# A GPT is a stack of pre-norm layers between two uses of one table. Two of its parts you have written in notebooks 01 and 03, and the set-up has imported them from `helpers.heads`:
 #
-# One of its layers: the norm stands before each part, and the residual path, on the right, is never normed.
+# - `causal_mask(n)`: the mask `(n, n)`, 0 and minus infinity;
+# - `Attention(d_model, n_heads)`: a module with the layers `query`, `key`, `value` and `output`. It is called with `x` `(b, n, d)` and a mask, which it adds to its scores.
+#
+# `FeedForward` below was given in notebook 03, too. New is `TokenEmbedding`.
+#
+# The picture shows one layer: the norm stands before each part, and the residual path, on the right, is never normed.
 
 # %% experiment
 # @title One pre-norm layer
@@ -388,43 +401,6 @@ picture.show(
 )
 
 # %% setup
-def causal_mask(size: int) -> Tensor:
-    """Returns the mask of notebook 01, `(size, size)`: 0 where j <= i, minus infinity above."""
-    return torch.full((size, size), -torch.inf).triu(1)
-
-
-def split_heads(x: Tensor, n_heads: int) -> Tensor:
-    """Returns `(b, h, n, d/h)` for `(b, n, d)`."""
-    return x.unflatten(-1, (n_heads, -1)).transpose(1, 2)
-
-
-def merge_heads(x: Tensor) -> Tensor:
-    """Returns `(b, n, d)` for `(b, h, n, d/h)`."""
-    return x.transpose(1, 2).flatten(2)
-
-
-def attend(query: Tensor, key: Tensor, value: Tensor, mask: Tensor) -> Tensor:
-    """Returns softmax(query @ key.T / sqrt(d/h) + mask) @ value, `(b, h, n, d/h)`."""
-    return F.scaled_dot_product_attention(query, key, value, mask.type_as(query))
-
-# %% setup
-class Attention(nn.Module):
-    """Attention of several heads, as in notebook 03."""
-
-    def __init__(self, d_model: int, n_heads: int) -> None:
-        super().__init__()
-        self.n_heads = n_heads
-        self.query, self.key = nn.Linear(d_model, d_model), nn.Linear(d_model, d_model)
-        self.value, self.output = nn.Linear(d_model, d_model), nn.Linear(d_model, d_model)
-
-    def forward(self, x: Tensor, mask: Tensor) -> Tensor:
-        """Returns `(b, n, d)` for `x` `(b, n, d)` and a mask `(n, n)`."""
-        query, key, value = (
-            split_heads(matrix(x), self.n_heads) for matrix in (self.query, self.key, self.value)
-        )
-        return self.output(merge_heads(attend(query, key, value, mask)))
-
-
 class FeedForward(nn.Sequential):
     """Two linear layers with a ReLU in between, `(b, n, d)` to `(b, n, d)`, for each token by itself."""
 
@@ -443,11 +419,11 @@ class TokenEmbedding(nn.Embedding):
 # %% [markdown]
 # **One table, used twice.** At the bottom, token $t$ becomes row $t$ of the embedding $E$. At the top, the score of token $t$ is the product of the last hidden state with row $t$: $\text{logits} = h E^\top$. This is a *tied head*; [Press and Wolf 2017](https://arxiv.org/abs/1608.05859) showed that it helps, and it saves $V \cdot d$ parameters.
 #
-# The two uses want different sizes. As a head, rows of length about 1 give scores of a reasonable size to hidden states of $d$ numbers around 1. As an input, such a row would be small beside a position whose numbers are around 1. So the embedding, *as an input*, is multiplied by $\sqrt d$ ([Vaswani et al. 2017](https://arxiv.org/abs/1706.03762), section 3.4, do both: tie and multiply).
+# The two uses want different sizes. As a head, rows of length about 1 give scores of a reasonable size to hidden states of $d$ values around 1. As an input, such a row would be small beside a position whose values are around 1. So the embedding, *as an input*, is multiplied by $\sqrt d$ ([Vaswani et al. 2017](https://arxiv.org/abs/1706.03762), section 3.4, do both: tie and multiply).
 #
 # Positions begin here with a standard deviation of 1, as the rows of PyTorch's `nn.Embedding` do; much smaller ones would make hardly any difference beside the token at first, much larger ones would hide it.
 #
-# **By hand.** With $d = 4$, the row $(0.5, -0.5, 0.5, 0.5)$ has length 1. Times $\sqrt 4 = 2$ it is $(1, -1, 1, 1)$: numbers of the size of the position's.
+# For example, with $d = 4$ the row $(0.5, -0.5, 0.5, 0.5)$ has length 1. Times $\sqrt 4 = 2$ it is $(1, -1, 1, 1)$: values of the size of the position's.
 #
 # ### Exercise: the whole model
 #
@@ -512,7 +488,13 @@ class GPT(nn.Module):
 
 
 # %% [markdown]
-# Three tests of a new model that cost nothing. First the **count**, by the formulas of notebook 05 with a feed-forward width of $4d$: $V d$ for the embedding, $n d$ for positions, $12 d^2 + 13 d$ for each layer, $2d$ for the last norm, and nothing for the head. Second, a **known model with the same weights** must give the same logits: `helpers.models` has one whose head can be tied. Third, the **first loss**: a model that knows nothing gives each of $V$ tokens the same chance, and has a loss of $\ln V$, here 6.24. Is the first loss of a new model with a tied head that, or less, or more?
+# Three tests of a new model cost nothing:
+#
+# - the **count**, by the formulas of notebook 05 with a feed-forward width of $4d$: $V d$ for the embedding, $n d$ for positions, $12 d^2 + 13 d$ for each layer, $2d$ for the last norm, and nothing for the head;
+# - a **known model with the same weights** must give the same logits: `helpers.models` has one whose head can be tied;
+# - the **first loss**: a model that knows nothing gives each of $V$ tokens the same chance, and has a loss of $\ln V$, here 6.24.
+#
+# Is the first loss of a new model with a tied head less than that, about the same, or more?
 
 # %% guess
 guess("the first loss, beside ln V", ..., among=["less", "about the same", "more"])
@@ -541,6 +523,7 @@ for name, (d, n_layers, n_heads) in SHAPES.items():
     theirs.base.load_state_dict(
         model.state_dict(), strict=False
     )  # a head that shares the table is one more name
+    # The head is tied, as ours is: its weight is that of the embedding, and its bias is 0.
     theirs.head.weight, theirs.head.bias.data[:] = theirs.base.embedding.weight, 0
     tokens = train_tokens[: 8 * WINDOW].view(8, WINDOW)
     with torch.no_grad():
@@ -591,7 +574,7 @@ reveal("the loss computed as it stands, all logits less 150",
        else "the same" if as_it_stands.isclose(right) else "another number")
 
 # %% [markdown]
-# 32 bits hold no number above $3.4 \cdot 10^{38}$, which is $e^{88.7}$, and take $e^{-104}$ for 0: infinity by infinity, and 0 by 0, are no numbers. (In float16 $e^{12}$ is too large.) Logits of such sizes come up when a training goes wrong, and just then the loss should tell the truth.
+# 32 bits hold no number above $3.4 \cdot 10^{38}$, which is $e^{88.7}$, and take $e^{-104}$ for 0: infinity by infinity, and 0 by 0, are no numbers. (In float16 $e^{12}$ is too large.) Logits of such sizes come up when a training goes wrong, and just then the loss should be right.
 #
 # The way out is the rule that you have just seen: the same number may be added to all logits. So take the largest one away, $m = \max_j z_j$, and stay with logarithms:
 #
@@ -759,7 +742,9 @@ def adamw_step(
 
 
 # %% [markdown]
-# What is left of an optimizer is to keep a state for each parameter, and to make the step for all of them. After a hundred steps your AdamW and PyTorch's must have come to the same weights. (The cell compares in double precision, 64 bits. Some gradients are 0 but for rounding, those of the key's biases for example, which add the same to all scores of a row; Adam divides even these by their size, and with 32 bits such weights would go here in one program and there in the other.)
+# What is left of an optimizer is to keep a state for each parameter, and to make the step for all of them. After a hundred steps your AdamW and PyTorch's must have come to the same weights.
+#
+# (The cell compares in double precision, 64 bits. Some gradients are 0 but for rounding, those of the key's biases for example, which add the same to all scores of a row. Adam divides even these by their size, so with 32 bits such weights would differ between the two programs.)
 
 # %% setup
 class AdamW(torch.optim.Optimizer):
@@ -816,10 +801,15 @@ moved = (ours - in_one_row(new_gpt("small"))).abs().max()
 print(f"In 100 steps a weight has moved by up to {moved:.2f}; "
       f"{'all are' if apart < 1e-6 * moved else 'not all are'} where PyTorch's AdamW has them.")
 
+# %% [markdown] pause
+# You have a model, its loss, a measure for any vocabulary, and an optimizer. Next they are put together: the model is trained, and writes.
+
 # %% [markdown]
 # ### The loop
 #
-# One step: set the rate, read a batch, compute the loss, clear the gradients, go backward, clip, step. The schedule of notebook 12 rose and then fell like one over a square root. Here is another, for a training whose length $T$ is known beforehand: it rises in a straight line to its peak at step $W$, and falls in a straight line, so that the step after the last one would have a rate of 0 (a rate of 0 at the last step itself would waste it):
+# One step: set the rate, read a batch, compute the loss, clear the gradients, go backward, clip, step. The schedule of notebook 12 rose and then fell like one over a square root.
+#
+# Here is another, for a training whose length $T$ is known beforehand. It rises in a straight line to its peak at step $W$, and falls in a straight line, so that the step after the last one would have a rate of 0. (A rate of 0 at the last step itself would waste that step.)
 #
 # $$ \text{rate}(t) = \text{peak} \cdot \min\left(\frac{t}{W},\ \frac{T - t + 1}{T - W + 1}\right) $$
 #
@@ -836,7 +826,7 @@ for rate in (0.1, 0.5):
     print(f"rate {rate}: the weight is now {weight.item():.1f}")
 
 # %% [markdown]
-# **By hand**, with three batches, read twice ($T = 6$), and $W = 2$: the rates are $\frac12, 1, \frac45, \frac35, \frac25, \frac15$ of the peak. The count goes on in the second pass; it is steps that count, not passes.
+# For example, with three batches, read twice ($T = 6$), and $W = 2$, the rates are $\frac12, 1, \frac45, \frac35, \frac25, \frac15$ of the peak. The count goes on in the second pass; it is steps that count, not passes.
 
 # %% exercise="training_loop"
 def training_loop(
@@ -875,7 +865,9 @@ def training_loop(
 # %% [markdown]
 # ### When a batch is too large for the memory
 #
-# A batch of 16 windows can also be read as four batches of 4, one after the other: the gradients are added up (do not clear!), and each loss is divided by 4. Only the activations of 4 windows are in memory at any time. Is the gradient the same? And what if the parts have 12, 2, 1 and 1 windows, and each loss is still divided by 4? Guess the length of the difference of that gradient from the right one, divided by the length of the right one: 0 is the same, 1 is as large as the gradient itself.
+# A batch of 16 windows can also be read as four batches of 4, one after the other: the gradients are added up (do not clear!), and each loss is divided by 4. Only the activations of 4 windows are in memory at any time. Is the gradient the same?
+#
+# And what if the parts have 12, 2, 1 and 1 windows, and each loss is still divided by 4? Guess the length of the difference of that gradient from the right one, divided by the length of the right one: 0 is the same, 1 is as large as the gradient itself.
 
 # %% guess
 guess("relative difference of the gradient, parts of 12, 2, 1 and 1 windows", ...)
@@ -992,7 +984,9 @@ reveal("bits per byte of the small model at the end",
        lambda: bits_per_byte(models["small"], held_windows, held_bytes))
 
 # %% [markdown]
-# By **tokens** the larger model is ahead: it learns more from the same text, as [Kaplan et al. 2020](https://arxiv.org/abs/2001.08361) found at sizes far beyond ours. By **time** the small one is ahead as long as both are training: its steps are cheaper, and it has read more by then. At the end it is the larger one that has gone further. (The comparison by time is not quite fair: when the small one has finished its schedule, the larger one is in the middle of its own, with a high rate. And the seconds are those of a single run each.) Which of them to take depends on what runs out first, text or time.
+# By **tokens** the larger model is ahead: it learns more from the same text, as [Kaplan et al. 2020](https://arxiv.org/abs/2001.08361) found at sizes far beyond ours. By **time** the small one is ahead as long as both are training: its steps are cheaper, and it has read more by then. At the end the larger one is ahead.
+#
+# (The comparison by time is not quite fair: when the small one has finished its schedule, the larger one is in the middle of its own, with a high rate. And the seconds are those of a single run each.) Which of the two to take depends on what runs out first, text or time.
 #
 # In our run the small model ends at 0.61 bits per byte and the larger one at 0.48, where `zlib` needs 1.93. So a model with fewer than 100,000 parameters does beat the zip program. (One seed each, and one rate each: a difference of a few hundredths would say nothing here, and part of this one may come from the rates.)
 
@@ -1017,15 +1011,17 @@ print(f"lzma, after the same {len(read_text) / 1e6:.1f} MB: {primed:.2f} bits pe
 reveal("bits per byte that lzma needs after the same text", primed)
 
 # %% [markdown]
-# In our run `lzma` needs 0.80 bits per byte once it has read the same text: less than half of what `zlib` needs. Both models need fewer still. These reviews are made from about a hundred patterns (`data/README.md`), so whole phrases come back word for word. A program that finds them anywhere in three megabytes lives on that; the model sees the last 64 tokens and has the rest in its weights. Text that people wrote repeats itself far less.
+# In our run `lzma` needs 0.80 bits per byte once it has read the same text: less than half of what `zlib` needs. Both models need fewer still. These reviews are made from about a hundred patterns (`data/README.md`), so whole phrases come back word for word. A program that finds them anywhere in three megabytes profits from that; the model sees the last 64 tokens and has the rest in its weights. Text that people wrote repeats itself far less.
 #
-# The models were not always ahead. After a third of the text the larger model is near 0.9 bits in the figure. A training that ends there, with a schedule that has come down to 0 (`STEPS = 900`), comes to 0.86, and `lzma` after the same 1.0 MB to 0.86 as well. A comparison of two learners holds for the budget at which it was made: give both three times as much text, and the tie is gone.
+# The models were not always ahead. After a third of the text the larger model is near 0.9 bits in the figure. We have tried a training that ends there, with a schedule that has come down to 0 (`STEPS = 900`): it comes to 0.86, and `lzma` after the same 1.0 MB to 0.86 as well. A comparison of two learners holds for the budget at which it was made: give both three times as much text, and the tie is gone.
 #
 # Nor is the account complete. Unpacking the compressed text takes the model, too, and the weights of the larger one take more than a megabyte. What this comparison teaches is something else: **a number says little without an opponent who had the same advantages.**
 #
 # ### What did it cost?
 #
-# A multiplication of a matrix with a vector is two operations for each weight, one product and one sum. Forward, each of the $N$ parameters that multiply something is used once for each token: $2N$. Backward costs twice as much, for the gradients of the inputs and those of the weights: $4N$. For $D$ tokens that is the rule of thumb $C \approx 6ND$ (Kaplan et al., section 2.1, who leave out the embedding). From here on the letters are those of the papers: $D$ is the number of tokens, not the width, and $C$ the number of operations (*FLOPs*). Our table counts once: looking up a row multiplies nothing, but the tied head does. Positions and norms are too few to matter.
+# A multiplication of a matrix with a vector is two operations for each weight, one product and one sum. Forward, each of the $N$ parameters that multiply something is used once for each token: $2N$. Backward costs twice as much, for the gradients of the inputs and those of the weights: $4N$. For $D$ tokens that is the rule of thumb $C \approx 6ND$ (Kaplan et al., section 2.1, who leave out the embedding).
+#
+# From here on the letters are those of the papers: $D$ is the number of tokens, not the width, and $C$ the number of operations (*FLOPs*). Our table counts once: looking up a row multiplies nothing, but the tied head does. Positions and norms are too few to matter.
 #
 # The rule leaves out what attention does beside its matrices: scores, and sums of values. PyTorch can count all multiplications of matrices while a step runs. How far off is the rule? And how many operations a second does your machine get out of the training, compared with one large multiplication of matrices?
 
@@ -1062,14 +1058,18 @@ print(f"one large product of matrices: {best_rate() / 1e9:.0f} * 10^9 operations
 pd.DataFrame(rows).T
 
 # %% [markdown]
-# The rule is close. It comes out about a tenth too low, because the scores and sums of attention are left out; with a longer window they would weigh more. In our run, what was counted is 1.13 times $6ND$ for the small model and 1.10 times for the larger one. And of the speed of one large product, training gets only a part: its matrices are small, and norms, softmax and optimizer take time without counting here. (All times of this table come from single runs; yours differ.) So one can say beforehand how long a training takes: $6ND$, divided by a speed that was measured in a minute of it.
+# The rule is close. It comes out about a tenth too low, because the scores and sums of attention are left out; with a longer window they would weigh more. In our run, what was counted is 1.13 times $6ND$ for the small model and 1.10 times for the larger one.
+#
+# Of the speed of one large product, training gets only a part: its matrices are small, and norms, softmax and optimizer take time without counting here. (All times of this table come from single runs; yours differ.) So one can say beforehand how long a training takes: $6ND$, divided by a speed that was measured in a minute of it.
 
 # %% [markdown]
 # ### A text that everybody measures on
 #
-# Reviews that a program invented are easy. For a real text there is one on which many first models are measured: *tiny Shakespeare*, 1.1 MB of his plays. [nanoGPT](https://github.com/karpathy/nanoGPT) tells in its README what a small model reaches on it without a GPU: four layers of width 128, windows of 64 characters, 12 in a batch, 2,000 steps, and a loss of **1.88 nats per character** on the tenth of the text that is held back.
+# Reviews that a program invented are easy. For a real text there is one on which many first models are measured: *tiny Shakespeare*, 1.1 MB of his plays. [nanoGPT](https://github.com/karpathy/nanoGPT) says in its README what a small model reaches on it without a GPU. It has four layers of width 128, windows of 64 characters, 12 in a batch, and 2,000 steps; it comes to a loss of **1.88 nats per character** on the tenth of the text that is held back.
 #
-# Your parts can be put to the same test. Byte pairs have no part in it: each of the 65 characters is a token. The course has done it once, with its own answers in the place of yours, and kept the numbers in `data/measured_here`. To do it with your model, open the next cell and set `again = True`, which takes about five minutes. It needs the text, 1.1 MB, which `load("shakespeare")` downloads once and keeps (or takes from the copy that the environment variable `COURSE_DATA_MIRROR` names); nothing else in this notebook needs it.
+# Your parts can be put to the same test. Byte pairs have no part in it: each of the 65 characters is a token. The course has done it once, with its own answers in the place of yours, and kept the losses in `data/measured_here`.
+#
+# To do it with your model, open the next cell and set `again = True`, which takes about five minutes. It needs the text, 1.1 MB, which `load("shakespeare")` downloads once and keeps (or takes from the copy that the environment variable `COURSE_DATA_MIRROR` names); nothing else in this notebook needs it.
 
 # %% experiment
 # @title Tiny Shakespeare with the parts of this notebook, beside nanoGPT
@@ -1116,7 +1116,7 @@ plots.show(axes.figure, f"{plots.describe_curves(nats, steps, 'steps', digits=3)
            f"The dotted line, of nanoGPT after 2,000 steps, lies at {NANOGPT}.")
 
 # %% [markdown]
-# With nanoGPT's highest rate, 0.001, these parts come to 1.92 nats in our run, a few hundredths above its 1.88; with the highest rate of our larger model, four times as much, they come to 1.76. So the rate matters more than what else is different: the schedule here is a straight line to 0, there a cosine down to a tenth; nanoGPT has a GELU, draws its first weights smaller, and reports the loss of 20 batches in place of the whole tenth. (One seed each.)
+# With nanoGPT's highest rate, 0.001, these parts come to 1.92 nats in our run, a few hundredths above its 1.88; with the highest rate of our larger model, four times as much, they come to 1.76. So the rate matters more than what else is different. The schedule here is a straight line to 0, there a cosine down to a tenth; nanoGPT has a GELU, draws its first weights smaller, and reports the loss of 20 batches in place of the whole tenth. (One seed each.)
 #
 # ## 6. Writing
 #
@@ -1296,14 +1296,14 @@ for times_n, times_d in ((1, 1), (10, 1), (1, 10), (10**0.5, 10**0.5), (10, 10))
 # 1. One model reads bytes, another pieces of three bytes on average. The first has the lower loss per token. Which is better?
 #    - The first: its perplexity is lower, too. => Loss and perplexity are per token, and a byte is easier to guess than a piece.
 #    - The second: its vocabulary is larger. => A larger vocabulary makes a text shorter; it does not make the guesses better.
-#    + That cannot be said before both are counted in bits per byte. => The bytes of a text are the same, however it is cut.
+#    + Losses per token cannot tell. => Count both in bits per byte: the bytes of a text are the same, however it is cut.
 # 2. Why does AdamW keep the weight decay out of the gradient?
-#    + Adam divides a gradient by its size, and the pull with it. => Weights with large gradients would hardly shrink, and those with small ones far too much.
+#    + Adam would divide the pull by the gradient's size. => Weights with large gradients would hardly shrink, and those with small ones far too much.
 #    - The pull would make the gradient too long to be clipped. => Clipping acts on any length. What goes wrong is the division afterwards.
 #    - A penalty in the loss would make the loss too large. => How large a loss is does not matter to Adam; only its gradient does.
 # 3. You have ten times the compute, and text enough. What does it buy?
 #    - A loss that is a tenth of what it was. => The exponents are below 0.1 (Kaplan et al.): ten times the parameters take some 16 % off.
-#    + A somewhat lower loss, best with a larger model and more tokens. => By Hoffmann et al. both grow equally, by about $\sqrt{10}$ each, as $C \approx 6ND$.
+#    + A loss that is somewhat lower. => Best with a larger model and more tokens: by Hoffmann et al. both grow equally, by about $\sqrt{10}$ each, as $C \approx 6ND$.
 #    - Any loss you like, down to zero bits per byte. => Text has an entropy, a floor below which no model can go.
 
 # %% [markdown]
@@ -1319,7 +1319,7 @@ for times_n, times_d in ((1, 1), (10, 1), (1, 10), (10**0.5, 10**0.5), (10, 10))
 #
 # **Go further.** How few steps are enough to be ahead of `lzma` (section 5), with which width and which window? And on real reviews (`CORPUS = "cls_books"`), or on the plays (`CORPUS = "shakespeare"`), who is ahead? Then change one thing at a time: byte by byte ($V = 256$), rotary positions (notebook 02), a batch of 64 by accumulation.
 #
-# You have now written what a GPT of 2019 is made of, from the bytes to the optimizer, but for a few given lines. Put the newer parts of notebooks 02 and 16 in their places, and it is what many large models are made of today. What is left is more text, more time, and the question of notebook 12: compared with what, over how many seeds, chosen on which part?
+# You have now written what a GPT of 2019 is made of, from the bytes to the optimizer, but for a few given lines and the attention of notebook 03. Put the newer parts of notebooks 02 and 16 in their places, and it is what many large models are made of today. What is left is more text, more time, and the question of notebook 12: compared with what, over how many seeds, chosen on which part?
 
 # %% [markdown]
 # ## What others call it

@@ -21,8 +21,10 @@
 # %% [markdown]
 # # 15 · Cheap adaptation
 #
-# You have one model that has read ten thousand reviews, and forty publishers who each want it to sort *their* reviews, from a few dozen labelled examples each. In notebook 06 you would have trained all of its 79,810 parameters,
-# forty times, and kept forty whole models. Is that needed? Below, 386 trained parameters do the work. You build the method with which this is done today, *LoRA*, set it against three others with the same labels and the same effort, and find out what few numbers buy and what they do not.
+# You have one model that has read ten thousand reviews, and forty publishers who each want it to sort *their* reviews, from a few dozen labelled examples each. In notebook 06 you would have trained all of its parameters,
+# forty times, and kept forty whole models. Is that needed?
+#
+# Below, a few hundred trained parameters do the work. You build the method with which this is done today, *LoRA*, set it against three others with the same labels and the same effort, and find out what few parameters buy and what they do not.
 # At the end you look into the change itself: how many directions does it need?
 #
 # **When you are done, you can**
@@ -41,7 +43,7 @@
 # | *essay* `budget_essay` | which way for which budget? | 2 |
 # | **total** | | **14** |
 #
-# Cells tagged `experiment` train and draw, one and a half to three minutes in all, as the machine is free or busy; no mark depends on them.
+# Folded cells are experiments: they train and draw, one and a half to three minutes in all, as the machine is free or busy, and no mark depends on them.
 
 # %% setup
 import copy
@@ -53,7 +55,7 @@ from torch import Tensor, nn
 from torch.nn import functional as F
 
 from helpers import plots
-from tutor import by_hand, check, guess, hint, reveal
+from tutor import by_hand, check, guess, hint, resume, reveal
 from helpers.batches import Batch, Batches, for_classifier, for_language_model
 from helpers.corpora import Split, load
 from helpers.models import Classifier, LanguageModel, TransformerBase
@@ -72,13 +74,13 @@ from helpers.vocabulary import Vocabulary
 # | **gradual** | first the head, then more and more layers from the top, at last everything | a whole model |
 # | **LoRA** | the head, and two thin matrices beside some of the frozen ones | these |
 #
-# The model is that of notebook 06: one layer, width 64. It reads the invented reviews once, which takes half a minute. While it reads, answer on paper.
+# The model is that of notebook 06: one layer, width 64. It reads the invented reviews once, which takes half a minute. Before that, answer on paper.
 #
 # ### By hand: what does each way train?
 #
 # The base has $V = 849$ words, $D = 64$, $F = D$ and one pre-norm layer with one more norm after it: $VD + 6D^2 + 10D + 2D$ parameters (notebook 05). The head has $2D + 2$. How many does *head only* train, and how many does *full*? And if each is kept in four bytes, what do forty publishers take, with either way?
 #
-# Write the number for forty whole models in place of the dots, or leave them and go on: a guess earns nothing and costs nothing.
+# Write the megabytes (millions of bytes) for forty whole models in place of the dots, or leave them and go on: a guess earns nothing and costs nothing.
 
 # %% guess
 guess("megabytes that forty whole models take", ...)
@@ -116,7 +118,7 @@ for name, count in {"head only": numbers_in(classifier.head), "full": numbers_in
 reveal("megabytes that forty whole models take", 40 * 4 * numbers_in(classifier) / 1e6)
 
 # %% [markdown]
-# Thirteen megabytes are nothing. But the same ratio holds for a model with billions of parameters, where one copy fills a graphics card, and where training needs three more numbers for each one that learns: its gradient, and the two means of Adam (notebook 05).
+# Thirteen megabytes are nothing. But the same ratio holds for a model with billions of parameters, where one copy fills a graphics card, and where training keeps three more values for each parameter that learns: its gradient, and the two means of Adam (notebook 05).
 #
 # The head alone is cheap for one more reason: a gradient for the head never has to go down into the base.
 #
@@ -126,7 +128,7 @@ reveal("megabytes that forty whole models take", 40 * 4 * numbers_in(classifier)
 #
 # $$ \Delta W = \frac{\alpha}{r} \, B A, \qquad B \in \mathbb{R}^{d_\text{out} \times r}, \quad A \in \mathbb{R}^{r \times d_\text{in}} $$
 #
-# $A$ goes **down** from $d_\text{in}$ numbers to $r$, the *rank* (a matrix that is such a product has at most rank $r$); $B$ goes **up** again to $d_\text{out}$. We call them so in code. Only these two learn: $r (d_\text{in} + d_\text{out})$ parameters in place of $d_\text{in} d_\text{out}$. In the picture: the wide way is frozen, the thin one learns.
+# $A$ goes **down** from $d_\text{in}$ values to $r$, the *rank* (a matrix that is such a product has at most rank $r$); $B$ goes **up** again to $d_\text{out}$. We call them so in code. Only these two learn: $r (d_\text{in} + d_\text{out})$ parameters in place of $d_\text{in} d_\text{out}$. In the picture: the wide way is frozen, the thin one learns.
 
 # %% experiment
 # @title The wide way is frozen, the thin one learns
@@ -161,7 +163,7 @@ by_hand("LoRALinear", [..., ...])  # the output for (3, 4)
 #
 # Two more questions. What can a change of rank 1 *not* do? And with $d_\text{in} = d_\text{out} = 64$: from which rank on is nothing saved any more?
 #
-# (A change of rank 1 moves the output along one line only, here that of $(0, 1)$, and by how much is decided by one number made of the input. And $r \cdot 128$ is $64 \cdot 64$ at $r = 32$: from there on nothing is saved.)
+# (A change of rank 1 moves the output along one line only, here that of $(0, 1)$, and one value made of the input decides by how much. And $r \cdot 128$ is $64 \cdot 64$ at $r = 32$: from there on nothing is saved.)
 #
 # ### Exercise: a LoRA layer
 #
@@ -177,8 +179,8 @@ class LoRALinear(nn.Linear):
     """
 
     def __init__(self, d_in: int, d_out: int, rank: int, alpha: float = 8.0) -> None:
-        ### BEGIN SOLUTION
         super().__init__(d_in, d_out)
+        ### BEGIN SOLUTION
         self.requires_grad_(False)  # before there is anything that shall learn
         self.scale = alpha / rank
         self.down = nn.Parameter(torch.randn(rank, d_in) / math.sqrt(d_in))
@@ -226,17 +228,17 @@ for u_start, v_start in ((0.0, 0.0), (0.0, 0.5)):
 # %% [markdown]
 # Two zeros hold each other fast: each gradient is a product with the other one. No error is raised, and the loss stays where it was. With one zero, the first step moves that one, and from the second step on both move.
 #
-# (And why $\alpha / r$? The paper divides by $r$ so that another rank does not ask for another learning rate each time; $\alpha$ is a constant that it sets once and leaves, since a larger one acts much like a larger rate. Ours is 8 throughout; we have tried no other.)
+# (And why $\alpha / r$? The paper divides by $r$ so that another rank does not need another learning rate each time; $\alpha$ is a constant that it sets once and leaves, since a larger one acts much like a larger rate. Ours is 8 throughout; we have tried no other.)
 #
 # > **In practice: freeze first.** A freshly made `nn.Linear` learns. If you freeze the whole layer *after* making `down` and `up`, they are frozen too and nothing learns. If you forget to freeze, everything learns, the accuracy looks fine, and you keep whole models without noticing. Both are found by one line: count what learns.
 #
 # ## 3. Into a whole model
 #
-# Which matrices get a thin change? Hu et al. tried several choices of attention matrices with the same number of trained parameters each. Query and value together, at rank 4, did at least as well as any single kind at rank 8, and they name the two the best choice overall; all four kinds at rank 2 are as good or a little better in the same table (their table 5). We begin with query and value.
+# Which matrices get a thin change? Hu et al. tried several choices of attention matrices with the same number of trained parameters each. Query and value together, at rank 4, did at least as well as any single kind at rank 8, and they name the two the best choice overall. All four kinds at rank 2 are as good or a little better in the same table (their table 5). We begin with query and value.
 #
 # ### By hand: the count
 #
-# A model of width $D$ with $M$ layers and a head for $C$ classes; query and value of each layer, rank $r$. How many parameters learn? Write the formula, and compute it for our model ($D = 64$, $M = 1$, $C = 2$) with $r = 1$ and $r = 4$; then for $D = 4096$, $M = 32$, $r = 8$, as large as a language model of seven billion parameters, without the head.
+# A model of width $D$ with $M$ layers and a head for $C$ classes; query and value of each layer, rank $r$. How many parameters learn? Write the formula, and compute it for our model ($D = 64$, $M = 1$, $C = 2$) with $r = 1$ and $r = 4$; then for $D = 4096$, $M = 32$, $r = 8$, as large as a language model of seven billion parameters, without the head. The guess is your count for $r = 4$.
 
 # %% guess
 guess("parameters that learn in our model with LoRA of rank 4", ...)
@@ -288,10 +290,16 @@ reveal("parameters that learn in our model with LoRA of rank 4", numbers_in(adap
 
 # %% [markdown]
 # The formula is $M \cdot 2 \cdot r \cdot 2D + C (D + 1)$: in each layer two matrices, each with $r$ rows down and $r$ columns up, and the head. For the large model, four million beside seven billion are less than a thousandth. (For GPT-3 with its 175 billion, Hu et al. report 10,000 times fewer trained parameters and a third of the memory.)
-#
+
+# %% [markdown] pause
+# You have written LoRA and put it into a whole model. Next come an older way and the contest of all ways. (Coming back trains the base once more, for half a minute.)
+
+# %% [markdown]
 # ## 4. Unfreezing from the top
 #
-# An older idea keeps the full model and only changes the *order*. The layers near the head are said to hold what is most specific to the old task, those near the words what is most general. [Howard and Ruder 2018](https://arxiv.org/abs/1801.06146) (section 3.3) therefore unfreeze the last layer first, then one layer more after each epoch, since to train
+# An older idea keeps the full model and only changes the *order*. The layers near the head are said to hold what is most specific to the old task, those near the words what is most general.
+#
+# [Howard and Ruder 2018](https://arxiv.org/abs/1801.06146) (section 3.3) therefore unfreeze the last layer first, then one layer more after each epoch. To train
 # all of them at once risks that the model forgets what it knew. They call it *gradual unfreezing*. What is unfrozen stays so.
 #
 # **By hand.** A base of three layers, $0$ at the bottom and $2$ at the top. List what learns at steps 0 to 4; where are the embedding and the last norm in your list? The definition of the steps is in the docstring below.
@@ -497,7 +505,9 @@ pd.DataFrame.from_dict(rows, orient="index")
 # - **So the price decides**: the second column of the table. For forty tasks LoRA needs one base and forty little packets, full and gradual need forty models.
 # - **One rate for all could have told another story.** With 0.03 for everybody, the head alone (0.810 in validation in our run) would have looked better than the whole model (0.705); with each of the three smaller rates it would not. The rates themselves rest on little: one seed and 200 validation reviews, where a single review makes a difference of 0.005.
 #
-# What is *less* cheap than one might think: the work of a step. LoRA's gradient has to pass through the frozen layer on its way down to `query` and `value`. Only the gradients of the frozen weights themselves are spared, in a deep model about a third of the operations that notebook 14 counts. (For GPT-3, Hu et al. report 43.1 tokens a second for each graphics card in place of 32.5, which is a quarter less time: section 4.2.) What it saves above all is the memory for gradients and means of Adam.
+# The work of a step is *less* cheap than one might think. LoRA's gradient has to pass through the frozen layer on its way down to `query` and `value`. Only the gradients of the frozen weights themselves are spared, in a deep model about a third of the operations that notebook 14 counts. (For GPT-3, Hu et al. report 43.1 tokens a second for each graphics card in place of 32.5, which is a quarter less time: section 4.2.)
+#
+# What LoRA saves above all is the memory for gradients and means of Adam.
 #
 # ### Merged, and as fast as before
 #
@@ -585,7 +595,9 @@ show_cut(1)
 show_cut(16)
 
 # %% [markdown]
-# Rank 1 is enough: with one term for each of the six matrices the accuracy is 0.946 in our run, with all 64 it is 0.947; without any it is 0.823. The other terms are there (the figure shows them for one matrix), and the accuracy hardly asks for them. That is the guess from which LoRA started: the change that a task needs has a low *intrinsic rank*, even where the matrices are large. In the paper,
+# Rank 1 is enough: with one term for each of the six matrices the accuracy is 0.946 in our run, with all 64 it is 0.947; without any it is 0.823. The other terms are there (the figure shows them for one matrix), and the accuracy hardly depends on them.
+#
+# That is the assumption from which LoRA started: the change that a task needs has a low *intrinsic rank*, even where the matrices are large. In the paper,
 # too, rank 1 is enough on two tasks if query and value both have it (their table 6). It need not be so: our task has two classes and one direction from blame to praise. For a new language, say, one should expect to need more.
 #
 # ## 7. The essay

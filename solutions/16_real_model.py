@@ -45,7 +45,7 @@
 # | *essay* `parts_essay` | what these measurements decide, and what they do not | 2 |
 # | **total** | | **23** |
 #
-# Cells tagged `experiment` train and draw, two to three minutes in all; no mark depends on them. Nothing is downloaded.
+# Folded cells are experiments: they train and draw, two to three minutes in all, and no mark depends on them. Nothing is downloaded.
 
 # %% setup
 import copy
@@ -64,11 +64,13 @@ from torch.nn import functional as F
 from tqdm import tqdm
 
 from helpers import plots
-from tutor import by_hand, check, guess, hint, reveal
+from tutor import by_hand, check, guess, hint, resume, reveal
 from helpers.batches import Batches, for_language_model
 from helpers.corpora import Split, load
 from helpers.diagrams import Diagram
+from helpers.heads import attend, causal_mask, merge_heads, split_heads
 from helpers.models import LanguageModel, TransformerBase, rotary_angles, rotate
+from helpers.pieces import bpe_encode
 from helpers.training import evaluate, schedule, train
 from helpers.vocabulary import Vocabulary
 from helpers.weights import find, is_here
@@ -116,7 +118,7 @@ picture.show("SmolLM2-135M from below: " + "; ".join(
 # %% [markdown]
 # Two things are not drawn: each half of a layer is added to what comes in (the residual), and positions have no numbers, since each layer turns queries and keys as in notebook 02. Nothing has a bias.
 #
-# The parts are tried first in the language model of notebooks 06 and 15, which is trained here once more: one layer, width 64, two heads, and 10,500 invented reviews that it reads once, in half a minute.
+# The parts are tried first in the language model of notebooks 06 and 15, which is trained here once more: one layer, width 64, two heads, and 10,500 invented reviews that it reads once, in half a minute. (`Batches`, `schedule` and `train` of `helpers` make batches, rates and steps as in notebooks 06 and 12; its positions are those of ALiBi, notebook 02.)
 
 # %% measured
 # @title The language model of the reviews is trained once more
@@ -141,11 +143,11 @@ print(f"{len(reading.examples):,} reviews read once, {history['step'].iloc[-1]:,
 #
 # ### A norm without a mean
 #
-# LayerNorm subtracts the mean of a token's numbers, divides by their standard deviation, and then applies a learned weight and bias. [Zhang and Sennrich 2019](https://arxiv.org/abs/1910.07467) suspect that the mean is not what helps, and leave it out; in their code the bias is gone, too, unless one asks for it. **RMSNorm** divides by the *root mean square*.
+# LayerNorm subtracts the mean of a token's values, divides by their standard deviation, and then applies a learned weight and bias. [Zhang and Sennrich 2019](https://arxiv.org/abs/1910.07467) suspect that the mean is not what helps, and leave it out. In their code the bias is gone, too, unless one asks for it. **RMSNorm** divides by the *root mean square*.
 #
 # $$ \text{RMSNorm}(x) = \frac{x}{\sqrt{\frac{1}{D} \sum_k x_k^2 + \varepsilon}} \odot w $$
 #
-# Here $\odot$ multiplies number by number, $w$ is the learned weight, and $\varepsilon$ keeps a token of zeros from a division by 0.
+# Here $\odot$ multiplies value by value, $w$ is the learned weight, and $\varepsilon$ keeps a token of zeros from a division by 0.
 #
 # **By hand**, with $w = 1$ and without $\varepsilon$: the token $(1, 7)$. What does RMSNorm make of it?
 
@@ -165,8 +167,8 @@ class RMSNorm(nn.Module):
     """
 
     def __init__(self, d_model: int, eps: float = 1e-6) -> None:
-        ### BEGIN SOLUTION
         super().__init__()
+        ### BEGIN SOLUTION
         self.eps = eps
         self.weight = nn.Parameter(torch.ones(d_model))
         ### END SOLUTION
@@ -182,7 +184,7 @@ class RMSNorm(nn.Module):
 # %% [markdown]
 # (By hand: LayerNorm gives $(101, 107)$ the same as $(1, 7)$, namely $(-1, 1)$, since it takes the mean off; RMSNorm makes of it about $(0.97, 1.03)$. To $(10, 70)$ both give the same as to $(1, 7)$.)
 #
-# How much does the mean matter in a model that was trained *with* LayerNorm? Exchange its three norms for yours, with the learned weights and biases kept, and train nothing. The perplexity was 3.63. What is it then: ruined, a little worse, or the same? And without any norm? Write a number in place of the dots, or leave them and go on: a guess earns nothing and costs nothing.
+# How much does the mean matter in a model that was trained *with* LayerNorm? Exchange its three norms for yours, with the learned weights and biases kept, and train nothing. The perplexity was 3.63. What is it then: ruined, a little worse, or the same? And without any norm? Write both perplexities in place of the dots, or leave them and go on: a guess earns nothing and costs nothing.
 
 # %% guess
 guess("perplexity with RMSNorm in place of LayerNorm", ...)
@@ -237,10 +239,10 @@ reveal("perplexity without any norm", measured["perplexity"])
 #
 # That is a third matrix. A fair comparison keeps the number of parameters, so the paper cuts the width to two thirds.
 #
-# **By hand**: $D = 64$, $F = 192$, no biases. How many numbers has the plain part? How wide may the three matrices be? And what if they keep the width 192, and SwiGLU is then reported to be better?
+# **By hand**: $D = 64$, $F = 192$, no biases. How many parameters has the plain part? How wide may the three matrices be, with as many parameters in all? And what if they keep the width 192, and SwiGLU is then reported to be better?
 
 # %% guess
-guess("numbers in the three matrices of a SwiGLU, D = 64 and F = 192", ...)
+guess("width of the three matrices of a SwiGLU, D = 64 and F = 192", ...)
 
 # %% exercise="SwiGLU"
 class SwiGLU(nn.Module):
@@ -251,8 +253,8 @@ class SwiGLU(nn.Module):
     """
 
     def __init__(self, d_model: int, d_feedforward: int) -> None:
-        ### BEGIN SOLUTION
         super().__init__()
+        ### BEGIN SOLUTION
         width = 2 * d_feedforward // 3  # three matrices in place of two
         self.gate = nn.Linear(d_model, width, bias=False)
         self.hidden = nn.Linear(d_model, width, bias=False)
@@ -283,7 +285,7 @@ for d_model, width in ((64, 192), (512, 2048), (4096, 16384)):
 pd.DataFrame.from_dict(rows, orient="index")
 
 # %% reveal
-reveal("numbers in the three matrices of a SwiGLU, D = 64 and F = 192", numbers_in(SwiGLU(64, 192)))
+reveal("width of the three matrices of a SwiGLU, D = 64 and F = 192", numbers_in(SwiGLU(64, 192)) / (3 * 64))
 
 # %% experiment
 # @title What opens the gate: silu beside ReLU
@@ -295,17 +297,17 @@ plots.show(axes.figure, f"ReLU is 0 for negative numbers, silu falls to {low:.2f
            "for large numbers both are the number itself.")
 
 # %% [markdown]
-# The factor is no share between 0 and 1: it falls to −0.28, so that it can turn the sign, and it grows without bound. (By hand: the plain part has 24,576 numbers, and the three matrices may be 128 wide. At 192 they have half as many numbers again; a better result with them does not show that it comes from the gate.)
+# The factor is no share between 0 and 1: it falls to −0.28, so that it can turn the sign, and it grows without bound. (By hand: the plain part has 24,576 parameters, and the three matrices may be 128 wide. At 192 they have half as many again; a better result with them does not show that it comes from the gate.)
 #
 # In Shazeer's tables the gated parts have a somewhat lower loss at equal size; about the reason he makes no claim. Whether it would show on our reviews, we have not measured.
 #
 # ### Fewer keys and values
 #
-# One change came after LLaMA's first paper. When a model writes, it keeps keys and values of all tokens so far (section 3): $2 \cdot M \cdot A \cdot D/A$ numbers for each token, with $M$ layers of $A$ heads of width $D/A$.
+# One change came after LLaMA's first paper. When a model writes, it keeps keys and values of all tokens so far (section 3): $2 \cdot M \cdot A \cdot D/A$ values for each token, with $M$ layers of $A$ heads of width $D/A$.
 #
 # *Grouped-query attention* ([Ainslie et al. 2023](https://arxiv.org/abs/2305.13245)) lets several heads of queries share one head of keys and values. With one for all it is the *multi-query attention* of [Shazeer 2019](https://arxiv.org/abs/1911.02150). (In shapes, as in the exercise below, the small letters of notebook 03 stand for the same: $h$ heads are $A$, their width $d/h$ is $D/A$; new is $g$, the number of groups.)
 #
-# **By hand**: 32 layers, 32 heads of width 128, numbers of two bytes. What does a text of 4,096 tokens keep? And with 8 heads of keys and values in place of 32?
+# **By hand**: 32 layers, 32 heads of width 128, two bytes for each value. How many bytes does a text of 4,096 tokens keep? And with 8 heads of keys and values in place of 32?
 #
 # Then: six heads of queries and three groups, both counted from 0. Which group does each head read, if neighbours share one?
 
@@ -340,9 +342,11 @@ def grouped_query_attention(
 
 
 # %% [markdown]
-# (By hand: $2 \cdot 32 \cdot 32 \cdot 128 \cdot 4096$ numbers are 1,074 million, or 2.1 GB; with 8 groups a quarter, 0.5 GB. The six heads read the groups 0, 0, 1, 1, 2, 2.)
+# (By hand: $2 \cdot 32 \cdot 32 \cdot 128 \cdot 4096$ values are 1,074 million, or 2.1 GB; with 8 groups a quarter, 0.5 GB. The six heads read the groups 0, 0, 1, 1, 2, 2.)
 #
-# A finished model can be converted to this: Ainslie et al. take the *mean* of the key matrices of the heads that are to share, likewise of the value matrices, and train on with 5 % of the steps of the pretraining. We do it with the model of section 1: its two heads get one head of keys and values. Beside the mean we try to keep the first head only; and so that more training alone is not mistaken for a repair,
+# A finished model can be converted to this: Ainslie et al. take the *mean* of the key matrices of the heads that are to share, likewise of the value matrices, and train on with 5 % of the steps of the pretraining.
+#
+# We do it with the model of section 1: its two heads get one head of keys and values. Beside the mean we try to keep the first head only; and so that more training alone is not mistaken for a repair,
 # the unchanged model trains on just as long. The perplexity was 3.63. What is it after the change to the mean of both heads, before any training?
 
 # %% guess
@@ -408,13 +412,21 @@ reveal("perplexity with the mean of both heads of keys, before training", with_t
 #
 # `write` of notebook 14 reads the whole text again for each new token. Most of that work has been done before.
 #
-# In a causal model no token sees what comes after it, so as long as the text fits into the window, the keys and values of old tokens are the same in each step: **keep them**. (Where it no longer fits, `write` lets the window slide, every position changes, and with learned positions they must be computed again.) What the new token needs is its own query, and the keys and values of all. This is the *key-value cache* of every model that writes by attention (a recurrence, notebook 13, keeps its state).
+# In a causal model no token sees what comes after it, so as long as the text fits into the window, the keys and values of old tokens are the same in each step: **keep them**. (Where it no longer fits, `write` lets the window slide, every position changes, and with learned positions they must be computed again.)
+#
+# What the new token needs is its own query, and the keys and values of all. This is the *key-value cache* of every model that writes by attention (a recurrence, notebook 13, keeps its state).
 #
 # Nothing is hidden in the model: what has been kept goes in as an argument and comes out again, longer.
 #
-# The model is the GPT of notebook 14: the embedding times $\sqrt d$, plus the position; pre-norm layers; a last norm; and the tied head, in which a token's logit is the product of the result with the token's row of the embedding. `TransformerBase` of `helpers.models`, with learned positions and pre-norm, has the same parts under the same names. It ends with the last norm, so the head is for you to add. Below are the four functions that notebook 14 gave; `causal_mask` now takes a device as well.
+# The model is the GPT of notebook 14: the embedding times $\sqrt d$, plus the position; pre-norm layers; a last norm; and the tied head, in which a token's logit is the product of the result with the token's row of the embedding. `TransformerBase` of `helpers.models`, with learned positions and pre-norm, has the same parts under the same names: `position` is a parameter with a row for each position, `norm` the last norm. It ends with that norm, so the head is for you to add.
 #
-# **By hand.** Three tokens have been read, with positions 0, 1 and 2; a fourth comes. Its position is 3, not 0. Its query, one row, meets four keys. If two tokens come at once, they have positions 3 and 4, and their rows of the mask are the *last two* of the causal mask of size 5: $(0, 0, 0, 0, -\infty)$ and $(0, 0, 0, 0, 0)$.
+# Four functions that you know are given, from `helpers.heads`:
+#
+# - `causal_mask(size, device)`: 0 where $j \le i$, minus infinity above, on a device such as `x.device` (without one, on the CPU);
+# - `split_heads(x, n_heads)`: `(b, h, n, d/h)` of `(b, n, d)`; `merge_heads(x)`: the way back;
+# - `attend(query, key, value, mask)`: softmax(query @ key.T / sqrt(d/h) + mask) @ value, `(b, h, n, d/h)`.
+#
+# For example, three tokens have been read, with positions 0, 1 and 2; a fourth comes. Its position is 3, not 0. Its query, one row, meets four keys. If two tokens come at once, they have positions 3 and 4, and their rows of the mask are the *last two* of the causal mask of size 5: $(0, 0, 0, 0, -\infty)$ and $(0, 0, 0, 0, 0)$.
 #
 # > **A trap.** `F.scaled_dot_product_attention(..., is_causal=True)` with two queries and five keys takes the *first* two rows of that mask ([PyTorch's documentation](https://docs.pytorch.org/docs/stable/generated/torch.nn.functional.scaled_dot_product_attention.html) calls it the upper left causal bias): the new tokens would see the beginning of the text and not themselves.
 
@@ -452,32 +464,9 @@ picture.show(
 )
 
 # %% [markdown]
-# Hatched is what was kept, all else is computed now. The older tokens do not come up any more: neither their queries nor their x.
+# Hatched is what was kept, all else is computed now. Of the older tokens nothing else is needed: neither their queries nor their x.
 
 # %% setup
-def causal_mask(size: int, device: torch.device | None = None) -> Tensor:
-    """Returns the mask of notebook 01, `(size, size)`: 0 where j <= i, minus infinity above.
-
-    It stands on this device, such as `x.device`; without one, on the CPU.
-    """
-    return torch.full((size, size), -torch.inf, device=device).triu(1)
-
-
-def split_heads(x: Tensor, n_heads: int) -> Tensor:
-    """Returns `(b, h, n, d/h)` for `(b, n, d)`."""
-    return x.unflatten(-1, (n_heads, -1)).transpose(1, 2)
-
-
-def merge_heads(x: Tensor) -> Tensor:
-    """Returns `(b, n, d)` for `(b, h, n, d/h)`."""
-    return x.transpose(1, 2).flatten(2)
-
-
-def attend(query: Tensor, key: Tensor, value: Tensor, mask: Tensor) -> Tensor:
-    """Returns softmax(query @ key.T / sqrt(d/h) + mask) @ value, `(b, h, n, d/h)`."""
-    return F.scaled_dot_product_attention(query, key, value, mask.type_as(query))
-
-
 Cache = list[tuple[Tensor, Tensor]]  # keys and values of each layer, (b, h, m, d/h) each
 
 # %% exercise="read_with_cache"
@@ -512,7 +501,7 @@ def read_with_cache(model: nn.Module, tokens: Tensor, cache: Cache | None) -> tu
 
 
 # %% [markdown]
-# One pass over a text, and the same text token by token, must give the same logits; this is tested first. And what is the cache worth? We take a new model with a window of 512, since what it writes does not matter. Each point is the shortest of three measurements: what else the machine does can only add to them.
+# One pass over a text, and the same text token by token, must give the same logits; this is tested first. And how much time does the cache save? We take a new model with a window of 512, since what it writes does not matter. Each point is the shortest of three measurements: what else the machine does can only add to them.
 
 # %% measured
 # @title Time for n tokens, with the cache and without
@@ -559,7 +548,11 @@ plots.show(axes.figure, plots.describe_curves(times, lengths, "n", digits=1))
 # The price is memory: two vectors of width $d$ for each token and layer. For a model of 96 layers and a width of 12,288 ([GPT-3](https://arxiv.org/abs/2005.14165), table 2.1) that is $2 \cdot 96 \cdot 12288 \approx 2.4$ million numbers **for each token**, 4.7 MB in half precision. Grouped heads, which share keys and values, make it smaller (section 2).
 #
 # With the cache, `write` would read the prompt once, and then hand only the token just drawn to `read_with_cache`, until the text no longer fits into the window.
-#
+
+# %% [markdown] pause
+# You have the parts of today's models and a cache. Next they are put together into a Llama, and published weights go in. (Coming back trains the small model once more, for half a minute.)
+
+# %% [markdown]
 # ## 4. The whole model
 #
 # What is missing is the position of a token. In notebook 02 you turned pair $i$ of a head by $p / 10000^{2i/w}$ at position $p$, with $w$ numbers in a head. Two things change here.
@@ -629,7 +622,9 @@ print("all at once:          ", " ".join(f"{score:6.2f}" for score in whole[0, 0
 #
 # ### Exercise: Llama
 #
-# Now all parts come together. The four matrices are given; `rotary_angles(places, width, base)` and `rotate(x, angles)` of `helpers.models` are your `rotary` in two steps, with neighbours as pairs. If a part of yours is not right yet, one of torch's may stand in for it (`SwiGLU` has none): `nn.RMSNorm(d_model, eps)`, `F.scaled_dot_product_attention(..., enable_gqa=True)` (here, but not in the exercises that ask for these parts). So that the model runs on a GPU too, make places and mask where the tokens are: `torch.arange(..., device=x.device)`, `causal_mask(size, x.device)`.
+# Now all parts come together. The four matrices are given; `rotary_angles(places, width, base)` and `rotate(x, angles)` of `helpers.models` are your `rotary` in two steps, with neighbours as pairs. If a part of yours is not right yet, one of torch's may stand in for it (`SwiGLU` has none): `nn.RMSNorm(d_model, eps)`, `F.scaled_dot_product_attention(..., enable_gqa=True)` (here, but not in the exercises that ask for these parts).
+#
+# So that the model runs on a GPU too, make places and mask where the tokens are: `torch.arange(..., device=x.device)`, `causal_mask(size, x.device)`. (This mask is in single precision. In a model in half precision it makes the weights single, too, and they no longer fit the values: there, add `mask.type_as(scores)`. No check asks for it.)
 
 # %% setup
 class Projections(nn.Module):
@@ -911,13 +906,19 @@ def apart() -> Tensor:
 reveal("largest difference of logits, all names and shapes fitting", apart)
 
 # %% [markdown]
-# Nothing was wrong with a name or a shape, and the model was another one. The reason is a remark of notebook 02: *transformers* turns number $i$ of a head with number $i + w/2$, we turn neighbours. Reordering the rows of queries and keys, both alike, changes no score and makes the two the same: in a head of width 4 the pairs are (0, 2) and (1, 3), so the rows 0, 1, 2, 3 are put into the order 0, 2, 1, 3, which `neighbours` does.
+# Nothing was wrong with a name or a shape, and the model was another one. The reason is a remark of notebook 02: *transformers* turns number $i$ of a head with number $i + w/2$, we turn neighbours. Reordering the rows of queries and keys, both alike, changes no score and makes the two the same. In a head of width 4 the pairs are (0, 2) and (1, 3), so the rows 0, 1, 2, 3 are put into the order 0, 2, 1, 3, which `neighbours` does.
 #
 # No check of names can find this; **a known answer can**. After loading weights, compare logits once.
-#
+
+# %% [markdown] pause
+# Your Llama computes what the published model computes. Next you look inside: which heads copy, and what a real model does. (Coming back trains the small model once more, for half a minute.)
+
+# %% [markdown]
 # ## 6. Heads that copy
 #
-# A large model learns something within a single text, without any training: it has met *Maria Sonivic* once, and after the next *Maria* it expects *Sonivic* again. [Olsson et al. 2022](https://arxiv.org/abs/2209.11895) give evidence, for large models in their own words preliminary and indirect, that much of this is the work of **induction heads**, which do one thing: *find what came after the last occurrence of the present token, and copy it*. `A B ... A` gives `B`.
+# A large model learns something within a single text, without any training: it has met *Maria Sonivic* once, and after the next *Maria* it expects *Sonivic* again.
+#
+# [Olsson et al. 2022](https://arxiv.org/abs/2209.11895) give evidence, for large models in their own words preliminary and indirect, that much of this is the work of **induction heads**, which do one thing: *find what came after the last occurrence of the present token, and copy it*. `A B ... A` gives `B`.
 #
 # To find them, one needs a text in which nothing else helps: **random tokens, written twice**. In the first half nobody can guess anything. In the second half, a perfect induction head is right wherever the present token has always been followed by the same one; where a token stands twice in the block, with different ones behind it, even this head must choose.
 #
@@ -1071,10 +1072,14 @@ reveal("loss of the models with two layers after 300 steps, in nats",
        sum(copying[2, seed][1][-1]["loss"] for seed in range(3)) / 3)
 
 # %% [markdown]
-# For 120 steps the two behave alike. **With two layers** the loss then falls fast, from about 2.7 to below 0.5, and **in the same steps** the score of the best head climbs from below 0.2 to above 0.7: the heads have found each other. Before that, a head that looks for "before me stood what stands here" finds nothing, since nobody writes it down; and to write it down is of
+# For 120 steps the two behave alike. **With two layers** the loss then falls fast, from about 2.7 to below 0.5, and **in the same steps** the score of the best head climbs from below 0.2 to above 0.7: the heads have found each other.
+#
+# Before that, a head that looks for "before me stood what stands here" finds nothing, since nobody writes it down; and to write it down is of
 # no use as long as nobody looks for it. Olsson et al. see the same sudden change, at an early stage of training, in models of many sizes with two layers or more, and not with one.
 #
-# **With one layer** the mean of the three goes up and down between 1.8 and 2.4 from step 160 on, and ends at 2.3. For comparison: a model that knows the letters of a block and how often each is in it, and nothing of their order, pays 2.2 nats on average. The best head comes to between 0.1 and 0.3, which is above chance. A copy by position would do that: learned positions can tell a head to look a
+# **With one layer** the mean of the three goes up and down between 1.8 and 2.4 from step 160 on, and ends at 2.3. For comparison: a model that knows the letters of a block and how often each is in it, and nothing of their order, pays 2.2 nats on average.
+#
+# The best head comes to between 0.1 and 0.3, which is above chance. A copy by position would do that: learned positions can tell a head to look a
 # fixed number of places back, though with seven lengths of block no one number is right in all texts. What these heads really do, we have not taken apart.
 #
 # Here are both heads of one such model at work: on the left the head of layer 0 that looks most at the token before, on the right the best induction head.
@@ -1098,7 +1103,9 @@ plots.show(figure, "Two attention maps on a block of six letters, written twice.
            "second half, at what followed the same letter one block earlier.")
 
 # %% [markdown]
-# Read the right map row by row. In the first half there is nothing to find, and the head rests on the first letter. In the second half, four of the six rows give nearly everything to the place *behind* their letter's twin: one place to the right of the diagonal on which the twins lie. The other two are divided: the row of the second `B` gives it 0.61, that of the
+# Read the right map row by row. In the first half there is nothing to find, and the head rests on the first letter. In the second half, four of the six rows give nearly everything to the place *behind* their letter's twin: one place to the right of the diagonal on which the twins lie.
+#
+# The other two are divided: the row of the second `B` gives it 0.61, that of the
 # second `J` only 0.37, and nearly all the rest lies where the head rests when it finds nothing, on the first letter. No head here is a perfect one.
 #
 # ### Switched off
@@ -1162,7 +1169,7 @@ for seed in range(3):
 # - **A whole layer cannot be spared**: without the four heads of layer 1, or without those of layer 0, the loss is far above that of a guess at random. What is left of the model is sure of something wrong.
 # - **A single head of layer 1** can, though the map above is clear: without it the loss rises by 0.4 at most (model 1 without head 2: from 0.4 to 0.8), and stays far below a guess. The others stand in for it. A head that can be spared need not be a head without a function.
 # - **A single head of layer 0** can matter much: in each of the three models one lies above the others, in two of them above a guess. The lines under the figure say which: the one that looks most at the token before. Its number differs from model to model, as their beginnings were random. (It does so in the first block, of twelve letters here, where there is something to
-#   write down; in the second it looks elsewhere. The short text of the maps has both its blocks within the first twelve places.)
+#   write down; in the second it looks elsewhere.)
 #
 # So a score says where to look, and only switching off says what it is good for. (Setting to zero is the bluntest way: the layers above have never seen such a zero. Putting in the mean over many texts is gentler.)
 #
@@ -1233,30 +1240,10 @@ def kept(name: str, measure) -> pd.DataFrame:
 #
 # ### Its tokens
 #
-# Its tokenizer is that of notebook 14, learned from another text: single bytes and 48,900 merges, as pairs of texts in which each byte has a letter. With the merges as numbers, `bpe_encode` of notebook 14 does it, as it was. (The real one cuts words by a slightly longer rule; for plain English sentences both cut alike.)
+# Its tokenizer is that of notebook 14, learned from another text: single bytes and 48,900 merges, as pairs of texts in which each byte has a letter. With the merges as pairs of numbers, `bpe_encode` of `helpers.pieces` does it: it gives what yours of notebook 14 gives, and looks up the pairs of a word in place of going through all merges. (The real one cuts words by a slightly longer rule; for plain English sentences both cut alike.)
 
 # %% measured
-# @title The tokenizer of notebook 14
-WORD = re.compile(r" ?\w+| ?[^\w\s]+|\s")  # as in notebook 14
-
-
-def bpe_encode(text: str, merges: list[tuple[int, int]]) -> list[int]:
-    """Returns the numbers of the pieces of a text; the solution of notebook 14."""
-    pieces: list[int] = []
-    for word in WORD.findall(text):
-        numbers = list(word.encode())
-        for new, pair in enumerate(merges, 256):
-            joined: list[int] = []
-            for number in numbers:
-                if joined and (joined[-1], number) == pair:
-                    joined[-1] = new
-                else:
-                    joined.append(number)
-            numbers = joined
-        pieces += numbers
-    return pieces
-
-
+# @title The letters of the bytes
 def letters() -> list[str]:
     """Returns GPT-2's letter for each byte: its own where it can be seen, else one from 256 on."""
     seen = [*range(33, 127), *range(161, 173), *range(174, 256)]
@@ -1368,7 +1355,7 @@ for row in kept("real_answers", conversation).itertuples():
 #
 # That it is the same model as others compute is not a matter of its answers: given the same tokens, your class and `transformers` differ by less than 0.0001 in logits of up to 32.
 #
-# ### What the cache is worth
+# ### How much faster with the cache?
 #
 # Some tokens after a prompt of each length, with the cache and with everything read again; the seconds are those of the processor, so that a busy machine does not count. How many times as fast is it with the cache, after 32 tokens and after 256?
 
@@ -1604,7 +1591,9 @@ off.groupby(["off", "which"])[["copying", "english"]].agg(["min", "max"]).round(
 # %% [markdown]
 # In our run 248 of the 270 heads have a score below 0.1, and 7 have more than 0.5: most heads do something else. The high ones are in layers 17 to 23, none in the first half; what such a head needs, a head below must have written down (section 6).
 #
-# And here, unlike in the small models of section 6, they cannot be spared. Without the best **one** of 270 the loss on the repeated tokens rises from 2.8 to 4.7 nats; without the best sixteen it is 12.4, worse than a guess among all 49,152 tokens (10.8). Sixteen others in their place, near by, make it 3.1 or 3.3. So it is these heads, and not any heads. On plain English the best sixteen cost nothing that shows (3.14 before and after): a text in which no sequence comes back has no use for them, and sixteen others cost more there. One prompt, one text, two draws: the direction is beyond doubt, the numbers are not to be carried far.
+# And here, unlike in the small models of section 6, they cannot be spared. Without the best **one** of 270 the loss on the repeated tokens rises from 2.8 to 4.7 nats; without the best sixteen it is 12.4, worse than a guess among all 49,152 tokens (10.8). Sixteen others in their place, near by, make it 3.1 or 3.3. So it is these heads, and not any heads.
+#
+# On plain English the best sixteen cost nothing that shows (3.14 before and after): a text in which no sequence comes back has no use for them, and sixteen others cost more there. One prompt, one text, two draws: the direction is beyond doubt, the numbers are not to be carried far.
 #
 # ### Where were they born, and how sure is it?
 #
@@ -1663,7 +1652,7 @@ reveal("right places of birth, of twelve", sum(row.place in row.says for row in 
 # %% [markdown] essay="parts_essay"
 # **Rubric** (half a point for each, 2 points in all)
 #
-# - (a) *Counted, not guessed*: with 30 layers and heads of 64, three heads keep $2 \cdot 30 \cdot 3 \cdot 64 = 11{,}520$ numbers a token, for 4,000 tokens 46 million, 92 MB in half precision (184 MB in single); nine heads three times as much, 276 MB. Left open: the quality at equal size. Our conversion of a trained model (3.63 to about 4.1 after healing) is one layer of two heads and says little about a model trained with groups from the start.
+# - (a) *Counted, not guessed*: with 30 layers and heads of 64, three heads keep $2 \cdot 30 \cdot 3 \cdot 64 = 11{,}520$ numbers a token, for 4,000 tokens 46 million, 92 MB in half precision (184 MB in single); nine heads three times as much, 276 MB. Left open: the quality at equal size. Our conversion of a trained model (3.63 to about 4.1 after training on) is one layer of two heads and says little about a model trained with groups from the start.
 # - (b) *Not decided*: exchanging the norm of a trained model (3.63 to 3.64) shows that the mean hardly matters there, not that training is as good; SwiGLU was not compared at all. It takes models trained from the start at equal numbers of parameters, over several seeds.
 # - (c) *Decided by switching off with a control*: the score says where to look, the losses with these heads off, beside as many others off, say what they do. Without the best four the loss on repeated tokens goes from 2.8 to 7.6, with four others near by to 3.1 or 3.3; that others stand in was seen for single heads of a small model (section 6). Left open: what this copying is worth in real answers, since plain English without repetition does not get worse.
 # - (d) *Left open, with a measurement*: a chance is no knowledge. The table has a wrong place at 0.72 and a right one at 0.32. One needs many questions, a threshold chosen on one half, and the errors counted on the other (notebook 10), in the telephone's own wording.
@@ -1692,7 +1681,7 @@ reveal("right places of birth, of twelve", sum(row.place in row.says for row in 
 #
 # 1. A model has 32 heads of queries, and 8 heads of keys and values in place of 32. What is a quarter of what it was?
 #    - The time to write a token. => Nearly all the work is products with the matrices, most of which stay as they are.
-#    + The cache: what is kept of each token. => Keys and values of 8 heads are kept in place of 32; every head still has a query of its own.
+#    + What is kept of each token. => Keys and values of 8 heads are kept in place of 32; every head still has a query of its own.
 #    - The number of parameters. => Only the key and value matrices become smaller; queries, output, feed-forward part and embedding stay.
 # 2. All published names are replaced, all shapes fit, nothing is left over. Is it the published model?
 #    - Yes: every number is in its place. => So it was with the tiny model, and its logits were off by almost as much as they are large.

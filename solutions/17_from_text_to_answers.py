@@ -23,11 +23,11 @@
 # # 17 · From text to answers
 #
 # A language model goes on writing. People who talk to one today expect something else: an answer, in a certain form, to their liking. Three steps lead from
-# the one to the other: you **ask** it as it is; you show it
-# examples of answers, which is called **instruction tuning** or *supervised fine-tuning* (SFT); and you train it on pairs of answers of which one is
+# the one to the other. You **ask** it as it is. You show it
+# examples of answers, which is called **instruction tuning** or *supervised fine-tuning* (SFT). And you train it on pairs of answers of which one is
 # **preferred**, by *direct preference optimisation* (DPO). At each step you measure what has been gained and what has been lost.
 #
-# The model is much smaller than the real one of notebook 16, which is not needed here: it can be trained again in seconds, so each run is repeated with three seeds, and you see which differences are more than chance.
+# The model is much smaller than the real one of notebook 16, which is not needed here. It can be trained again in seconds, so each run is repeated with three seeds, and you see which differences are more than chance.
 #
 # **When you are done, you can**
 # - turn a language model into a classifier without training it, by what it would write next;
@@ -47,7 +47,7 @@
 # | *essay* `tuned_essay` | what does a tuned model know? | 3 |
 # | **total** | | **20** |
 #
-# Cells tagged `experiment` train and draw, about a minute in all; no mark depends on them.
+# Folded cells are experiments: they train and draw, about a minute in all, and no mark depends on them.
 
 # %% setup
 import copy
@@ -59,7 +59,7 @@ from torch import Tensor, nn
 from torch.nn import functional as F
 
 from helpers import plots
-from tutor import by_hand, check, guess, hint, reveal
+from tutor import by_hand, check, guess, hint, resume, reveal
 from helpers.corpora import load
 from helpers.first_model import load_first_model
 from helpers.models import LanguageModel
@@ -68,7 +68,9 @@ from helpers.vocabulary import EOS, PAD, SOS
 # %% [markdown]
 # ## 1. Ask before you replace the head
 #
-# The model is the one of notebook 00: two layers, width 64, trained on 10,500 invented reviews without a label. Notebooks 04 and 06 made a classifier of such a model with a new head and labelled reviews. There is another way,
+# The model is the one of notebook 00: two layers, width 64, trained on 10,500 invented reviews without a label. Notebooks 04 and 06 made a classifier of such a model with a new head and labelled reviews.
+#
+# There is another way,
 # which trains on neither: let it read the review and a beginning such as *c'est donc un livre à* ("so this is a book to"), and look at **what it would write next**: *recommander* (recommend) or *éviter* (avoid)? This is called **prompting**, and a classification without any
 # example is **zero-shot**. The beginning is the *prompt*.
 #
@@ -102,8 +104,8 @@ picture.show(
 # %% [markdown]
 # ### By hand
 #
-# After some review the model gives *recommander* the probability 0.2, *relire* (read again) 0.1 and *éviter* 0.05; the rest goes to other words. How many times as probable is praise as blame, if any word of a side will do? The logarithm of this number, the *log-odds*, is a score: greater than
-# 0 means praise. Write it in place of the dots, two digits are enough.
+# After some review the model gives *recommander* the probability 0.2, *relire* (read again) 0.1 and *éviter* 0.05; the rest goes to other words. How many times as probable is praise as blame, if any word of a side will do? The natural logarithm of this number, the *log-odds*, is a score: greater than
+# 0 means praise. Write it in place of the dots, with two digits after the point.
 
 # %% by_hand
 by_hand("score_by_words", ...)  # the log-odds
@@ -138,7 +140,7 @@ def score_by_words(logits: Tensor, positive: list[int], negative: list[int]) -> 
 # | *je suis* | je suis (I am) | conquis, conquise (won over) | déçu, déçue (disappointed) |
 # | *en deux mots* | en deux mots : très (in two words: very) | réussi (successful) | raté (failed) |
 #
-# **Choose by the validation reviews**, and look at the test once, with the way that you have chosen. But first guess how often the best of the four is wrong; a coin is wrong 50 times in a hundred. And which is the worst? Write a number and a name in place of the dots, or leave them and go on: a guess earns nothing and costs nothing.
+# **Choose by the validation reviews**, and look at the test once, with the way that you have chosen. But first guess how often the best of the four is wrong on the validation reviews; a coin is wrong 50 times in a hundred. And which is the worst? Write a number and a name in place of the dots, or leave them and go on: a guess earns nothing and costs nothing.
 
 # %% experiment
 # @title The four ways of asking, and how they are scored
@@ -378,7 +380,11 @@ def answer_log_probability(logits: Tensor, tokens: Tensor, starts: Tensor, lengt
 
 # %% [markdown]
 # (By hand: $\ln \frac{1}{32} \approx -3.47$. And the short one, by a factor of $2^{15}$: a product only gets smaller. Comparing answers of different lengths by their probability favours short ones.)
-#
+
+# %% [markdown] pause
+# You have asked a model, taught it the form of an answer, and can say how probable an answer is. Next it learns from preferences.
+
+# %% [markdown]
 # ## 4. Which of two answers is better?
 #
 # For many wishes nobody can write the right answer down: *be kind*, *be helpful*. But of two answers one can say which is better. People are asked for that, or a second model; here a count does it. The wish is **"write praise"**, and the **reward** of a text is the number of its words that praise minus the number of those that blame, by the corpus's own list of judging words. So we know exactly what we ask for, which in practice nobody does.
@@ -467,7 +473,9 @@ def preference_pairs(rewards: Tensor) -> Tensor:
 #
 # and minimises minus the logarithm of it. $p$ is the model that learns, $p_\text{ref}$ the **reference**, the model as it was at the start, which never changes. Each *log-ratio* says how much more probable an answer has become. So the loss asks for one thing: the chosen answer must gain on the rejected one, **compared with the start**.
 #
-# Where does the formula come from? Suppose that each answer had a reward. A usual model of preferences takes the chance that one answer beats another to be $\sigma$ of the difference of their rewards. Now take the model that earns the highest mean reward minus $\beta$ times its distance from the reference (the KL divergence that is measured below). For this model the reward of an answer is $\beta$ times its log-ratio, up to a number that depends on the prompt alone and falls away in the difference. So no reward has to be known: DPO puts $\beta$ times the log-ratio in its place.
+# Where does the formula come from? Suppose that each answer had a reward. A usual model of preferences takes the chance that one answer beats another to be $\sigma$ of the difference of their rewards.
+#
+# Now take the model that earns the highest mean reward minus $\beta$ times its distance from the reference (the KL divergence that is measured below). For this model the reward of an answer is $\beta$ times its log-ratio, up to a number that depends on the prompt alone and falls away in the difference. So no reward has to be known: DPO puts $\beta$ times the log-ratio in its place.
 #
 # $\beta$ says how soon it is enough. The gradient of a pair is minus $\beta\, \sigma(-\beta\,[\dots])$ times that of the bracket: at the start, where model and reference are equal, that is $-\beta / 2$ for every pair; where the bracket is much larger than $1/\beta$, nothing is left of it. A small $\beta$ lets the model go far away from the reference, a large one holds it close.
 #
@@ -497,7 +505,7 @@ def preference_loss(
 # %% [markdown]
 # (By hand: $-\ln \sigma(1.5) \approx 0.201$; at the start $\ln 2 \approx 0.693$.)
 #
-# The gradient at the start, as the formula has it?
+# Is the gradient at the start what the formula says?
 
 # %% experiment
 # @title Loss and gradient where model and reference are equal
@@ -509,7 +517,11 @@ for beta in (0.1, 0.5, 2.0):
           f"{gradient[0]:+.4f} = -beta / 2 / 4")
 
 # %% [markdown]
-# Now the wish. Each run trains a copy of the base on the pairs, three passes; then it writes after 200 beginnings that it has not seen. We measure three things: the **reward**; how far the model has gone from the reference, as the mean log-ratio of 200 answers that it writes itself (an estimate of the *Kullback-Leibler divergence*, KL, in nats for each answer); and the **perplexity on real reviews**, good and bad: what is left of the language model.
+# Now the wish. Each run trains a copy of the base on the pairs, three passes; then it writes after 200 beginnings that it has not seen. We measure three things:
+#
+# - the **reward**;
+# - how far the model has gone from the reference: the mean log-ratio of 200 answers that it writes itself (an estimate of the *Kullback-Leibler divergence*, KL, in nats for each answer);
+# - the **perplexity on the validation reviews**, good and bad: what is left of the language model.
 
 # %% experiment
 # @title The pairs, and what the reference gives to their answers
@@ -613,7 +625,7 @@ plots.show(figure, "Reward and perplexity against the distance from the referenc
 # Every run grants the wish: the reward rises from about $-0.3$ to between 1 and 2.6 words for each answer of twenty tokens. The runs differ in the way that they went for it.
 #
 # - *The chosen answers alone* stay closest and gain least: to imitate the better of two answers is not to learn what made it better.
-# - DPO goes farther and gains more. With $\beta = 0.5$ the reward is more than twice as high as with the chosen answers alone, at 3.5 nats from the reference.
+# - DPO goes farther and gains more. With $\beta = 0.5$ the reward is more than twice as high as with the chosen answers alone, at about 3.6 nats from the reference.
 # - With $\beta = 0.1$ the model goes four to five times as far, **and the reward is no higher**; but the perplexity on reviews has nearly doubled, from 3.5 to more than 6. This is a form of *over-optimisation*: the model goes on moving away from the reference, and nothing is won by it.
 #
 # Numbers do not show what has become of the French. Read.
@@ -660,7 +672,7 @@ show_texts(4)
 #
 # - *Full marks (3 of 3)*: "(a) Almost all of it is form: before any example the base, when it had to choose between recommander and éviter, was right
 #   in 93 % of the reviews and gave the wanted answer in 0 %, and after tuning 100 % have the form and 95 % are right, so the labels brought perhaps two
-#   points of knowledge. (b) With beta 0.1 the perplexity on real reviews went from 3.5 to more than 6 and the sentences stop making sense, although
+#   points of knowledge. (b) With beta 0.1 the perplexity on reviews went from 3.5 to more than 6 and the sentences stop making sense, although
 #   the reward is no higher than with 0.5. The reward counts praising words, so it is blind to everything in between. (c) It will have learned to write
 #   long and sure of itself, and it will not know more facts. I would ask it 500 questions with known answers before and after, and compare how often
 #   it is right among the answers in which it sounds sure." Why: each part with its reason and a measure, one point each.
@@ -685,7 +697,7 @@ show_texts(4)
 #    - Neither: the same reward means equally good. => The reward counts judging words, and is blind to what is between them.
 #    + No: it has lost more of the language. => The perplexity on reviews nearly doubled and the sentences fall apart, which no reward shows.
 # 3. What does the loss of DPO ask of a pair?
-#    + That the chosen answer gains on the rejected one, compared with the reference. => Only the difference of the two log-ratios is in the loss.
+#    + That the chosen answer gains on the rejected one. => Compared with the reference: only the difference of the two log-ratios is in the loss.
 #    - That the chosen answer becomes as probable as possible. => That is training on the chosen answers alone. In DPO both may even become less probable, if the rejected one loses more.
 #    - That the model stays as close to the reference as it can. => At the start it is as close as can be, and the loss is $\ln 2$. $\beta$ says how soon a gain is enough.
 

@@ -85,7 +85,20 @@ def warm_up(limits: sandbox.Limits, *, protected: bool) -> Warm:
     plt.switch_backend("agg")  # loads what draws, too
 
     # What notebooks import.
-    from helpers import batches, corpora, diagrams, first_model, formulas, llama, models, plots, training, weights  # noqa: F401
+    from helpers import (  # noqa: F401
+        batches,
+        corpora,
+        diagrams,
+        first_model,
+        formulas,
+        heads,
+        llama,
+        models,
+        pieces,
+        plots,
+        training,
+        weights,
+    )
     from tutor import by_hand, check, guess, hint, progress  # noqa: F401
     from tutor.checking import sequence_layers  # noqa: F401
 

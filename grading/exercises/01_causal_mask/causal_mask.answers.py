@@ -126,3 +126,10 @@ def causal_mask(size):
     from torch.nn.attention.bias import causal_lower_right
 
     return torch.zeros(size, size).masked_fill(~causal_lower_right(size, size)._materialize(), -torch.inf)
+
+
+# %% wrong: the mask that helpers give later notebooks -> a ready-made part in place of an answer
+def causal_mask(size):
+    from helpers import heads
+
+    return heads.causal_mask(size)

@@ -22,6 +22,7 @@ exercise = Definition(
         "torch.nn.attention.bias.causal_upper_left",
         "torch.nn.attention.bias.CausalBias._materialize",
         "helpers.models.causal_mask",
+        "helpers.heads.causal_mask",
     ),
 )
 exercise.reference(causal_mask)

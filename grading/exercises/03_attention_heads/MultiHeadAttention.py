@@ -23,7 +23,7 @@ from ._common import (
     _weights,
 )
 
-exercise = Definition(minutes=20, difficulty=2, forbids=("helpers.models.Attention",))
+exercise = Definition(minutes=20, difficulty=2, forbids=("helpers.models.Attention", "helpers.heads.Attention"))
 exercise.reference(MultiHeadAttention)
 
 

@@ -10,7 +10,7 @@ from tutor.checking.answers import Question
 
 from ._common import _counted, merge_heads
 
-exercise = Definition(minutes=5, difficulty=1, trains=True)
+exercise = Definition(minutes=5, difficulty=1, trains=True, forbids=("helpers.heads.merge_heads",))
 exercise.reference(merge_heads)
 
 

@@ -227,3 +227,13 @@ def scaled_dot_product_attention(query, key, value, mask=None):
 # %% wrong: torch's own attention by its private name -> a ready-made part in place of an answer
 def scaled_dot_product_attention(query, key, value, mask=None):
     return torch._scaled_dot_product_attention_math(query, key, value, mask)
+
+
+# %% wrong: the attention that helpers give later notebooks -> a ready-made part in place of an answer
+def scaled_dot_product_attention(query, key, value, mask=None):
+    from helpers.heads import attend
+
+    m = key.size(-2)
+    mask = torch.zeros(1, m) if mask is None else mask
+    identity = torch.eye(m).expand(*key.shape[:-2], m, m)
+    return attend(query, key, value, mask), attend(query, key, identity, mask)

@@ -27,6 +27,8 @@ exercise = Definition(
         "torch.nn.functional.multi_head_attention_forward",
         "torch.nn.MultiheadAttention",
         "helpers.models.Attention",
+        "helpers.heads.Attention",
+        "helpers.heads.attend",
     ),
 )
 exercise.reference(scaled_dot_product_attention)

@@ -133,3 +133,10 @@ def split_heads(x, n_heads):
     for h in range(n_heads):
         heads[:, h] = x[..., h * width : (h + 1) * width]
     return heads
+
+
+# %% wrong: the function that helpers give later notebooks -> a ready-made part in place of an answer
+def split_heads(x, n_heads):
+    from helpers.heads import split_heads as cut
+
+    return cut(x, n_heads)

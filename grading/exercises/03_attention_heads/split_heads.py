@@ -19,7 +19,7 @@ exercise = Definition(
     minutes=12,
     difficulty=2,
     trains=True,
-    forbids=("helpers.models.Attention._heads", "helpers.llama.GroupedAttention._heads"),
+    forbids=("helpers.heads.split_heads", "helpers.models.Attention._heads", "helpers.llama.GroupedAttention._heads"),
 )
 exercise.reference(split_heads)
 

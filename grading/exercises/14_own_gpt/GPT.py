@@ -11,11 +11,12 @@ from torch import Tensor, nn
 
 from grading.definitions.definition import Definition
 from grading.exercises.draws import Draw, seed_from
+from helpers.heads import Attention, causal_mask
 from tutor.checking.answers import Question
 from tutor.checking.building import build as built
 from tutor.checking.plain import Model
 
-from ._common import Attention, FeedForward, TokenEmbedding, _normal, _tokens, causal_mask
+from ._common import FeedForward, TokenEmbedding, _normal, _tokens
 
 
 class Layer(nn.Module):

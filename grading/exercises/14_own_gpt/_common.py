@@ -12,7 +12,6 @@ from typing import Any
 
 import torch
 from torch import Tensor, nn
-from torch.nn import functional as F
 
 from grading.definitions.definition import ExerciseError
 
@@ -89,39 +88,6 @@ def _learn(
         words = {word: replace_pair(parts, best, 256 + len(found)) for word, parts in words.items()}
         found.append(best)
     return found
-
-
-def causal_mask(size: int) -> Tensor:
-    return torch.full((size, size), -torch.inf).triu(1)
-
-
-def split_heads(x: Tensor, n_heads: int) -> Tensor:
-    parts: Tensor = x.unflatten(-1, (n_heads, -1))
-    return parts.transpose(1, 2)
-
-
-def merge_heads(x: Tensor) -> Tensor:
-    return x.transpose(1, 2).flatten(2)
-
-
-def attend(query: Tensor, key: Tensor, value: Tensor, mask: Tensor) -> Tensor:
-    mixed: Tensor = F.scaled_dot_product_attention(query, key, value, mask.type_as(query))
-    return mixed
-
-
-class Attention(nn.Module):
-    """The attention that the notebook gives."""
-
-    def __init__(self, d_model: int, n_heads: int) -> None:
-        super().__init__()
-        self.n_heads = n_heads
-        self.query, self.key = nn.Linear(d_model, d_model), nn.Linear(d_model, d_model)
-        self.value, self.output = nn.Linear(d_model, d_model), nn.Linear(d_model, d_model)
-
-    def forward(self, x: Tensor, mask: Tensor) -> Tensor:
-        query, key, value = (split_heads(part(x), self.n_heads) for part in (self.query, self.key, self.value))
-        result: Tensor = self.output(merge_heads(attend(query, key, value, mask)))
-        return result
 
 
 class FeedForward(nn.Sequential):

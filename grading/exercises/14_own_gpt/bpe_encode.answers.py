@@ -318,3 +318,10 @@ def bpe_encode(text, merges):
         return numbers + encoded(words[1:])
 
     return encoded(split_words(text))
+
+
+# %% wrong: the function that helpers give later notebooks -> a ready-made part in place of an answer
+def bpe_encode(text, merges):
+    from helpers.pieces import bpe_encode as cut
+
+    return cut(text, merges)

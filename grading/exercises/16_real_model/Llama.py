@@ -12,10 +12,11 @@ from torch import Tensor, nn
 
 from grading.definitions.definition import Definition, Stage
 from grading.exercises.draws import Draw, fixed, seed_from
+from helpers.heads import attend, causal_mask, merge_heads, split_heads
 from helpers.models import rotary_angles, rotate
 from tutor.checking.answers import Question
 
-from ._common import Projections, RMSNorm, SwiGLU, _tokens, _values, attend, causal_mask, merge_heads, split_heads
+from ._common import Projections, RMSNorm, SwiGLU, _tokens, _values
 
 exercise = Definition(
     minutes=45,

@@ -9,24 +9,6 @@ from torch import Tensor, nn
 from torch.nn import functional as F
 
 
-def causal_mask(size: int, device: torch.device | None = None) -> Tensor:
-    return torch.full((size, size), -torch.inf, device=device).triu(1)
-
-
-def split_heads(x: Tensor, n_heads: int) -> Tensor:
-    parts: Tensor = x.unflatten(-1, (n_heads, -1))
-    return parts.transpose(1, 2)
-
-
-def merge_heads(x: Tensor) -> Tensor:
-    return x.transpose(1, 2).flatten(2)
-
-
-def attend(query: Tensor, key: Tensor, value: Tensor, mask: Tensor) -> Tensor:
-    mixed: Tensor = F.scaled_dot_product_attention(query, key, value, mask.type_as(query))
-    return mixed
-
-
 def _tokens(rng: random.Random, b: int, n: int, vocab_size: int) -> Tensor:
     return torch.tensor([[rng.randrange(vocab_size) for _ in range(n)] for _ in range(b)])
 

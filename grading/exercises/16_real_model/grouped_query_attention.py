@@ -35,6 +35,7 @@ exercise = Definition(
         "torch.nn.functional.multi_head_attention_forward",
         "torch.nn.MultiheadAttention",
         "helpers.llama.GroupedAttention",
+        "helpers.heads.attend",
     ),
 )
 

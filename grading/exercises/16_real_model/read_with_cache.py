@@ -13,10 +13,11 @@ from torch import Tensor
 
 from grading.definitions.definition import Definition, Stage
 from grading.exercises.draws import Draw, fixed, seed_from
+from helpers.heads import attend, causal_mask, merge_heads, split_heads
 from tutor.checking.answers import Question
 from tutor.checking.plain import Model
 
-from ._common import _tokens, _values, attend, causal_mask, merge_heads, split_heads
+from ._common import _tokens, _values
 
 Kept = list[tuple[Tensor, Tensor]]
 
