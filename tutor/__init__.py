@@ -1,6 +1,7 @@
 """What helps a student: `check` says whether an answer is right, `hint` how to go on, `progress` how far you are.
 
-`guess` and `reveal` stand around an experiment; `by_hand` looks at what was worked out with a pencil.
+`guess` and `reveal` stand around an experiment; `by_hand` looks at what was worked out with a pencil. `resume` goes on
+with a notebook on another day.
 
 `python -m tutor` prints what is installed and what is missing.
 """
@@ -17,6 +18,7 @@ if TYPE_CHECKING:
     from tutor.hands import by_hand as by_hand
     from tutor.hints import hint as hint
     from tutor.overview import progress as progress
+    from tutor.resuming import resume as resume
 
 # Loaded on first use: `python -m tutor` runs where PyTorch is not installed yet.
 _MODULES = {
@@ -25,6 +27,7 @@ _MODULES = {
     "guess": "guesses",
     "hint": "hints",
     "progress": "overview",
+    "resume": "resuming",
     "reveal": "guesses",
 }
 

@@ -20,7 +20,7 @@ from typing import Any
 import nbformat
 from nbformat import NotebookNode
 
-from grading.authoring import glossary, syllabus
+from grading.authoring import glossary, resuming, syllabus
 from grading.authoring.errors import BuildError
 from grading.authoring.source import EXPERIMENTS, Cell, grade_id, read, validate
 from grading.definitions import catalogue
@@ -287,7 +287,7 @@ def common_products() -> dict[Path, str]:
     made = {ROOT / name: content for name, content in syllabus.made(sources(), readme).items()}
     made[ROOT / "docs" / "glossary.md"] = glossary.page(sources(), glossary.words(ROOT / "solutions" / "words.md"))
     folder = ROOT / "tutor" / "check_examples"
-    contents = {"experiments": _experiments(), "hints": _hints(), "notebooks": _notebooks()}
+    contents = {"experiments": _experiments(), "hints": _hints(), "notebooks": _notebooks(), "resuming": _resuming()}
     return made | {folder / f"{name}.json": content for name, content in contents.items()}
 
 
@@ -329,6 +329,12 @@ def _notebooks() -> str:
         }
         lines.append(f"{json.dumps(path.stem)}: {json.dumps(parts)}")
     return "{\n" + ",\n".join(lines) + "\n}\n"
+
+
+def _resuming() -> str:
+    """Returns for each notebook with a place to stop what its later sittings need of what stands above."""
+    needed = {path.stem: resuming.parts(read(path)) for path in sources()}
+    return json.dumps({name: parts for name, parts in needed.items() if parts}, ensure_ascii=False, indent=0) + "\n"
 
 
 def agrees(file: Path, content: str) -> bool:

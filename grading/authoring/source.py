@@ -14,6 +14,7 @@ two words what the cell is:
     # %% reveal                   behind the experiment: shows the guess beside what came out, nothing without one
     # %% by_hand                  takes values that a student has worked out with a pencil
     # %% [markdown] questions     questions at the end, answered at once (`grading.authoring.questions`)
+    # %% [markdown] pause         a place to stop, with what is done and what comes; a cell with `resume` is added
 
 The three kinds of experiments are folded in the notebook: their first line, `# @title ...`, says what they show. One
 that students are to read or to change stays open, and says so: `# %% experiment open=true`.
@@ -38,15 +39,21 @@ from nbformat import NotebookNode
 
 from grading.authoring import questions
 from grading.authoring.errors import BuildError
+from grading.authoring.pacing import in_quarters, sittings
 from grading.definitions import catalogue
 from grading.notebooks.cells import AROUND, BEGIN_HIDDEN, captioned
 from grading.notebooks.cells import BEGIN_SOLUTION as BEGIN
 from grading.notebooks.cells import END_SOLUTION as END
 
 EXPERIMENTS = {"experiment", "interactive", "measured"}
-WORDS = {"setup", "questions"} | EXPERIMENTS | AROUND
+TEXTS = {"essay", "prose", "questions", "pause"}
+WORDS = {"setup", "questions", "pause"} | EXPERIMENTS | AROUND - {"resume"}
 KEYS = {"exercise", "essay", "open"}
 HEAD = 4  # the first cells, in one of which the table of points stands
+PAUSE = (
+    "---\n\n**A good place to stop.** {text} What follows takes about {rest}. When you come back, run the set-up cell "
+    "at the top, and then the next cell: it brings back your answers, and what else the rest needs.\n\n---"
+)
 MINUTES_PER_POINT = {"check": 5, "essay": 8}  # of an exercise whose definition says no minutes, and of essays
 
 
@@ -65,9 +72,14 @@ class Cell:
     is_open: bool = False  # an experiment whose code students read
 
     @property
+    def is_experiment(self) -> bool:
+        """Whether no mark depends on it."""
+        return self.kind in EXPERIMENTS
+
+    @property
     def is_folded(self) -> bool:
         """Whether students see the caption of an experiment, and its code when they open it."""
-        return self.kind in EXPERIMENTS and not self.is_open
+        return self.is_experiment and not self.is_open
 
 
 def read(path: Path) -> list[Cell]:
@@ -82,8 +94,25 @@ def read(path: Path) -> list[Cell]:
     if len(lines) != len(notebook.cells):
         raise BuildError(f"{path.name}: text before the first marker `# %%`; put it into a cell of its own.")
     cells = [_cell(path, cell, line) for cell, line in zip(notebook.cells, lines, strict=True)]
-    table = _table(cells)
-    return _with_effort([part for cell in cells for part in _with_points(path.stem, cell, table)])
+    table, metadata = _table(cells), course_metadata(path)
+    running = metadata.get("running", 0) if isinstance(metadata, dict) else 0
+    cells = [part for cell in cells for part in _with_points(path.stem, cell, table)]
+    minutes = sittings(cells, running if isinstance(running, int) else 0)
+    return _with_pauses(path.stem, _with_effort(cells, minutes), minutes)
+
+
+def _with_pauses(notebook: str, cells: Sequence[Cell], minutes: Sequence[float]) -> list[Cell]:
+    """Returns the cells with what a place to stop says, and behind it the cell with which one goes on."""
+    changed, number = list[Cell](), 1
+    for cell in cells:
+        if cell.kind == "pause":
+            number += 1
+            text = PAUSE.format(text=cell.source, rest=in_quarters(math.fsum(minutes[number - 1 :])))
+            changed.append(replace(cell, source=text))
+            changed.append(Cell("resume", "", None, f'resume("{notebook}", {number})', "code", cell.line))
+        else:
+            changed.append(cell)
+    return changed
 
 
 def _with_points(notebook: str, cell: Cell, table: Mapping[str, float]) -> Iterator[Cell]:
@@ -96,9 +125,10 @@ def _with_points(notebook: str, cell: Cell, table: Mapping[str, float]) -> Itera
         yield Cell("check", cell.name, points, f"check({cell.name})", "code", cell.line, *effort)
 
 
-def _with_effort(cells: Sequence[Cell]) -> list[Cell]:
+def _with_effort(cells: Sequence[Cell], sittings: Sequence[float]) -> list[Cell]:
     """Returns the cells with what exercises take: in the table of the head, and as the last line before each."""
     answers = {one.name: one for one in cells if one.kind in ("check", "essay")}
+    begins = _first_of_sittings(cells, sittings)
     found: list[Cell] = []
     for number, cell in enumerate(cells):
         if cell.kind == "exercise" and (difficulty := answers[cell.name].difficulty):
@@ -108,8 +138,19 @@ def _with_effort(cells: Sequence[Cell]) -> list[Cell]:
             else:
                 found.append(Cell("prose", "", None, line, "markdown", cell.line))
         in_head = number < HEAD and cell.kind == "prose"
-        found.append(replace(cell, source=_with_minutes(cell.source, answers)) if in_head else cell)
+        found.append(replace(cell, source=_with_minutes(cell.source, answers, begins)) if in_head else cell)
     return found
+
+
+def _first_of_sittings(cells: Sequence[Cell], minutes: Sequence[float]) -> dict[str, str]:
+    """Returns the sitting that begins with an exercise or essay, in words; nothing where there is one sitting only."""
+    first, number = dict[int, str](), 1
+    for cell in cells:
+        number += cell.kind == "pause"
+        if cell.kind in ("exercise", "essay"):
+            first.setdefault(number, cell.name)
+    names = {name: f"*sitting {number}, about {in_quarters(minutes[number - 1])}*" for number, name in first.items()}
+    return names if len(minutes) > 1 else {}
 
 
 def dots(difficulty: int) -> str:
@@ -117,8 +158,8 @@ def dots(difficulty: int) -> str:
     return "●" * difficulty + "○" * (3 - difficulty) if difficulty else ""
 
 
-def _with_minutes(text: str, answers: Mapping[str, Cell]) -> str:
-    """Returns a text in whose table of points there are two columns more, minutes and difficulty."""
+def _with_minutes(text: str, answers: Mapping[str, Cell], begins: Mapping[str, str]) -> str:
+    """Returns a text in whose table of points there are minutes and difficulty, too, and a row for each sitting."""
     lines, inside = [], False
     for line in text.split("\n"):
         inside = line.startswith("|") and (inside or re.search(r"\|\s*points\s*\|\s*$", line) is not None)
@@ -132,6 +173,8 @@ def _with_minutes(text: str, answers: Mapping[str, Cell]) -> str:
             added = f"**{math.fsum(one.minutes for one in answers.values()):g}** | "
         else:
             added = "---|---" if re.match(r"\|\s*-", line) else "minutes | difficulty" if "points" in line else " | "
+        if added is not None and name and name.group(1) in begins:
+            lines.append(f"| {begins[name.group(1)]} | | | | |")
         before, _, last = line.rstrip().removesuffix("|").rpartition("|")
         lines.append(
             line if added is None else f"{before}|{added}|{last}|" if "---" in added else f"{before}| {added} |{last}|"
@@ -176,9 +219,8 @@ def _cell(path: Path, cell: NotebookNode, line: int) -> Cell:
     name = str(metadata.get(kind, ""))
     if kind in ("exercise", "essay") and not re.fullmatch(r"[A-Za-z]\w*", name):
         raise BuildError(f"{place}: {kind}={name!r}; expected a name of letters, digits and underscores.")
-    if (kind in ("essay", "prose", "questions")) != (cell.cell_type == "markdown"):
-        is_text = kind in ("essay", "questions")
-        raise BuildError(f"{place}: a cell of kind {kind} must {'' if is_text else 'not '}be [markdown].")
+    if (kind in TEXTS) != (cell.cell_type == "markdown"):
+        raise BuildError(f"{place}: a cell of kind {kind} must {'' if kind in TEXTS else 'not '}be [markdown].")
     _refuse_loose_regions(place, kind, cell.source)
     if "open" in metadata and (kind not in EXPERIMENTS or not is_open):
         raise BuildError(f"{place}: expected `open=true`, and for an experiment; all other cells are open.")
@@ -216,6 +258,7 @@ def validate(path: Path, cells: Sequence[Cell]) -> None:
     _validate_captions(path, cells)
     _validate_guesses(path, cells)
     _validate_hands(path, cells)
+    _validate_pauses(path, cells)
 
 
 def _validate_definitions(path: Path, checks: Mapping[str, Cell]) -> None:
@@ -295,6 +338,16 @@ def _validate_hands(path: Path, cells: Sequence[Cell]) -> None:
             asked[found[0]] = cell.line
     if lost := sorted(defined - set(asked)):
         raise BuildError(f"{path.name}: {lost[0]!r} has an example by hand, and no cell asks for it.")
+
+
+def _validate_pauses(path: Path, cells: Sequence[Cell]) -> None:
+    """Refuses a place to stop in a notebook whose set-up does not import what goes on behind it."""
+    setups = [cell.source for cell in cells if cell.kind == "setup"]
+    imports = any(re.search(r"^from tutor import .*\bresume\b", setup, re.MULTILINE) for setup in setups)
+    if not imports and (pauses := [cell.line for cell in cells if cell.kind == "pause"]):
+        raise BuildError(
+            f"{path.name}:{pauses[0]}: here is a place to stop; expected `resume` in the set-up's `from tutor import`."
+        )
 
 
 def _validate_table(path: Path, cells: Sequence[Cell]) -> None:

@@ -15,8 +15,7 @@ from typing import Any
 
 from grading.authoring import plans, source
 from grading.authoring.errors import BuildError
-from grading.notebooks.cells import BEGIN_SOLUTION as BEGIN
-from grading.notebooks.cells import END_SOLUTION as END
+from grading.authoring.pacing import LINES_PER_MINUTE, QUARTER, WORDS_PER_MINUTE, in_quarters, pace, sittings
 
 WIDTH, HEIGHT, GAP_X, GAP_Y, MARGIN = 236, 92, 34, 52, 16  # px
 QUESTION = 31  # signs that a box has room for
@@ -28,17 +27,11 @@ COLOURS = {
     "translation": "#b35900",
 }
 
-# A student's pace. Most adults read between 175 and 300 words of plain English non-fiction a minute, fewer in a second
-# language (Brysbaert 2019, https://doi.org/10.1016/j.jml.2019.104047). Our texts have formulas to follow and tables to
-# compare, so we count with less. This and the other rates are estimates: replace them by what a class reports.
-WORDS_PER_MINUTE = 130
-LINES_PER_MINUTE = 20  # of the code that is given, and not folded
 PLANS_SAID = (
     "In each plan no notebook asks for one that is not in it. `make release` with the name of a plan writes a zip of "
     "its notebooks alone. Points and essays are those of the whole notebooks; `docs/instructor.md` says how to leave "
     "out an exercise."
 )
-QUARTER = 15  # minutes: heads give the time in quarters of an hour, and may be one off
 
 BEGIN_TABLE, END_TABLE = "<!-- made by `make build` from the heads of the sources -->", "<!-- made until here -->"
 
@@ -105,6 +98,7 @@ class Head:
     points: float
     exercises: int
     essays: int
+    sittings: int
 
     @property
     def name(self) -> str:
@@ -120,37 +114,6 @@ class Head:
 def _minutes(words: str) -> int:
     hours, minutes = re.search(r"(\d+) h", words), re.search(r"(\d+) min", words)
     return 60 * int(hours.group(1) if hours else 0) + int(minutes.group(1) if minutes else 0)
-
-
-def pace(cells: Sequence[source.Cell], running: int = 0) -> float:
-    """Returns the minutes that a student takes for a notebook: to read it, to answer it, and to wait for its cells.
-
-    Args:
-        cells: of its source; rubrics and solutions are not read by students, and count by the minutes of their answers.
-        running: minutes that its cells take.
-    """
-    words = sum(len(cell.source.split()) for cell in cells if cell.kind in ("prose", "questions"))
-    answers = sum(cell.minutes for cell in cells)
-    return words / WORDS_PER_MINUTE + lines_given(cells) / LINES_PER_MINUTE + answers + running
-
-
-def lines_given(cells: Sequence[source.Cell]) -> int:
-    """Returns how many lines of code students are given to read: those of exercises are theirs, and some are folded."""
-    given = [cell for cell in cells if cell.language == "code" and cell.kind not in ("exercise", "check")]
-    return sum(bool(line.strip()) for cell in given if not cell.is_folded for line in cell.source.splitlines())
-
-
-def lines_written(cells: Sequence[source.Cell]) -> int:
-    """Returns how many lines the solutions of a notebook have."""
-    solved = [re.findall(rf"{BEGIN}\n(.*?){END}", cell.source, re.DOTALL) for cell in cells if cell.kind == "exercise"]
-    return sum(bool(line.strip()) for parts in solved for part in parts for line in part.splitlines())
-
-
-def in_quarters(minutes: float) -> str:
-    """Returns a time in words, such as "2 h 45 min": in quarters of an hour, below one in steps of five minutes."""
-    step = QUARTER if minutes > 4 * QUARTER else 5
-    hours, rest = divmod(max(step, step * round(minutes / step)), 60)
-    return " ".join([f"{hours} h"] * (hours > 0) + [f"{rest} min"] * (rest > 0))
 
 
 def head(path: Path) -> Head:
@@ -173,9 +136,10 @@ def head(path: Path) -> Head:
     takes = pace(cells, where.running)
     if abs(takes - _minutes(effort.group(1))) > QUARTER:
         raise BuildError(
-            f"{path.name}: its head says {effort.group(1)!r}, but at a student's pace (`syllabus.pace`) it takes "
+            f"{path.name}: its head says {effort.group(1)!r}, but at a student's pace (`pacing.pace`) it takes "
             f"{takes:.0f} minutes; write 'about {in_quarters(takes)}'."
         )
+    parts = sittings(cells, where.running)
     return Head(
         path.stem,
         where,
@@ -186,6 +150,7 @@ def head(path: Path) -> Head:
         sum(cell.points or 0 for cell in cells),
         sum(cell.kind == "check" for cell in cells),
         sum(cell.kind == "essay" for cell in cells),
+        len(parts),
     )
 
 
@@ -263,11 +228,12 @@ def syllabus(known: Mapping[str, Head]) -> str:
     for number, one in known.items():
         tasks = [f"{one.exercises} exercise{'s' * (one.exercises != 1)}"]
         tasks += [f"{one.essays} essay{'s' * (one.essays != 1)}"] * (one.essays > 0)
+        in_sittings = f" in {one.sittings} sittings" if one.sittings > 1 else ""
         lines += [
             "",
             f"## {number} · {one.title}",
             "",
-            f"`{one.folder}`: about {one.time}, {_points(one)} ({' and '.join(tasks)}).",
+            f"`{one.folder}`: about {one.time}{in_sittings}, {_points(one)} ({' and '.join(tasks)}).",
             f"**Before this**: {one.before}",
             "",
             "**Questions it answers**",

@@ -13,7 +13,7 @@ from typing import Any
 BEGIN_HIDDEN, END_HIDDEN = "### BEGIN HIDDEN TESTS", "### END HIDDEN TESTS"
 LONGEST_STUB = 10_000  # characters; the longest one of the course has 2,000
 DEFINITIONS = (ast.FunctionDef, ast.AsyncFunctionDef, ast.ClassDef)
-AROUND = {"guess", "reveal", "by_hand"}  # tags of what a student does before and behind an experiment
+AROUND = {"guess", "reveal", "by_hand", "resume"}  # tags of what acts for a student at work only, and makes no marks
 CAPTION = re.compile(r"# @title (\S.*)")  # what a folded cell shows; Colab and JupyterLab show it in place of the code
 BEGIN_SOLUTION, END_SOLUTION = "### BEGIN SOLUTION", "### END SOLUTION"
 
@@ -57,7 +57,7 @@ def is_experiment(cell: Any) -> bool:
 
 
 def is_around(cell: Any) -> bool:
-    """Says whether a cell takes or tells what a student expected: it shows nothing where nobody has written into it."""
+    """Says whether a cell acts for a student at work only: it shows nothing where the notebook runs as it is."""
     return any(tag in tags(cell) for tag in AROUND)
 
 

@@ -80,6 +80,7 @@ def _statement(source: str) -> Statement:
     handled = {part.name for part in ast.walk(node) if isinstance(part, ast.ExceptHandler) and part.name}
     binds -= handled  # unbound at the end of `except`
     uses = {one.get_name() for one in table.get_symbols() if one.is_referenced()} | _globals_of(table)
+    uses -= _bound_before(node)
     texts = {one.value for one in ast.walk(node) if isinstance(one, ast.Constant) and isinstance(one.value, str)}
     if uses & LOOKS_UP:
         uses |= {text for text in texts if text.isidentifier()}
@@ -87,6 +88,43 @@ def _statement(source: str) -> Statement:
     changes = set() if defines else {name for part in ast.walk(node) for name in _changed(part)}
     uses |= changes
     return Statement(source, frozenset(binds), frozenset(uses - set(dir(builtins))), frozenset(changes), defines)
+
+
+def _bound_before(node: ast.stmt) -> set[str]:
+    """Returns the variables that a loop or a `with` binds itself, each time, before it uses them: not older values."""
+    if not isinstance(node, ast.For | ast.With):
+        return set()
+    first: set[str] = set()  # used before it is bound
+    bound: set[str] = set()
+    heads: list[tuple[ast.expr, ast.expr | None]] = [(node.iter, node.target)] if isinstance(node, ast.For) else []
+    heads += [(one.context_expr, one.optional_vars) for one in node.items] if isinstance(node, ast.With) else []
+    for value, target in heads:
+        first |= _loaded(value) - bound
+        bound |= _stored(target) if target is not None else set()
+    for part in node.body:
+        if isinstance(part, ast.For | ast.With):
+            own = _bound_before(part)
+            first |= _loaded(part) - own - bound
+            bound |= own
+        elif isinstance(part, ast.Assign | ast.AnnAssign):
+            first |= _loaded(part) - bound
+            bound |= _stored(part)
+        else:
+            first |= _loaded(part) - bound
+    rest = _loaded(ast.Module(node.orelse, [])) if isinstance(node, ast.For) else set()
+    return bound - first - rest
+
+
+def _loaded(node: ast.AST) -> set[str]:
+    """Returns the names that a part reads, deletes or changes in place."""
+    read = {one.id for one in ast.walk(node) if isinstance(one, ast.Name) and not isinstance(one.ctx, ast.Store)}
+    return read | {
+        one.target.id for one in ast.walk(node) if isinstance(one, ast.AugAssign) and isinstance(one.target, ast.Name)
+    }
+
+
+def _stored(node: ast.AST) -> set[str]:
+    return {one.id for one in ast.walk(node) if isinstance(one, ast.Name) and isinstance(one.ctx, ast.Store)}
 
 
 def _changed(node: ast.AST) -> set[str]:
@@ -103,11 +141,11 @@ def _changed(node: ast.AST) -> set[str]:
 
 
 def _roots(nodes: Iterable[ast.AST]) -> set[str]:
-    """Returns the variables at the beginning of expressions such as `a`, `a.b` and `a[0].b`."""
+    """Returns the variables at the beginning of expressions such as `a`, `a.b`, `a[0].b` and `a.get(0).b`."""
     found = set()
     for node in nodes:
-        while isinstance(node, ast.Attribute | ast.Subscript):
-            node = node.value
+        while isinstance(node, ast.Attribute | ast.Subscript | ast.Call):
+            node = node.func if isinstance(node, ast.Call) else node.value
         if isinstance(node, ast.Name):
             found.add(node.id)
     return found

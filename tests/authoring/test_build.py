@@ -15,7 +15,7 @@ import nbformat
 import pytest
 
 from grading.__main__ import main
-from grading.authoring import build, examples, source, syllabus
+from grading.authoring import build, examples, pacing, source, syllabus
 from grading.authoring.errors import BuildError
 from grading.definitions import catalogue, exercise
 from grading.folder.course import ROOT
@@ -427,15 +427,15 @@ def test_a_students_pace_counts_what_students_read_and_answer() -> None:
         language = "code" if kind in ("experiment", "setup", "exercise", "check") else "markdown"
         return source.Cell(kind, "", None, text, language, 1, minutes)
 
-    words, lines = syllabus.WORDS_PER_MINUTE, syllabus.LINES_PER_MINUTE
-    assert syllabus.pace([cell("prose", "word " * 3 * words)]) == pytest.approx(3)
-    assert syllabus.pace([cell("setup", "x = 1\n\n" * 2 * lines)], running=4) == pytest.approx(2 + 4)
+    words, lines = pacing.WORDS_PER_MINUTE, pacing.LINES_PER_MINUTE
+    assert pacing.pace([cell("prose", "word " * 3 * words)]) == pytest.approx(3)
+    assert pacing.pace([cell("setup", "x = 1\n\n" * 2 * lines)], running=4) == pytest.approx(2 + 4)
     folded = cell("experiment", "x = 1\n" * 2 * lines)
-    assert syllabus.pace([folded, dataclasses.replace(folded, is_open=True)]) == pytest.approx(2)
-    assert syllabus.pace([cell("questions", "word " * words)]) == pytest.approx(1)
+    assert pacing.pace([folded, dataclasses.replace(folded, is_open=True)]) == pytest.approx(2)
+    assert pacing.pace([cell("questions", "word " * words)]) == pytest.approx(1)
     unread = [cell("exercise", "a solution\n" * 99), cell("check", "check(f)", 9), cell("essay", "a rubric " * 99, 16)]
-    assert syllabus.pace(unread) == pytest.approx(9 + 16)
-    assert [syllabus.in_quarters(minutes) for minutes in (2, 14, 58, 66, 111, 181)] == [
+    assert pacing.pace(unread) == pytest.approx(9 + 16)
+    assert [pacing.in_quarters(minutes) for minutes in (2, 14, 58, 66, 111, 181)] == [
         "5 min", "15 min", "1 h", "1 h", "1 h 45 min", "3 h",
     ]  # fmt: skip
 

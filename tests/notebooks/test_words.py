@@ -11,7 +11,7 @@ from pathlib import Path
 
 import pytest
 
-from grading.authoring import glossary, plans, source, syllabus
+from grading.authoring import glossary, pacing, plans, source
 from grading.authoring.errors import BuildError
 from grading.notebooks.names import bound, statements
 
@@ -177,7 +177,7 @@ def test_the_route_of_six_is_described_in_00_and_at_the_end_of_each_of_the_six()
 
 def test_students_read_at_most_two_lines_of_given_code_for_each_they_write() -> None:
     read = [source.read(path) for path in SOURCES]
-    given, written = (sum(map(lines, read)) for lines in (syllabus.lines_given, syllabus.lines_written))
+    given, written = (sum(map(lines, read)) for lines in (pacing.lines_given, pacing.lines_written))
     assert written > 600
     assert given <= 2 * written
 
