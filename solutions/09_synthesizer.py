@@ -56,7 +56,7 @@ import torch
 from torch import Tensor, nn
 
 from helpers import plots
-from tutor import by_hand, check, guess, hint, reveal
+from tutor import by_hand, check, guess, hint, resume, reveal
 from helpers.batches import Batches, for_language_model
 from helpers.corpora import Split, load
 from helpers.models import Attention, Context, LanguageModel, TransformerBase
@@ -516,6 +516,9 @@ print("for very short and very long sentences:",
 #
 # Its parameters grow with $N$, and from $N \approx D$ on it has *more* than keys and queries. The random one saves all the products, and pays with $A N^2$ parameters. (The paper also has factorized
 # forms, which make the square from two smaller pieces.)
+
+# %% [markdown] pause
+# You have both synthesizers, and what their scores cost beside keys and queries. What comes next is what they can do: three tasks, bounds counted before any training, and the training itself.
 
 # %% [markdown]
 # ## 7. Three tasks on the same sentences

@@ -57,7 +57,7 @@ from torch import Tensor
 from torch.nn.utils.rnn import pad_sequence
 
 from helpers import plots
-from tutor import by_hand, check, guess, hint, reveal
+from tutor import by_hand, check, guess, hint, resume, reveal
 from helpers.batches import IGNORE, Batch, Batches, Example, for_answers, for_language_model
 from helpers.corpora import Split, load
 from helpers.models import LanguageModel, TransformerBase
@@ -367,6 +367,9 @@ def exact_match(model: LanguageModel, pairs: list[tuple[list[int], list[int]]]) 
     return right / len(pairs)
     ### END SOLUTION
 
+
+# %% [markdown] pause
+# You can prepare texts for reading, and you have a baseline and a measure of right answers. What comes next is the model: it reads, answers, says how sure it is, and learns when to keep silent.
 
 # %% [markdown]
 # ## 5. Reading against not reading
