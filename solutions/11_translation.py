@@ -307,9 +307,13 @@ def learn(model: nn.Module, pairs: Split, epochs: int, seed: int = 0, **options)
                  device=torch.device("cpu"), **options)
 
 
-torch.manual_seed(0)
-translator = Seq2Seq(len(english), len(french), 64, 2, 4)
-snapshots = []  # the weights after each pass
+def new_translator() -> Seq2Seq:
+    """Returns a translator before its training, the same each time."""
+    torch.manual_seed(0)
+    return Seq2Seq(len(english), len(french), 64, 2, 4)
+
+
+translator, snapshots = new_translator(), []  # the weights after each pass
 
 
 def keep_weights() -> dict[str, float]:
@@ -492,7 +496,7 @@ for n in (20, 80, 320):
 # For short sentences it hardly matters here: the tiny model spends its time on other things. For long ones it decides whether a model can be used at all, and every chat program does it. The price is memory: for each word a key and a value of width $d$ each, in every layer. (A classic bug: with the cache switched on, feed *all* words again. Then the old ones stand in it twice.)
 
 # %% [markdown] pause
-# You have a translator that writes by itself. What comes next is how to judge it: BLEU, the pairs on which it may be measured, and the search for a better sentence.
+# You have a translator that writes by itself. What comes next is how to judge it: BLEU, the pairs on which it may be measured, and the search for a better sentence. The translator itself is not kept: the cell below trains it again, in half a minute.
 
 # %% [markdown]
 # ## 6. Exercise: BLEU
@@ -828,7 +832,7 @@ reveal("points of BLEU that a beam of 4 brings after the first pass",
 # beam brings points. After the last pass it is sure of itself and there is little to search for; a difference of a point on 60 sentences may be chance. On large corpora wide beams can even lower BLEU ([Koehn and Knowles 2017](https://aclanthology.org/W17-3204/), section 3.6). Vaswani et al. (2017) took a width of 4.
 
 # %% [markdown] pause
-# You can write with a beam, and measure what was written. What comes next is to look inside: where the model looks while it writes a word, and which mistakes it makes.
+# You can write with a beam, and measure what was written. What comes next is to look inside: where the model looks while it writes a word, and which mistakes it makes. The translator itself is not kept: the cell below trains it again, in half a minute.
 
 # %% [markdown]
 # ## 9. Exercise: where did the word come from?
@@ -928,6 +932,7 @@ for exchange in sorted(exchanges)[:: max(1, len(exchanges) // 10)]:
 
 # %% measured
 # @title Translations of the second pass, from the surest to the least sure
+reader = copy.deepcopy(translator)
 reader.load_state_dict(snapshots[1])
 judged = []
 for text, wanted in parts["test"][:120]:
