@@ -39,7 +39,7 @@ formgrader: ## Open the whole course in JupyterLab with nbgrader's menu (an inst
 	@$(environment) --formgrader $(if $(COURSE),--course "$(COURSE)") -- $(if $(PORT),--port=$(PORT)) $(LAB_ARGS)
 
 # tests/conftest.py writes the notebooks without their experiments into .cache/replay.
-test: ## Prove every exercise (all right answers of notebooks that differ from main, and of a third in turn), and replay every notebook without its experiments (about eight minutes on two cores)
+test: ## Prove every exercise, and replay every notebook without its experiments (five to ten minutes on two cores)
 	@$(pytest) $(nbval) $(PYTEST_ARGS) tests .cache/replay
 
 test-all: ## Run all tests, and replay every notebook in full (about an hour); PYTEST_ARGS=--rest: what `make test` leaves out

@@ -17,7 +17,8 @@ from typing import Any, TypeAlias
 from tutor import overview
 
 CLOSE = 2  # a number is close within this factor
-COUNTS = 10  # up to this a whole number is a count, and close only when it is right
+SHARE = 0.1  # and one that is measured as at most 1 only if it is no farther off than this, too
+COUNTS = range(2, 11)  # a small count is close only when it is right
 Guess: TypeAlias = "float | str | list[str]"
 
 _made: dict[str, Guess] = {}  # the guesses of this kernel, by what they are about
@@ -39,7 +40,7 @@ def guess(what: str, yours: Any, among: Sequence[str] = ()) -> None:
         print(f"That is no guess yet: expected {_expected(among, yours)} in place of {yours!r}.")
         return
     _made[what] = noted
-    print(f"Noted: {said(noted)}. The cell behind the next experiment compares.")
+    print(f"Noted: {as_text(noted)}. The cell after the experiment compares.")
 
 
 def _read(yours: Any, among: Sequence[str]) -> Guess | None:
@@ -64,7 +65,7 @@ def _expected(among: Sequence[str], yours: Any) -> str:
 
 
 @dataclass(frozen=True)
-class Told:
+class Comparison:
     """A guess beside what was measured."""
 
     what: str
@@ -73,28 +74,29 @@ class Told:
 
     @property
     def is_close(self) -> bool:
-        """Whether it was right; a number counts within a factor of two, but for a small count."""
-        if isinstance(self.yours, float) and isinstance(self.measured, float):
-            if self.measured.is_integer() and abs(self.measured) <= COUNTS:
-                return self.yours == self.measured
-            small, large = sorted((abs(self.yours), abs(self.measured)))
-            same_sign = math.copysign(1, self.yours) == math.copysign(1, self.measured) or large == 0
-            return same_sign and large <= CLOSE * small
-        return self.yours == self.measured
+        """Whether it was right; a number counts within a factor of two, a share also only within 0.1."""
+        if not isinstance(self.yours, float) or not isinstance(self.measured, float):
+            return self.yours == self.measured
+        if self.measured.is_integer() and self.measured in COUNTS:
+            return self.yours == self.measured
+        small, large = sorted((abs(self.yours), abs(self.measured)))
+        is_near = abs(self.measured) > 1 or abs(self.yours - self.measured) <= SHARE + 1e-9
+        same_sign = math.copysign(1, self.yours) == math.copysign(1, self.measured) or large == 0
+        return same_sign and is_near and large <= CLOSE * small
 
     def __str__(self) -> str:
-        if isinstance(self.yours, float) and isinstance(self.measured, float):
-            return f"You guessed {said(self.yours)}; it is {said(self.measured)}{self._times()}."
         if self.yours == self.measured:
-            return f"You guessed {said(self.yours)}, and so it is."
-        return f"You guessed {said(self.yours)}; it is {said(self.measured)}."
+            return f"You guessed {as_text(self.yours)}, and so it is."
+        return f"You guessed {as_text(self.yours)}; it is {as_text(self.measured)}{self._times()}."
 
     def _times(self) -> str:
         """Returns how many times as much it is, where that is worth saying."""
-        ratio = float(self.measured) / float(self.yours) if self.yours else 0.0  # type: ignore[arg-type]  # floats here
-        if self.is_close or ratio <= 0:
+        if not isinstance(self.yours, float) or not isinstance(self.measured, float) or self.is_close:
             return ""
-        return f", {said(ratio)} times as much" if ratio > 1 else f", 1/{said(1 / ratio)} of that"
+        ratio = self.measured / self.yours if self.yours else 0.0
+        if not 0 < ratio < math.inf or 1 / CLOSE <= ratio <= CLOSE:
+            return ""
+        return f", {as_text(ratio)} times as much" if ratio > 1 else f", 1/{as_text(1 / ratio)} of that"
 
     __repr__ = __str__
 
@@ -124,15 +126,15 @@ def reveal(what: str, measured: Any) -> None:
         with fork_rng():
             measured = measured()
     value = [*measured] if isinstance(measured, list | tuple) else measured
-    told = Told(what, _made[what], value if isinstance(value, str | list) else float(value))
-    overview.note_guess(what, told.is_close)
-    overview.show(told)
+    comparison = Comparison(what, _made[what], value if isinstance(value, str | list) else float(value))
+    overview.note_guess(what, comparison.is_close)
+    overview.show(comparison)
 
 
-def said(value: Guess) -> str:
-    """Returns a guess or a measurement as text; a number with three digits that count."""
+def as_text(value: Guess) -> str:
+    """Returns a guess or a measurement as text: a whole number in full, another one with three significant digits."""
     if not isinstance(value, float):
         return value if isinstance(value, str) else ", ".join(value)
-    if 1000 <= abs(value) < 1e15:
-        return f"{float(f'{value:.3g}'):,.0f}"
-    return f"{value:.3g}"
+    if value.is_integer() and abs(value) < 1e15:
+        return f"{value:,.0f}"
+    return f"{float(f'{value:.3g}'):,.0f}" if 1000 <= abs(value) < 1e15 else f"{value:.3g}"

@@ -41,8 +41,7 @@ def note_guess(what: str, is_close: bool) -> None:  # noqa: FBT001 - what there 
 
 def of_guesses(close: Collection[bool]) -> str:
     """Returns in some words how many guesses were close, "" where there were none."""
-    made = f"{len(close)} guess{'es' if len(close) > 1 else ''}"
-    return f"Of {made}, {sum(close)} close: right, or a number within a factor of two." if close else ""
+    return f"Guesses: {sum(close)} of {len(close)} close (within a factor of two, shares within 0.1)." if close else ""
 
 
 @dataclass(frozen=True)

@@ -238,8 +238,12 @@ def copy(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
     """A copy of the course's sources, and of what is made of notebook 01 and of all heads."""
     made = [ROOT / name for name in ("README.md", "docs/syllabus.md", "docs/glossary.md", "pyproject.toml")]
     made += [ROOT / "docs/images/path.svg", ROOT / "solutions/words.md"]
-    made += [ROOT / f"tutor/check_examples/{name}.json" for name in ("experiments", "hints", "notebooks")]
-    made += [ROOT / "nbgrader_config.py", *build.sources(), *ROOT.glob("*/01_causal_mask/*.ipynb")]
+    made += [
+        *ROOT.glob("tutor/check_examples/*.json"),
+        ROOT / "nbgrader_config.py",
+        *build.sources(),
+        *ROOT.glob("*/01_causal_mask/*.ipynb"),
+    ]
     for path in [*made, *ROOT.glob("tutor/check_examples/01_causal_mask/*")]:
         copied = tmp_path / path.relative_to(ROOT)
         copied.parent.mkdir(parents=True, exist_ok=True)

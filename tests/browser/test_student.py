@@ -2,11 +2,13 @@
 
 from __future__ import annotations
 
+import json
 import re
 import shutil
 from collections.abc import Callable
 from pathlib import Path
 from typing import Any
+from urllib.parse import quote
 
 import nbformat
 import pytest
@@ -37,6 +39,7 @@ from tests.browser.lab import (
     validate,
     wait_until_idle,
 )
+from tutor import resuming
 from tutor.work import Work
 
 ASSIGNMENT = "01_causal_mask"
@@ -237,6 +240,28 @@ def test_a_newer_release_meets_what_was_saved(
     expect(outputs(check)).to_contain_text("causal_mask: all checks passed")
 
 
+def test_a_second_sitting_goes_on_after_the_set_up_cell_alone(
+    page: Page, lab: Server, notebook: Path, repository: Path, witness: Witness
+) -> None:
+    """In a folder with an odd name and a renamed file, in which the first sitting was answered on another day."""
+    name = next(iter(json.loads(resuming.PARTS.read_text("utf-8"))))
+    later = notebook.parent.parent / "cours d'été n° 1" / "李雷.ipynb"
+    later.parent.mkdir(exist_ok=True)
+    solved = nbformat.read(repository / "solutions" / name / f"{name}.ipynb", as_version=4)
+    for item in solved.cells:
+        if item.cell_type == "code":
+            item.update(outputs=[], execution_count=None)
+    nbformat.write(solved, later)
+    open_notebook(page, lab, f"{quote(later.parent.name)}/{quote(later.name)}")
+    begin = tagged(later, "resume")
+    names = [item.metadata.get("nbgrader", {}).get("grade_id", "") for item in solved.cells]
+    check = next(index for index in range(begin, len(names)) if names[index].endswith("_check"))
+    for index in (names.index("setup"), begin, names.index(names[check].removesuffix("_check")), check):
+        run(cell(page, index))
+    expect(outputs(cell(page, begin))).to_have_text("Your answers above are back, and what else the rest needs.")
+    expect(outputs(cell(page, check)).get_by_role("status")).to_contain_text("all checks passed")
+
+
 def tagged(path: Path, tag: str) -> int:
     """Returns the place of the first cell with a tag."""
     return next(index for index, item in enumerate(cells_of(path)) if tag in item.metadata.get("tags", []))
@@ -291,7 +316,7 @@ def test_a_guess_is_told_beside_what_came_out_and_a_pencil_is_corrected(
     guessed = cell(page, tagged(notebook, "guess"))
     type_into(guessed, 'guess("the sum of the first row", 1)')
     run(guessed)
-    expect(outputs(guessed)).to_have_text("Noted: 1. The cell behind the next experiment compares.")
+    expect(outputs(guessed)).to_have_text("Noted: 1. The cell after the experiment compares.")
     run(cell(page, tagged(notebook, "by_hand") + 2))
     run(cell(page, tagged(notebook, "guess") + 1))
     reveal = cell(page, tagged(notebook, "reveal"))
@@ -301,7 +326,7 @@ def test_a_guess_is_told_beside_what_came_out_and_a_pencil_is_corrected(
     assert hard_to_read(told) == []
     last = cell(page, len(cells_of(notebook)) - 1)
     run(last)
-    expect(outputs(last)).to_contain_text("Of 1 guess, 1 close: right, or a number within a factor of two.")
+    expect(outputs(last)).to_contain_text("Guesses: 0 of 1 close (within a factor of two, shares within 0.1).")
 
 
 def test_a_question_is_answered_where_it_stands(page: Page, lab: Server, notebook: Path) -> None:

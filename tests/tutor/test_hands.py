@@ -29,7 +29,7 @@ EXAMPLE = {
         ([[0.5, 0.5], [0.25, 0.75]], "this looks like: no mask. Use the mask."),
         ([[1, 0], [0.3, 0.75]], "row 2, value 1 is not right yet, all others are."),
         ([[1, 1], [0.3, 0.75]], "row 1, value 2 is not right yet; 2 of the 4 values are not."),
-        ([[1, 0]], "expected 2 lists of 2 values, got 1 lists of 2 values."),
+        ([[1, 0]], "expected 2 lists of 2 values, got 1 list of 2 values."),
         ([1, 0, 0.25, 0.75], "expected 2 lists of 2 values, got 4 values."),
         ([[1, 0], [1]], "expected 2 lists of 2 values, got 3 values in 2 lists of unequal length."),
         (1, "expected 2 lists of 2 values, got one value."),
@@ -69,7 +69,7 @@ def test_texts_and_truths_are_compared_as_they_are() -> None:
 
 def test_positions_are_said_in_words() -> None:
     assert [at(one) for one in ((2,), (0, 1), (0, 1, 2))] == ["value 3", "row 1, value 2", "block 1, row 2, value 3"]
-    assert shape(dict(leaves([[[1, 2], [3, 4]]]))) == "1 lists of 2 lists of 2 values"
+    assert shape(dict(leaves([[[1, 2], [3, 4]]]))) == "1 list of 2 lists of 2 values"
 
 
 def test_dots_say_nothing(capsys: pytest.CaptureFixture[str]) -> None:

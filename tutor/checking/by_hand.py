@@ -46,7 +46,8 @@ def shape(values: Mapping[Position, Any]) -> str:
     sizes = [len({position[: level + 1] for position in values if len(position) > level}) for level in range(depth)]
     counts = [sizes[0], *(later // earlier for earlier, later in pairwise(sizes))]
     if math.prod(counts) == len(values) and all(len(position) == depth for position in values):
-        return f"{' lists of '.join(map(str, counts))} values"
+        *lists, last = counts
+        return "".join(f"{count} list{'s' * (count > 1)} of " for count in lists) + f"{last} value{'s' * (last > 1)}"
     return f"{len(values)} values in {counts[0]} lists of unequal length"
 
 

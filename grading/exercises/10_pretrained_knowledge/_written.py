@@ -106,6 +106,30 @@ def in_full(seed: int, vocab_size: int = 12, max_len: int = LONGEST) -> Question
     return Question((asking_model(model, vocab_size=vocab_size, max_len=max_len), [(question, answer)]))
 
 
+def reordered(seed: int) -> Question:
+    """Returns a question to some model about two numbers that it says in the other order, each where they are given.
+
+    Told the first one, it says it again, and then ends: sorted, it says what the answer holds. Empty where none is so.
+    """
+    rng = random.Random(seed)
+    model, question = rng.randrange(1000), [rng.randrange(MASK + 1, 12) for _ in range(rng.randint(2, 7))]
+    built = _built(model, 12, LONGEST)
+    last = int(_scores(built, [SOS, *question])[-1].argmax())
+    pairs = [[first, last] for first in range(MASK + 1, 12) if first != last]
+    found = (pair for pair in pairs if _sorted_alike(_scores(built, [SOS, *question, *pair])[len(question) :], pair))
+    return Question((asking_model(model), [(question, next(found, []))]))
+
+
+def _sorted_alike(scores: Tensor, pair: Sequence[int]) -> bool:
+    return _lead(scores) >= CLEAR and scores.argmax(dim=-1).tolist() == [*pair[::-1], EOS]
+
+
+def is_reordered(ask: Question) -> bool:
+    """Says whether a question has an answer in another order than the model says it in, no special token in it."""
+    [(_, answer)] = ask.inputs[1]
+    return bool(answer) and min(answer) > MASK
+
+
 def is_as_long(ask: Question, sizes: Collection[int]) -> bool:
     """Says whether an answer in full has one of these sizes, and no special token."""
     [(_, answer)] = ask.inputs[1]

@@ -285,3 +285,13 @@ def exact_match(model, pairs):
         wanted = [*answer, EOS][: width - len(question) - 1]
         right += row[len(question) : len(question) + len(wanted)] == wanted
     return right / len(pairs)
+
+
+# %% wrong: both sorted, where the answer is given ->
+# of: one look at each pair
+# ~ said == [*answer, EOS] => sorted(said) == sorted([*answer, EOS])
+
+
+# %% wrong: both sorted, as the model writes ->
+# of: writes on until the end, or until it is longer than the answer
+# ~ written == [*answer, EOS] => sorted(written) == sorted([*answer, EOS])

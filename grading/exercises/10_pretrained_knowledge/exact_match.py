@@ -24,9 +24,11 @@ from ._written import (
     in_full,
     is_as_long,
     is_of_kind,
+    is_reordered,
     is_useful,
     other,
     pair,
+    reordered,
     said,
 )
 
@@ -53,6 +55,7 @@ SEARCHED = Searched(
         "models": Kind(lambda seed: Question((asking_model(seed),)), lambda ask: is_useful(ask.inputs[0].seed), 5),
         "more than twenty": Kind(in_full, partial(is_as_long, sizes=range(21, 25)), 2),
         "one number": Kind(in_full, partial(is_as_long, sizes=(1,)), 3),
+        "in another order": Kind(reordered, is_reordered, 6),
         "more than a hundred": Kind(
             partial(in_full, vocab_size=400, max_len=256), partial(is_as_long, sizes=range(101, 256)), 1
         ),
@@ -85,6 +88,7 @@ def _spoilt(pairs: list[Numbers], rng: random.Random, how: str) -> list[Numbers]
         "middle": lambda answer: [answer[0], other(answer[1], rng), *answer[2:]],
         "last": lambda answer: [*answer[:-1], other(answer[-1], rng)],
         "short": lambda answer: answer[:-1],
+        "backwards": lambda answer: answer[::-1] if answer != answer[::-1] else [*answer[1:], other(answer[0], rng)],
         "long": lambda answer: [*answer, rng.randrange(MASK + 1, 12)],
     }
     return [(question, change[how](answer)) for question, answer in pairs]
@@ -146,6 +150,9 @@ def _long(ask: Question) -> Question:
     return Question((model, [(question, answer), (question, [*answer[:-1], answer[-1] + 1])]))
 
 
+_draw_reordered = SEARCHED.asked("in another order")
+
+
 _ALL_OR_NONE = both(
     _draw_matches(("right", 3)),
     _draw_matches(("first", 2)),
@@ -185,6 +192,8 @@ _NEARLY = both(
     _draw_matches(("right", 1), ("beyond", 2), ("special", 1), (NO_SPECIALS, 2)),
     _draw_matches(("right", 2), ("endless", 1)),
     _draw_matches(("short", 1)),
+    _draw_matches(("right", 1), ("backwards", 2)),
+    _draw_reordered,
 )
 
 
@@ -194,13 +203,15 @@ _ALSO_NEARLY = both(
     _draw_matches(("right", 2), (NO_SPECIALS, 2)),
     _draw_matches(("right", 2), ("endless", 1)),
     _draw_matches(("short", 1)),  # alone: no longer pair beside it
+    _draw_matches(("right", 1), ("backwards", 1)),
+    _draw_reordered,
 )
 
 
 @exercise.stage("nearly right is wrong", points=1, public=_NEARLY(random.Random(3)), decisive=True)
 def _(rng: random.Random) -> list[Question]:
-    """One wrong number, an end that comes too early or too late, a special token among the numbers: the answer is right
-    as a whole, up to <eos>, or not at all.
+    """One wrong number, two in another order, an end that comes too early or too late, a special token among the
+    numbers: the answer is right as a whole, up to <eos>, or not at all.
     """
     return _ALSO_NEARLY(rng)
 
