@@ -170,10 +170,11 @@ def synthesizer_scores(x: Tensor, A: Tensor, b1: Tensor, B: Tensor, b2: Tensor) 
     Args:
         x: the tokens of one sentence, `(n, d)`.
         A, b1: first layer, `(d, w)` and `(w,)`; w is the width of a head.
-        B, b2: second layer, `(w, max_len)` and `(max_len,)`: a column for each position; n is at most max_len.
+        B, b2: second layer, `(w, max_len)` and `(max_len,)`: a column for each position; n is at most
+            max_len.
 
-    Row i is the token that looks, column j the position looked at. Example: for the values of section 1 it is
-    [[1, 1], [0, 4]].
+    Row i is the token that looks, column j the position looked at. Example: for the values of section 1
+    it is [[1, 1], [0, 4]].
     """
     ### BEGIN SOLUTION
     n = len(x)

@@ -244,7 +244,8 @@ def corrupt_span(text: Tensor, rng: torch.Generator, block: int) -> tuple[Tensor
         block: numbers in x and in y, at least 8.
 
     Returns:
-        x and y as in steps 1 to 4 above, with MASK and PAD of helpers.vocabulary; y is x one position ahead.
+        x and y as in steps 1 to 4 above, with MASK and PAD of helpers.vocabulary; y is x one position
+        ahead.
     """
     ### BEGIN SOLUTION
     def draw(low: int, high: int) -> int:  # both included

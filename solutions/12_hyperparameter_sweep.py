@@ -21,8 +21,9 @@
 # %% [markdown]
 # # 12 · A hyper-parameter sweep
 #
-# Somebody trains four translation models of growing size. Of the first three, each has a higher BLEU than the one before, the fourth and deepest one is clearly worse, and the report says: *it overfits*. The sentence sounds
-# so natural that nobody asks whether it is true. In this notebook you run such a sweep yourself, in a way that survives interruptions. You learn to tell from two curves what is wrong with a run, you meet a deep model that fails in the way of the published one, and you repair it.
+# Somebody trains four translation models of growing size. Of the first three, each has a higher BLEU than the one before, the fourth and deepest one is clearly worse, and the report says: *it overfits*. The sentence sounds so natural that nobody asks whether it is true.
+#
+# In this notebook you run such a sweep yourself, in a way that survives interruptions. You learn to tell from two curves what is wrong with a run, you meet a deep model that fails in the way of the published one, and you repair it.
 #
 # **When you are done, you can**
 # - count the parameters of an encoder-decoder of any size before you train it;
@@ -687,7 +688,7 @@ reveal("the loss of each wrong word of deep, if right ones cost nothing (nats)",
 #
 # - **The gradients near the top are large at the start**, and a full learning rate makes steps that are too long there ([Xiong et al. 2020](https://arxiv.org/abs/2002.04745), who prove it for models with random weights).
 # - **Adam does not know the usual size of the gradients yet**: its first steps rest on few gradients, and are too bold ([Liu et al. 2020](https://arxiv.org/abs/1908.03265), "RAdam"; [Ma and Yarats 2019](https://arxiv.org/abs/1910.04209) dispute it).
-# - **The tokens have become alike.** In a deep post-norm stack with random weights, all tokens of a sentence point in nearly the same direction at the top, attention has nothing to tell apart, and queries and keys get hardly any gradient ([Noci et al. 2022](https://arxiv.org/abs/2206.03126); their figure 1 shows it for post-norm translation models).
+# - **The tokens have become alike.** In a deep post-norm stack with random weights, all tokens of a sentence point in nearly the same direction at the top. Attention then has nothing to tell apart, and queries and keys get hardly any gradient ([Noci et al. 2022](https://arxiv.org/abs/2206.03126); their figure 1 shows it for post-norm translation models).
 #
 # Two of them can be looked at before the first step: how alike are the decoder's tokens at its top (mean cosine between two words of a sentence), and how large is the gradient of its last feed-forward part? A cosine of 0 means that two words have nothing in common, and 1 that they point in the same direction.
 #
