@@ -26,8 +26,8 @@
 # - answer an exercise and read what `check` says about it;
 # - have the whole notebook validated, and hand it in.
 #
-# **Time**: about 15 minutes. **Before this**: nothing but a little Python. From notebook 01 on it helps to have trained a small network in PyTorch once; if
-# you have not, read two pages of PyTorch's [Learn the Basics](https://docs.pytorch.org/tutorials/beginner/basics/intro.html) first, *Automatic differentiation* and *Optimization*.
+# **Time**: about 15 minutes. **Before this**: nothing but a little Python. If you have never trained a network in PyTorch, read *Before you start*
+# (`docs/before.md`, ten minutes) before notebook 01.
 #
 # | exercise | what it asks | points |
 # |---|---|---|
@@ -57,7 +57,7 @@ from tutor import by_hand, check, guess, hint, reveal
 # Here is a Transformer that has read 10,500 invented French book reviews. It has one skill: it reads the beginning of a text
 # and gives each of the 849 *tokens* (words and punctuation marks) of its vocabulary a probability of being the **next token**. You will build each of its parts.
 #
-# It shall go on from *l'intrigue est bancale et le style est franchement ...* (*the plot is shaky and the style is frankly ...*), and looks back at the words for it. At which one
+# Its text begins *l'intrigue est bancale et le style est franchement ...* (*the plot is shaky and the style is frankly ...*). To find the next word, it looks back at these words. At which one
 # most? Write it, in quotation marks, in place of the dots, or leave them and go on: a guess earns nothing and costs nothing.
 
 # %% guess
@@ -105,7 +105,7 @@ reveal("the word that the model looks at most", vocabulary.tokens[words_read[loo
 # 01 to 03 build it.
 #
 # Try a beginning of your own: make a new cell (the **+** in the toolbar) and write `show_next("le style est")` in it, with your words. What the model has never
-# read becomes `<oov>`, *out of vocabulary*. Or move the slider: it lets the model read one word more each time.
+# read becomes `<oov>`, *out of vocabulary*. Or move the slider: each step lets the model read one word more.
 
 # %% interactive
 # @title What the model expects after each word of a review: move the slider
@@ -127,8 +127,8 @@ _ = interact(show_after, count=slider)
 show_after(4)
 
 # %% [markdown]
-# All that happens, once for each word of a text, from bottom to top; notebooks 01 to 04 explain the names. In all notebooks a text has $n$ tokens, each token has $d$ numbers,
-# and the vocabulary has $V$ words.
+# The next picture shows, from bottom to top, how the model makes one word; for each further word it starts again. Notebooks 01 to 04 explain the names. In all notebooks
+# a text has $n$ tokens, each token has $d$ numbers, and the vocabulary has $V$ words.
 
 # %% experiment
 # @title From words to the next word, and round again
@@ -166,11 +166,11 @@ print(device.explain_device(device.choose_device()))
 # %% [markdown]
 # ## 4. A batch, by hand
 #
-# A Transformer never sees words. It sees numbers: each *token* (a word, a piece of a word or a punctuation mark) becomes a row of $d$ numbers, a sentence of $n$ tokens
+# A Transformer never sees words. It sees numbers: each *token* (a word, a piece of a word or a punctuation mark) becomes a row of $d$ numbers. A sentence of $n$ tokens
 # becomes $n$ such rows, and $b$ sentences are stacked into a *batch*: $b$ is the *batch size*. Here is a small one:
 
 # %% experiment
-# @title Two sentences of three tokens, each token four numbers
+# @title A small batch: a picture for each sentence, a row for each token
 batch = torch.arange(24.0).reshape(2, 3, 4)  # (b, n, d)
 
 figure, axes = plots.panels(2, width=3.6)
@@ -192,7 +192,7 @@ plots.show(figure, "Two sentences of three tokens, each token a row of four numb
 # How many sentences, how many tokens in each, how many numbers for each token: in this order, these three numbers are the *shape* of the batch. We write it
 # `(b, n, d)`, batch first, in every notebook.
 #
-# Count them in the picture and write the shape in place of the dots.
+# Count them in the picture and write the shape in place of the dots: three whole numbers.
 
 # %% by_hand
 by_hand("batch_shape", [..., ..., ...])
@@ -228,7 +228,7 @@ def batch_shape(b: int, n: int, d: int) -> tuple[int, int, int]:
 # ### What a check does
 #
 # - It calls your function on a few small examples, in stages from easy to hard. **The first stage that fails says where to look.**
-# - If it recognises the mistake, it says which one it is.
+# - If it recognises the mistake, it says which one it is. Its messages count rows and columns from 0, as Python does.
 # - Stuck all the same? Run `hint(batch_shape)` in a cell of your own: each exercise has three hints, and each call shows the next one. They cost
 #   nothing.
 # - It never changes your variables, and stops after a few seconds if your function does not come back.
@@ -243,17 +243,19 @@ def batch_shape(b: int, n: int, d: int) -> tuple[int, int, int]:
 #
 # ### What every answer keeps
 #
-# Your function will be called by other code, often, and inside a training loop. So each check ends with a few questions that the exercise does not repeat. (Read them once now, and again
-# when a check names one; modules begin in notebook 02.)
+# Your function will be called by other code, often, and inside a training loop. So each check ends with a few questions that the exercise does not repeat. (Today the bold beginnings are
+# enough; read a rule to its end when a check names it. Modules begin in notebook 02.)
 # - **What it is given stays as it is.** A function that changes a tensor, a list or a model that it was given spoils it for the caller: work on a
 #   copy (`scores = scores.masked_fill(...)`, and not `scores.masked_fill_(...)`). Where it is to change a model, or to return one, nothing else about that
 #   model changes: not its mode (training or evaluation), its dropout, nor which of its weights train. Unless it is to train a model, it leaves no
 #   gradients in it: `backward()` does.
 # - **The same question gets the same answer**, also after another one. When weights or tensors have been changed in place, the answer changes with them:
 #   nothing is kept from call to call. A copy of a module has weights of its own. A tensor, list or dict that is returned is a new one each time, not a part
-#   of a table that is kept. A call that an error or Ctrl-C has stopped can be made once more, on what it has left. Each method does what its description says, also when it is called alone. A long input is treated in the same way as a short one.
-# - **Gradients pass through** everything that training needs: modules, and functions whose description says so. `.detach()`, `.item()` and numpy
-#   stop them. A module does the same in training mode as in evaluation mode.
+#   of a table that is kept.
+# - **Each call does what its description says**: a method also when it is called alone, and a function on a long input as on a short one. A call that an error or Ctrl-C has
+#   stopped can be made once more, on what it has left.
+# - **Gradients pass through** everything that training needs: modules, and functions whose description says so. (A gradient says how the loss changes with a number; training
+#   needs it.) `.detach()`, `.item()` and numpy stop them. A module does the same in training mode as in evaluation mode.
 # - **Double precision stays double**: a function or a module that is given such numbers, and returns numbers made of them, makes them of that type, with
 #   all their digits: no `.float()`, no `dtype=torch.float32`, and new tensors with `dtype=x.dtype`.
 # - **A module stays on the device of its inputs**, and so does a function through which training passes, or which is given a model and tensors, or
@@ -296,8 +298,8 @@ print("your function says:           ", tuple(batch_shape(2, 3, 4)))
 #    + (8, 20, 64) => Batch, tokens, width: `(b, n, d)`.
 # 2. Your function passes the check in the notebook. What does that say about your mark?
 #    - It is certain: the check is what gives the mark. => The mark comes from the check's questions and from others, drawn for you.
-#    + It is a good sign, if the function does what its description says. => An answer made for the examples alone fails on the other questions.
-#    - Nothing: the mark comes from other questions only. => The questions of the check count, too.
+#    + It is a good sign, and no more than that. => The other questions decide as well: an answer made for the examples alone fails on them.
+#    - It says nothing: the mark comes from other questions only. => The questions of the check count, too.
 # 3. What does the model of section 2 give when it has read the beginning of a text?
 #    - The next word, looked up in the reviews that it has read. => It looks nothing up. What it has read is left only in its weights.
 #    + A probability for each token of its vocabulary. => All 849 get one; the picture shows the eight largest.

@@ -29,7 +29,7 @@
 # - count what the mask throws away, and prove from outside that a model does not look ahead;
 # - mask padding without making a single NaN.
 #
-# **Time**: about 1 h 30 min. **Before this**: notebook 00; you know what a softmax is, and have once trained a small network in PyTorch.
+# **Time**: about 1 h 30 min. **Before this**: notebook 00; you have once trained a small network in PyTorch, or read *Before you start* (`docs/before.md`, ten minutes).
 #
 # | exercise | what it asks | points |
 # |---|---|---|
@@ -67,16 +67,15 @@ from helpers.models import LanguageModel, TransformerBase
 # each position. But then the answers are in the input, too, and attention lets every token look at every other token; nothing in it knows what
 # "before" and "after" mean.
 #
-# So we forbid it. How does a token look? Each token is a row of numbers. With learned matrices the model turns it into three others: a *query*, what the token looks for; a *key*,
-# what it can be found by; and a *value*, what it gives when it is found. The **score** $s_{ij}$ says how much token $i$ wants to look at token $j$:
-# it is the dot product of the query of $i$ with the key of $j$, large where the two fit. A softmax turns each row of scores into weights, and the new
-# vector of token $i$ is the sum of all values, each times its weight. (Notebook 03 builds this.) Before the softmax, we add to each
-# score a number $m_{ij}$:
+# So we forbid it. For this you need two words. A **score** $s_{ij}$ is a number that says how much token $i$ wants to look at token $j$. (Section 3 says where it comes
+# from.) A softmax turns each row of scores into **weights**, which are positive and sum to 1: $e$ to the power of each score, divided by the sum of these powers.
+#
+# Before the softmax, we add to each score a number $m_{ij}$:
 #
 # $$ m_{ij} = \begin{cases} 0 & \text{if } j \le i \quad\text{(the past and the token itself: nothing changes)} \\
 # -\infty & \text{if } j > i \quad\text{(the future: forbidden)} \end{cases} $$
 #
-# Why minus infinity? Because the softmax takes $e^{s_{ij} + m_{ij}}$ first, and $e^{-\infty} = 0$: a weight of
+# Why minus infinity? Because the softmax takes $e^{s_{ij} + m_{ij}}$ first, and $e^{-\infty} = 0$: a power of
 # exactly zero, before the row is divided by its sum.
 
 # %% [markdown]
@@ -91,7 +90,7 @@ from helpers.models import LanguageModel, TransformerBase
 # | **chat** | 1 | 3 | 1 |
 # | **dort** | 0 | 1 | 2 |
 #
-# Write your three rows in place of the dots, two digits are enough, and run the cell.
+# Write your three rows in place of the dots, with two digits after the decimal point, and run the cell.
 
 # %% by_hand
 by_hand("attention_weights", [
@@ -128,7 +127,7 @@ plots.show(figure, "Three matrices side by side. " + plots.describe_matrix(maske
 #
 # ### A mistake worth making once
 #
-# Could we not take the softmax first and put zeros into the future afterwards? What is the sum of the first row then? Write a number in place of
+# Could we not take the softmax first and put zeros into the future afterwards? What is the sum of the first row then, to two digits? Write a number in place of
 # the dots, or leave them: a guess costs nothing.
 
 # %% guess
@@ -189,14 +188,18 @@ print("torch's generate_square_subsequent_mask is the same square:", torch.equal
 #
 # ## 3. Exercise: the weights
 #
-# A real model has a batch of sentences, and several attentions side by side, its *heads*. So its scores have the shape `(b, h, n, n)`: one square
-# for each sentence and each head. The mask stays `(n, n)`; adding it works for all squares at once, because torch
-# lines up shapes **from the end**. Count the axis of your softmax from the end, too.
+# Where do scores come from, and where do weights go? The model turns the row of numbers of each token into three other rows, by three matrices that it learns:
 #
-# The picture shows the whole way of one head, from bottom to top. You write the middle of it, from scores and mask to weights:
+# - a *query*: what the token looks for;
+# - a *key*: what it can be found by;
+# - a *value*: what it gives when it is found.
+#
+# The score $s_{ij}$ is the dot product of the query of token $i$ with the key of token $j$: large where the two fit. The weights then make the new vector of token $i$: it is the
+# *weighted sum* of all values, each value times the weight of its token. (Notebook 03 builds this, with numbers.) The picture shows the whole way, from bottom to top. You write the
+# middle of it, from scores and mask to weights:
 
 # %% experiment
-# @title The way of one head: from queries, keys and mask to new vectors
+# @title The way of one attention: from queries, keys and mask to new vectors
 from helpers.diagrams import Diagram
 
 picture = Diagram(4.1, 3.5)
@@ -219,6 +222,11 @@ picture.show(
     "Queries and keys make scores, n by n. The mask is added to them, the softmax of each row makes "
     "weights of them, and the sum of the values with these weights is each token's new vector."
 )
+
+# %% [markdown]
+# A real model has a batch of sentences, and several such attentions side by side, its *heads*. So its scores have the shape `(b, h, n, n)`: one square
+# for each sentence and each head. The mask stays `(n, n)`; adding it works for all squares at once, because torch
+# lines up shapes **from the end**. Count the axis of your softmax from the end, too.
 
 
 # %% exercise="attention_weights"
@@ -243,7 +251,7 @@ def attention_weights(scores: Tensor, mask: Tensor) -> Tensor:
 # > **A trap from real code.** Some implementations build the mask from the scores themselves: "take the upper
 # > triangle of the scores, and where it is not zero put minus infinity". It looks right and passes most tests. Now
 # > imagine that a score above the diagonal happens to be exactly 0. It is not blocked, and the future leaks through
-# > that one hole. Scores of exactly 0 are common: after a ReLU, with zero-initialised weights, for padding. Your
+# > that one hole. Scores of exactly 0 do occur: in a model whose weights begin at zero, all of them are 0. Your
 # > check has such a score in it.
 #
 # Move the slider with the mouse or with the arrow keys. The scores are random but always the same; only the number of
@@ -321,7 +329,9 @@ plots.show(axes.figure, plots.describe_curves(shares, lengths, "length"))
 # %% [markdown]
 # Nearly half of the work, for long texts. torch has *kernels* that save it, programs made for one operation on one kind of device: with one of them, its
 # `scaled_dot_product_attention(..., is_causal=True)` needs no mask in memory and can skip what lies above the diagonal. Where there is none, it
-# builds the mask and computes the whole square. The models in `helpers/models.py` call it in this way, unless more must be added to the scores than the causal mask (for padding, section 7, or the biases of notebook 02).
+# builds the mask and computes the whole square.
+#
+# The models in `helpers/models.py` call it in this way, unless more must be added to the scores than the causal mask (for padding, section 7, or the biases of notebook 02).
 #
 # ## 5. Exercise: catch a model that looks ahead
 #
@@ -361,7 +371,11 @@ def future_influence(model: LanguageModel, tokens: Tensor, vocab_size: int) -> T
 
 
 # %% [markdown]
-# Now put it to use: two models with the same weights. One has the mask, the other has not. Which squares do you expect to be filled?
+# Now put it to use: two models with the same *parameters*, the numbers that training changes (here they are still the random ones of the beginning). One has the mask, the other
+# has not. For six tokens your matrix has 36 squares. How many will be True for the model *with* the mask?
+
+# %% guess
+guess("the squares that are True with the mask, of 36", ...)
 
 # %% experiment
 # @title Which token changes which output: a model with the mask and one without
@@ -390,13 +404,24 @@ plots.show(
     "Left, with the mask: only the lower triangle is filled. Right, without: every square is filled.",
 )
 
+# %% reveal
+reveal(
+    "the squares that are True with the mask, of 36",
+    lambda: int(future_influence(honest, tokens, vocab_size=50).sum()),
+)
+
 # %% [markdown]
 # ### What goes wrong without it
 #
-# Let two new, smaller models train on sentences of *random* words, one with the mask and one without. There is nothing to learn in random words: the best anybody can do is
-# to guess each of 20 words with probability 1/20, a loss of $\ln 20 \approx 3.00$ (in *nats*, the unit of the natural logarithm). What do you expect from the model
-# without a mask? (If you have never trained a network, pass over the loop: `Adam`, `cross_entropy`, `zero_grad`, `backward` and `step`
-# change the weights so that the loss falls, and nothing else here needs them. Notebook 06 explains the loss.)
+# Let two new, smaller models train on sentences of *random* words, one with the mask and one without. Training makes the *loss* small: minus the natural logarithm of the
+# probability that the model gave to the right word, on average over all words.
+#
+# There is nothing to learn in random words: the best anybody can do is to give each of 20 words the probability 1/20, a loss of $\ln 20 \approx 3.00$ (in *nats*, the
+# unit of the natural logarithm). What do you expect from the model without a mask?
+#
+# (You need not read the loop in the next cell, nor know its words yet. `logits` are the scores of the 20 words before a softmax (notebook 04), `cross_entropy` makes the loss of them
+# (06); `Adam`, with its step size `lr`, is the optimizer, which changes the parameters so that the loss falls, by `zero_grad`, `backward` and `step`; `dropout` is
+# switched off (03). *Before you start*, `docs/before.md`, goes through such a loop.)
 
 # %% guess
 guess("the last loss of the model without a mask, in nats per word", ...)
@@ -444,8 +469,9 @@ reveal("the last loss of the model without a mask, in nats per word", losses["wi
 
 # %% [markdown]
 # With the mask, the loss stays near 3.00. Without it, it falls far below what is possible: the model has found that the answer to question $i$ stands in its input, one
-# place to the right. (Why not down to 0? The last of the 12 positions has no next word to copy: one twelfth of 3.00 is 0.25.) It has
-# become excellent at copying and knows nothing about words. When it then has to write, there is no next word to copy, and it
+# position to the right. (Why not down to 0? The last of the 12 positions has no next word to copy: one twelfth of 3.00 is 0.25.)
+#
+# So the model has become excellent at copying and knows nothing about words. When it then has to write, there is no next word to copy, and it
 # fails. A training loss that is too good to be true usually is.
 #
 # ## 6. One pass in place of $n$
@@ -472,6 +498,9 @@ difference = (one_by_one(honest, tokens) - in_one_pass(honest, tokens)).abs().ma
 print("the same answers with the mask:   ", bool(difference < 1e-5))
 difference = (one_by_one(cheating, tokens) - in_one_pass(cheating, tokens)).abs().max()
 print("the same answers without the mask:", bool(difference < 1e-5))
+
+# %% [markdown]
+# Now the gain. For a sentence of 128 tokens, one pass takes the place of 128 runs on its beginnings. How many times faster will it be?
 
 # %% guess
 guess("how many times faster one pass is, at 128 tokens", ...)
@@ -515,7 +544,9 @@ reveal("how many times faster one pass is, at 128 tokens", ratio)
 
 # %% [markdown]
 # That factor is the reason why Transformers are trained with a mask: every sentence of $n$ words gives $n - 1$ training
-# examples for the price of one pass. Using a trained model, which is called *inference*, has no such saving: in *generation* the model
+# examples for the price of one pass.
+#
+# Using a trained model, which is called *inference*, has no such saving: in *generation* the model
 # makes a text token by token, each from those before it (it is *autoregressive*), and $n$ tokens take $n$ passes. The mask helps there, too: what has been computed for a token stays the
 # same, whatever is appended, so its key and its value can be kept.
 #
@@ -526,7 +557,7 @@ reveal("how many times faster one pass is, at 128 tokens", ratio)
 #
 # With lengths 2 and 4 and a batch of width 4:
 #
-# | | place 0 | place 1 | place 2 | place 3 |
+# | | position 0 | position 1 | position 2 | position 3 |
 # |---|---|---|---|---|
 # | length 2 | False | False | **True** | **True** |
 # | length 4 | False | False | False | False |
@@ -541,8 +572,9 @@ print("softmax:", torch.softmax(nothing_to_see, dim=-1))
 
 # %% [markdown]
 # Zero divided by zero: NaN, "not a number". And NaN is contagious: one such row makes the loss NaN, then the
-# gradients, then all the weights of the model. It happens when a batch holds an **empty** text (length 0): all its places are padding.
-# So leave the first place of an empty text visible. What it computes there is of no use, but it is a number, and
+# gradients (by which training changes the parameters), then all the parameters of the model. It happens when a batch holds an **empty** text (length 0): all its positions are padding.
+#
+# So leave the first position of an empty text visible. What is computed there is of no use, but it is a number, and
 # no result of this text is used.
 
 
@@ -554,7 +586,7 @@ def padding_mask(lengths: Tensor, size: int) -> Tensor:
         lengths: number of real tokens of each sentence, `(b,)`; padding stands on the right.
         size: the width of the batch; no length is larger.
 
-    A sentence of length 0 keeps its first place visible (False), so that no softmax is NaN.
+    A sentence of length 0 keeps its first position visible (False), so that no softmax is NaN.
     """
     ### BEGIN SOLUTION
     places = torch.arange(size)  # (size,)
@@ -584,7 +616,7 @@ plots.show(
 print("any NaN:", bool(weights.isnan().any()))
 
 # %% [markdown]
-# In the middle, the three columns of padding are empty; on the right, every row of the empty text looks at place 0. (Rows that belong to padding have weights
+# In the middle, the three columns of padding are empty; on the right, every row of the empty text looks at position 0. (Rows that belong to padding have weights
 # too; what comes out there is thrown away.)
 #
 # ## 8. Essay
@@ -636,13 +668,13 @@ print("any NaN:", bool(weights.isnan().any()))
 #    - Zeros after the softmax would let the model see the future. => A weight of zero hides the token, too. What is wrong is the sum of the row.
 #    + After the softmax the future has already taken its share. => The rest of the row no longer sums to 1; a score of minus infinity takes no share at all.
 # 2. A model trains without the mask, and its training loss falls far below that of every model with one. What has it learned?
-#    + To copy the next token from its own input. => The target of a position stands one place to the right, where it can look.
+#    + To copy the next token from its own input. => The target of a position stands one position to the right, where it can look.
 #    - More of the language, since it sees both sides. => Then it would write well. It fails as soon as there is no next token to copy.
 #    - Nothing: a loss cannot fall without the mask. => It can, and it does: the answers are in the input.
 # 3. While a model writes token by token, nothing stands behind the last token. What is the mask good for there?
-#    - Nothing; it can be switched off. => Then each appended token would change the states of all earlier ones, as they never were in training.
-#    - It hides the padding. => That is another mask, with one row for each sentence.
-#    + It keeps the states of earlier tokens as they were. => So they are those of training, and their keys and values can be kept.
+#    - Nothing: it can be switched off once the training is over. => Then each appended token would change the vectors of all earlier ones, as never happened in training.
+#    - It hides the padding from the token that is being written. => That is another mask, with one row for each sentence.
+#    + It keeps the vectors of earlier tokens as they were. => So they are those of training, and their keys and values can be kept.
 
 # %% [markdown]
 # ## What to remember

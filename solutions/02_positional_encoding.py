@@ -53,7 +53,7 @@ import torch
 from torch import Tensor, nn
 
 from helpers import plots
-from tutor import by_hand, check, guess, hint, reveal
+from tutor import by_hand, check, guess, hint, resume, reveal
 from helpers.models import Classifier, TransformerBase
 
 # %% [markdown]
@@ -61,15 +61,15 @@ from helpers.models import Classifier, TransformerBase
 #
 # ### By hand, with five words
 #
-# Take the word *chasse*. It looks at all five words of *le chat chasse la souris*. Let $e^{\text{score}}$ be the numbers of the
-# second line, and let each word carry one number, its *value*. (No mask here: every word sees every word.)
+# Take the word *chasse*. It looks at all five words of *le chat chasse la souris*. The table has $e^{\text{score}}$ for each of them, and each word carries a *value* of one
+# number only. (No mask here: every word sees every word.)
 #
 # | | le | chat | chasse | la | souris |
 # |---|---|---|---|---|---|
 # | $e^{\text{score}}$ | 1 | 4 | 2 | 1 | 2 |
 # | value | 0 | 10 | 5 | 0 | 20 |
 #
-# The sum of the second line is 10, so the weights are 0.1, 0.4, 0.2, 0.1, 0.2, and the output is $0.4 \cdot 10 + 0.2 \cdot 5 + 0.2
+# The powers sum to 10, so the weights are 0.1, 0.4, 0.2, 0.1, 0.2, and the output is $0.4 \cdot 10 + 0.2 \cdot 5 + 0.2
 # \cdot 20 = 9$. Now write the columns in the order *la souris chasse le chat* and compute again. Nothing changes: a sum has no order. Each word
 # asks "what is in the bag?", and never "where?".
 #
@@ -109,8 +109,10 @@ print(f"largest difference between the two rows of souris: {(states[0, 4] - stat
 #
 # ## 2. Exercise: is it blind?
 #
-# Make it a measurement, from outside, that works for any *encoder*: a model that gives one hidden state for each token. A *permutation* is a list of places: `permutation = [3, 4, 2, 0, 1]` puts the word
-# of place 3 first, then that of place 4, and so on. There are two ways:
+# Make it a measurement, from outside, that works for any *encoder*: a model that gives one hidden state for each token. (Models and their parts are *modules*, of torch's class
+# `nn.Module`. A module is in training mode or, after `eval()`, in evaluation mode, in which nothing is left to chance.)
+#
+# A *permutation* is a list of places: `permutation = [3, 4, 2, 0, 1]` puts the word of place 3 first, then that of place 4, and so on. There are two ways:
 # - encode the sentence, then put the **outputs** into the new order;
 # - put the **words** into the new order, then encode.
 #
@@ -124,8 +126,8 @@ print(f"largest difference between the two rows of souris: {(states[0, 4] - stat
 def order_blindness(encoder: nn.Module, x: Tensor, permutation: Tensor) -> float:
     """Returns the largest absolute difference between "encode, then permute" and "permute, then encode":
     one number, over all sentences, words and hidden numbers. The encoder stays as it is, and in the mode
-    in which it came: whoever calls `eval()` puts the mode back. It comes in evaluation mode, or without
-    dropout.
+    in which it came: if you call `eval()`, put the mode back. It comes in evaluation mode, or without
+    dropout (which makes a model random in training mode).
 
     Args:
         encoder: called on tokens `(b, n)`, it returns hidden states `(b, n, d)`.
@@ -143,7 +145,7 @@ def order_blindness(encoder: nn.Module, x: Tensor, permutation: Tensor) -> float
 
 
 # %% [markdown]
-# Now ask four models with random weights: one without positions, one without positions but with the causal mask of notebook 01, and two with positions. (Sinusoidal and rotary
+# Now test four models with random parameters: one without positions, one without positions but with the causal mask of notebook 01, and two with positions. (Sinusoidal and rotary
 # are two kinds of them; sections 3 and 7 build them.) The first is blind, as you have seen. Is the second? Write one of the two answers, in quotation marks, in place of the
 # dots, or leave them and go on.
 
@@ -176,10 +178,11 @@ reveal("no positions, but a causal mask", with_a_mask)
 # %% [markdown]
 # The second line surprises many people. The causal mask of notebook 01 says nothing about places, yet it breaks the symmetry: the first word sees one
 # word, the second one two, and so on. From that, a deep enough model can find out where it is, and
-# language models without any positions do work ([Haviv et al., 2022](https://arxiv.org/abs/2203.16634), section 4). Remember it for the end: "no
-# positions" is blind without a mask; with a mask, section 8 has a surprise for you.
+# language models without any positions do work ([Haviv et al., 2022](https://arxiv.org/abs/2203.16634), section 4).
 #
-# So a model must be told the order, and there are three places on the way where it can enter. The next sections take them one by one. (Read the picture from the
+# Remember it for the end: "no positions" is blind without a mask; with a mask, section 8 has a surprise for you.
+#
+# So the order must be given to a model, and there are three places on the way where it can enter. The next sections take them one by one. (Read the picture from the
 # bottom. The *embedding* of a word is the row of numbers that stands for it before the first layer.)
 
 # %% experiment
@@ -208,7 +211,7 @@ picture.show(
 # %% [markdown]
 # ## 3. A clock for each place
 #
-# How could we tell a model the place $p$ of a word? We add something to its vector. But what?
+# How could we tell a model the place $p$ of a word in its sentence, its *position*? We add something to its vector. But what?
 #
 # - **The number $p$ itself?** At place 1000 it drowns the word, whose numbers are about 1.
 # - **$p$ divided by the length?** Then one step means 0.1 in a sentence of ten words and 0.001 in a long text.
@@ -316,9 +319,13 @@ plots.show(figure, alt)
 #
 # > **A mistake that is easily copied.** Unless told otherwise, PyTorch's Transformer layers want the *sequence* first, `(n, b, d)`, and so did
 # > its tutorial on language models ([withdrawn in 2024](https://github.com/pytorch/tutorials/pull/2910); its code lives on in many programs).
-# > There the table has the shape `(max_len, 1, d)`, and `x + table[:x.size(0)]` is right. Copy that line into a program whose
+# > There the table has the shape `(max_len, 1, d)`, and `x + table[:x.size(0)]` is right.
+# >
+# > Copy that line into a program whose
 # > tensors are *batch* first, and `x.size(0)` is the number of sentences. Nothing crashes: sentence 0 gets place 0 for all its words,
-# > sentence 1 gets place 1, and nobody is told which word comes first. If you correct it to `x.size(1)` but keep the axis of 1 in the middle, it
+# > sentence 1 gets place 1, and nothing says which word comes first.
+# >
+# > If you correct it to `x.size(1)` but keep the axis of 1 in the middle, it
 # > fails for most batches. It runs, just as wrong, when by chance $b = n$, and when $b = 1$: then $n$ sentences come out.
 #
 # See it happen. The table below is `0, 1, 2, ...` itself and the words are all 0, so that each square shows the place which a word
@@ -497,13 +504,15 @@ def shift_matrix(offset: int, d_model: int) -> Tensor:
 
 
 # %% [markdown]
-# Why does it matter? "Look two words back" is now **one matrix**, the same at every place. If a head's queries are the keys multiplied by
-# `shift_matrix(-2, d)`, then each query points at the place two before its own. A Transformer can learn this matrix, since queries
-# are made by one. (It is one of the two reasons that Vaswani et al. give for sinusoids in section 3.5. The other: they "may allow the model to extrapolate" to
+# Why does it matter? "Look two words back" is now **one matrix**, the same at every place. Let the queries of a *head* (one of the attentions side by side of notebook 01) be its keys multiplied by
+# `shift_matrix(-2, d)`: then each query points at the place two before its own. A Transformer can learn this matrix, since queries
+# are made by one.
+#
+# (It is one of the two reasons that Vaswani et al. give for sinusoids in section 3.5. The other: they "may allow the model to extrapolate" to
 # sentences longer than in training. Section 8 tests it.)
 
 # %% experiment
-# @title A head whose queries are keys, shifted by two places
+# @title A head whose queries are its keys, shifted by two places
 table = sinusoidal_encoding(12, 64)  # (12, 64), the keys: positions alone, no words
 shift = shift_matrix(-2, 64).to(table.dtype)  # (64, 64)
 queries = 2 * table @ shift.T  # (12, 64), each is (twice) the key of two places before
@@ -516,7 +525,9 @@ print(f"mean weight on the place two before, rows 2 to 11: {weights.diagonal(-2)
 
 # %% [markdown]
 # (The factor 2 makes the picture sharper; the matrix that makes queries can learn it, too.) From row 2 on, the largest weight stands two places left of the diagonal. The first two rows have no place
-# $p - 2$ to look at, and settle for the nearest that they find. And why was `likeness` in section 3 a function of the distance? A
+# $p - 2$ to look at, and settle for the nearest that they find.
+#
+# And why did the likeness of two places in section 3 depend on their distance only? A
 # rotation $R$, here that by $k$ places, does not change dot products: $PE_p \cdot PE_q = (R\,PE_p) \cdot (R\,PE_q) = PE_{p+k} \cdot PE_{q+k}$.
 #
 # ## 6. Exercise: a learned table
@@ -535,7 +546,10 @@ print(f"mean weight on the place two before, rows 2 to 11: {weights.diagonal(-2)
 # A sinusoidal table is computed once and never changes: a buffer, with **0** trainable parameters. Asked
 # "how many parameters does this model have?", one easily counts the sinusoids, too; notebook 05 takes such counts apart.
 #
-# And one question has no good answer: what about word number `max_len`? (The most tokens that a model can read at once are its *context window*, or *context length*.) There is no row for it. Quietly starting again at row 0, or repeating the
+# (A text that this course goes back to calls positions "learnable and structured". Each word is true of one table, and neither table is both from the start: sinusoids have the structure of
+# section 5 and nothing to learn; a learned table begins as random numbers, and any structure in it comes from training.)
+#
+# One question has no good answer: what about word number `max_len`? (The most tokens that a model can read at once are its *context window*, or *context length*.) There is no row for it. Quietly starting again at row 0, or repeating the
 # last row, would fool the model. The rule here: refuse, with a `ValueError` that says why.
 
 # %% exercise="LearnedPositions"
@@ -608,11 +622,50 @@ print("has row p moved?", moved.tolist())
 # %% [markdown]
 # Rows 4 to 7 have not moved at all. A model whose table has 512 rows, trained on sentences of up to 100 words, carries 412 rows of the
 # noise it was born with. Keep this in mind for the last experiment.
-#
+
+# %% [markdown] pause
+# You have written the two kinds of positions that say *where* a word is, a fixed table and a learned one. Next come the two kinds that say *how far* two words are
+# apart, and a race of all of them.
+
+# %% [markdown]
 # ## 7. Distance in place of places
 #
 # Often it is not the place that counts but the **distance**: an adjective belongs to the noun beside it, be it at place 5 or at place 500. So why not
 # tell attention the distance directly? Sinusoids and tables say the *absolute* place of a word; what follows says the *relative* one, the distance.
+#
+# ### Heads, as far as you need them here
+#
+# Both ways work inside the *heads* of attention, which notebook 03 builds. Three sentences on them are enough for the two exercises:
+#
+# 1. The query of each token is cut into $h$ equal pieces, one for each head, and so are its key and its value: of width 8, each of two heads gets 4 numbers.
+# 2. Each head makes scores, weights and weighted sums from its own pieces only, so there is a square of scores for each head: `(b, h, n, n)` in all.
+# 3. At the end the results of all heads are put side by side again.
+
+# %% experiment
+# @title Two heads, and where ALiBi and rotary act in them
+picture = Diagram(4.2, 4.5)
+picture.box("all", (2.1, 0.3), "queries, keys, values (3, b, n, 8)", width=2.5)
+picture.box("out", (2.1, 4.2), "new vectors (b, n, 8)", width=1.8)
+for head, x in enumerate((1.05, 3.15)):
+    texts = {"pieces": f"head {head}: numbers {4 * head} to {4 * head + 3}\n(3, b, n, 4)",
+             "scores": "scores (b, n, n)", "weights": "weights (b, n, n)",
+             "sums": "weighted sums (b, n, 4)"}
+    picture.column(x, 1.05, [(f"{name} {head}", text, "attention" if name == "weights" else "data")
+                             for name, text in texts.items()], step=0.8, width=1.75)
+    picture.arrow("all", f"pieces {head}")
+    picture.arrow(f"sums {head}", "out")
+    picture.note((x, 1.46), "rotary: queries, keys", ha="center")
+    picture.note((x, 2.24), f"ALiBi: add bias[{head}]", ha="center")
+picture.show(
+    "Queries, keys and values of width 8 are cut in two: head 0 gets the numbers 0 to 3, head 1 the "
+    "numbers 4 to 7. Each head makes a square of scores, weights and weighted sums of width 4 of its "
+    "own, and the sums are put side by side to new vectors. Rotary turns the queries and keys of each "
+    "head before the scores are made; ALiBi adds to the scores of each head its own bias."
+)
+
+# %% [markdown]
+# So the biases of all heads are one tensor `(h, n, n)`; `alibi_bias` calls this $n$ `size`. And `rotary` gets queries, keys and values already cut, in one tensor `(3, b, h, n, d)`, whose
+# $d$ is the width of *one head*: 4 in the picture.
 #
 # ### ALiBi: a word loses a little with each step
 #
@@ -620,13 +673,13 @@ print("has row p moved?", moved.tolist())
 #
 # $$ \text{score}_{ij} - m \cdot (i - j) \qquad \text{for } j \le i $$
 #
-# **By hand.** Let three scores of a row be equal, and let $m = \ln 2 \approx 0.69$. Each step back then divides $e^{\text{score}}$ by 2: the weights stand to each other as
+# Let three scores of a row be equal, and let $m = \ln 2 \approx 0.69$. Each step back then divides $e^{\text{score}}$ by 2: the weights are in the ratio
 # $1 : 2 : 4$, that is $1/7,\ 2/7,\ 4/7$. The nearest word gets the most.
 #
 # Each head gets its own slope. With $h$ heads they are $2^{-8/h},\ 2^{-2 \cdot 8/h},\ \dots,\ 2^{-8}$: a geometric sequence. For 8 heads: $1/2, 1/4, \dots, 1/256$.
 # The first head is short-sighted, the last one sees far. The slopes are fixed: nothing is learned.
 #
-# With 2 heads the slopes are others. A sentence has three words; which numbers does each of the two heads add to the scores of its last word? (Fractions such as `-1/2` will
+# **By hand.** With 2 heads the slopes are others. A sentence has three words; which numbers does each of the two heads add to the scores of its last word? (Fractions such as `-1/2` will
 # do.)
 
 # %% by_hand
@@ -681,7 +734,7 @@ plots.show(axes.figure, plots.describe_curves(lines, distances, "distance"))
 # [Su et al. (2021)](https://arxiv.org/abs/2104.09864), section 3.2, do not *add* a clock to the word. They take each pair of numbers of the **query** as a hand, and
 # turn it by the angle that belongs to its place. They do the same with the **key**. Their dot product then depends on the angle *between* them, and that is the distance.
 #
-# A pair $(a, b)$ at place $p$ becomes, with the angle $\theta = p / 10000^{2i/d}$ of pair $i$ ($d$ is here the width of one head),
+# A pair $(a, b)$ at place $p$ becomes, with the angle $\theta = p / 10000^{2i/d}$ of pair $i$ ($d$ is the width of one head),
 #
 # $$ (a \cos\theta - b \sin\theta,\ \ a \sin\theta + b \cos\theta) $$
 #
@@ -788,8 +841,10 @@ for name, turn in {"values as they are": rotary, "values turned too": all_turned
 # %% [markdown]
 # Only if the values stay as they are does the output stay the same.
 #
-# > **Do positions favour what is near?** A student report says that they help a model to find the closest tokens and to give them more importance. Of ALiBi that is true by construction. Of the others it is not: sinusoids and a table only say
-# > where a word stands, and what a head makes of it is learned (the one in section 5 looks two places back, past the nearest word). Rotary may score a distance of 4 as high as one of 0, as in the example by hand.
+# > **Do positions favour what is near?** A student report says that they help a model to find the closest tokens and to give them more importance. Of ALiBi that is true by construction. Of the others it is not.
+# >
+# > Sinusoids and a table only say where a word stands, and what a head makes of it is learned: the one in section 5 looks two places back, past the nearest word. Rotary may score a distance
+# > of 4 as high as one of 0, as in the example by hand.
 #
 # ## 8. Who comes first?
 #
@@ -868,7 +923,7 @@ tests = [draw_sentences(300, length, torch.Generator().manual_seed(length)) for 
 kinds = ["none", "sinusoidal", "learned", "alibi", "rotary"]
 
 # %% [markdown]
-# Decide before you run the race: which of the five is best at 64 words? And how often is rotary right there? (A coin is right in 0.5 of the sentences.)
+# Decide before you run the race: which of the five is best at 64 words? And in which share of the sentences is rotary right there, from 0 to 1? (A coin is right in 0.5 of them.)
 
 # %% guess
 guess("the best at 64 words", ..., among=["none", "sinusoidal", "learned", "alibi", "rotary"])
@@ -952,8 +1007,8 @@ plots.show(figure, "; ".join(alt))
 #
 # ### A second layer
 #
-# One layer was our choice. Before you generalise, give all five a second one (150 steps are enough; three seeds). With one layer, *none* could only guess. How often do you
-# expect it to be right at 64 words now?
+# One layer was our choice. Before you generalise, give all five a second one (150 steps are enough; three seeds). With one layer, *none* could only guess. In which share of the
+# sentences, from 0 to 1, do you expect it to be right at 64 words now?
 
 # %% guess
 guess("the accuracy of none at 64 words, with two layers", ...)
@@ -977,11 +1032,14 @@ reveal("the accuracy of none at 64 words, with two layers", of_one_again)
 
 # %% [markdown]
 # *None*, which could only guess, is now right at **every** length. Under the causal mask the word *souris* can look back in the first layer and ask:
-# "has there been a *chat*?". In the second layer the question mark reads the answer. That needs neither places nor distances, and works in a sentence of any length. The
-# others can take this way too; where one still fails at 64 words, it is its positions that disturb.
+# "has there been a *chat*?". In the second layer the question mark reads the answer. That needs neither places nor distances, and works in a sentence of any length.
+#
+# The others can take this way too; where one still fails at 64 words, it is its positions that disturb. Sinusoids had 0.46 there with one layer in our run, and with two they have 1.00. So
+# neither run alone says whether sinusoids "extrapolate": it depends on what else the model has.
 #
 # **So what have we shown?** Not that one kind is best. Which one reaches beyond the trained lengths depends on the task and on the depth, and here a second layer changed
 # the order: *none* went from a guess to the top. Our task also suits ALiBi (with one layer, its answer is "which of the two is nearer?"); a task that needs a word from far back would punish it.
+#
 # [Kazemnejad et al. (2023)](https://arxiv.org/abs/2305.19466) compare five kinds in models that they train from scratch, and "no positions at all" comes out best overall. What carries over is the
 # method: a good result at the trained length says nothing about longer ones, so measure there, and look where in the text it fails.
 
@@ -1041,7 +1099,7 @@ reveal("the accuracy of none at 64 words, with two layers", of_one_again)
 # 2. Sinusoids can be computed for position 10,000. What follows for a model that has trained on 100 words?
 #    - It works on 10,000 words: there is a row for each. => The row is there, but the model has never met such combinations of hands.
 #    - It works if the sinusoids are trained a little longer. => Sinusoids are not trained at all: they are a fixed table.
-#    + Nothing yet: how it does there has to be measured. => In our run with one layer it fell to a guess at four times the trained length.
+#    + Nothing yet: how it does there has to be measured. => At four times the trained length it fell to a guess with one layer, and was right with two.
 # 3. What does rotary turn, and why just this?
 #    + Queries and keys: then their score depends on the distance. => Both turn by their positions, and the dot product keeps the difference of the angles.
 #    - Queries, keys and values: all three come from the same word. => A turned value would carry the absolute position into the output.
@@ -1058,7 +1116,9 @@ reveal("the accuracy of none at 64 words, with two layers", of_one_again)
 # - Good at the trained length does not mean good beyond it.
 #
 # **Go further.** Stretch rotary: give the words of a 64-word sentence the places 0, 1/4, 2/4, ... in place of 0, 1, 2, ..., so that hardly any distance is larger
-# than in training ([Chen et al., 2023](https://arxiv.org/abs/2306.15595), position interpolation). In `helpers/models.py`, the angles are made in `TransformerBase._look`:
+# than in training ([Chen et al., 2023](https://arxiv.org/abs/2306.15595), position interpolation).
+#
+# In `helpers/models.py`, the angles are made in `TransformerBase._look`:
 # make a class of your own in which they are divided by 4, load the weights of a trained model from section 8 and test it at 64 words. What does it win, and what does it
 # lose for animals that stand close together? Notebook 03 builds the heads in which all this happens.
 

@@ -28,7 +28,7 @@
 # **When you are done, you can**
 # - compute attention by hand, and say why the scores are divided by a number that grows with the width, $\sqrt{d}$;
 # - name the shape of every tensor on the way through the heads, and see when a reshape has mixed them up;
-# - build multi-head attention, encoder and decoder layers, and prove that they are right;
+# - build multi-head attention, encoder and decoder layers, and test them against PyTorch's;
 # - say what several heads can do that one head cannot.
 #
 # **Time**: about 2 h 45 min. **Before this**: notebook 01 (the mask). Of 02 you need one sentence: a pattern added to each token's row says where it stands.
@@ -41,9 +41,9 @@
 # | `split_heads` | from one wide tensor to heads | 2 |
 # | `merge_heads` | and back | 1 |
 # | `MultiHeadAttention` | four matrices and h heads | 4 |
+# | *essay* `heads_essay` | why several heads | 2 |
 # | `EncoderLayer` | attention, feed-forward, residuals, norms | 3 |
 # | `DecoderLayer` | a layer that also reads the encoder's output | 4 |
-# | *essay* `heads_essay` | why several heads | 2 |
 # | **total** | | **23** |
 
 # %% setup
@@ -55,7 +55,7 @@ import torch
 from torch import Tensor, nn
 
 from helpers import plots
-from tutor import by_hand, check, guess, hint, reveal
+from tutor import by_hand, check, guess, hint, resume, reveal
 from helpers.models import Attention, Context, EncoderDecoder, Layer, sinusoids
 
 # %% [markdown]
@@ -78,7 +78,7 @@ from helpers.models import Attention, Context, EncoderDecoder, Layer, sinusoids
 # 3. **Weights**: the softmax. You need $e^0 = 1$, $e^1 \approx 2.72$ and $e^2 \approx 7.39$.
 # 4. **Output**: the values, each times its weight, added up.
 #
-# Write weights and output in place of the dots; two digits are enough.
+# Write weights and output in place of the dots, with two decimals.
 
 # %% by_hand
 by_hand("scaled_dot_product_attention", [
@@ -157,7 +157,7 @@ reveal("the standard deviation of the scores at d = 256", raw[256].std())
 # numbers is again $+1$ or $-1$. For $d = 2$, a score is the sum of two of them: $-2$ (one time in four), $0$ (two times in
 # four) or $+2$ (one time in four). Its mean is 0, so its variance is the mean of the squares, $(4 + 0 + 0 + 4)/4 = 2$.
 #
-# `sympy` goes through all the tosses for us, exactly:
+# `sympy` goes through all the tosses:
 
 # %% experiment
 # @title The variance of a score of coins, for three widths
@@ -171,7 +171,7 @@ for width in (1, 2, 3):
 # %% [markdown]
 # ### Exercise: how large is a score?
 #
-# Write the variance as a formula. One more thing, which section 4 explains: a model of width $D$ has $A$ attentions side by side, its **heads**, and they share the
+# Write the variance as a formula. One more thing (section 4): a model of width $D$ has $A$ attentions side by side, its **heads**, and they share the
 # $D$ numbers. Each head has its own $D/A$ numbers of the query and of the key, and makes its own scores of these only.
 #
 # So: the numbers of query and key are independent, with mean 0 and variance 1. What is the variance of one score of
@@ -309,7 +309,9 @@ for divisor, median in zip(divisors, responses):
 #   wide model starts as well as a narrow one. ([Yang et al. 2022](https://arxiv.org/abs/2203.03466) divide by $d$ itself, since queries and keys do not stay independent when they learn.)
 #
 # > **In practice: scaled, not clipped.** A student's review of the Transformer says that scores are *clipped* so that gradients do not *explode*. Neither word fits. Nothing is cut off here: the division
-# > leaves the order of the scores as it was. And what threatens is the opposite of an explosion: in a saturated softmax gradients *vanish*, as the responses above show. Clipping exists, too, but elsewhere: before a step of the optimizer, a gradient that is too long is shortened (notebook 06).
+# > leaves the order of the scores as it was. And what threatens is the opposite of an explosion: in a saturated softmax gradients *vanish*, as the responses above show.
+# >
+# > Clipping exists, too, but elsewhere: before the optimizer changes the parameters, a gradient that is too long is shortened (notebook 06).
 #
 # ## 3. Exercise: attention
 #
@@ -379,7 +381,9 @@ print("equal to torch:", torch.allclose(yours, theirs, atol=1e-5))
 #
 # A softmax gives each query **one** set of weights, and the output is **one** average. But *dort* has several questions at the same time:
 # who sleeps, where, and which word comes before me? So a Transformer asks several times in parallel. It has $h$
-# **heads**, and each of them works with its own $d/h$ numbers of each token. From here on $d$ is the width of the *model*; the width of a head, which was $d$ in sections 1 to 3, is $d/h$. (The exercise of section 2 wrote $D$ and $A$ for them, as the sympy formulas of this course do.)
+# **heads**, and each of them works with its own $d/h$ numbers of each token.
+#
+# From here on $d$ is the width of the *model*; the width of a head, which was $d$ in sections 1 to 3, is $d/h$. (The exercise of section 2 wrote $D$ for the width of the model and $A$ for the number of heads, as the sympy formulas of this course do.)
 #
 # Follow one batch $x$ $(b, n, d)$ through *self-attention*, in which a text looks at itself:
 #
@@ -427,7 +431,8 @@ def tensor_shapes(b: int, n: int, d: int, h: int) -> dict[str, tuple[int, ...]]:
 # What costs memory? Put in the numbers of a real model, width 512 and 8 heads, and let one text grow. The curves count the numbers in the tensors of
 # your dict (scores and weights once: one can overwrite the other).
 #
-# The shape of the weights has $n$ in it twice. From how many tokens on do the weights hold more numbers than all the other tensors together?
+# The shape of the weights has $n$ in it twice. From how many tokens on do the weights hold more numbers than all the other tensors together? (Choose one of 64, 128, 256, 512, 1024,
+# 2048 and 4096.)
 
 # %% guess
 guess("the tokens from which on the weights hold more than the rest", ...)
@@ -461,9 +466,11 @@ reveal(
 # *Go further: no exercise depends on this.*
 #
 # *FlashAttention* ([Dao et al. 2022](https://arxiv.org/abs/2205.14135), section 3.1) gives the same result and never keeps the square. The idea: read keys and values in **blocks**. A softmax needs the largest score of its row (so that no exponential overflows) and the sum of all exponentials,
-# and both can be kept *so far*. For each query keep the largest score $m$, the sum $\ell$ of $e^{s - m}$, and the sum $o$ of the values, each times its $e^{s - m}$. When a block brings a larger score $m'$, everything that was summed is multiplied by $e^{m - m'}$: as if $m'$ had been known from the start. At the end the output is $o / \ell$.
+# and both can be kept *so far*.
 #
-# By hand: scores $1, 3, 2$ in blocks of one. After the first, $m = 1$ and $\ell = 1$. The second brings $m = 3$: $\ell = 1 \cdot e^{1-3} + 1 \approx 1.14$. The third adds $e^{2-3}$: $\ell \approx 1.50$, which is $e^{-2} + 1 + e^{-1}$.
+# For each query keep the largest score $m$, the sum $\ell$ of $e^{s - m}$, and the sum $o$ of the values, each times its $e^{s - m}$. When a block brings a larger score $m'$, everything that was summed is multiplied by $e^{m - m'}$: as if $m'$ had been known from the start. At the end the output is $o / \ell$.
+#
+# An example: scores $1, 3, 2$ in blocks of one. After the first, $m = 1$ and $\ell = 1$. The second brings $m = 3$: $\ell = 1 \cdot e^{1-3} + 1 \approx 1.14$. The third adds $e^{2-3}$: $\ell \approx 1.50$, which is $e^{-2} + 1 + e^{-1}$.
 
 # %% experiment
 # @title Attention in blocks: is it equal, and what must be kept?
@@ -652,7 +659,9 @@ print("equal to nn.MultiheadAttention:", same)
 # > self.register_buffer("mask", square.view(1, 1, max_len, max_len))  # in the constructor
 # > scores = scores.masked_fill(self.mask[:, :, :n, :n] == 0, -math.inf)  # in forward
 # > ```
-# > The two axes of size 1 stand for sentence and head: one square serves them all. A shorter text cuts out its upper left corner. Why a *buffer* (notebook 02)? It moves to the GPU with the model, and no optimizer touches it. A plain attribute would stay behind; a parameter would be trained.
+# > The two axes of size 1 stand for sentence and head: one square serves them all. A shorter text cuts out its upper left corner.
+# >
+# > Why a *buffer* (notebook 02)? It moves to the GPU with the model, and no training changes it. A plain attribute would stay behind; a parameter would be trained.
 #
 # ### Equal to separate small heads
 #
@@ -675,10 +684,13 @@ print("three heads side by side:",
 for h in (1, 2, 3, 4, 6):
     print(f"h = {h}: {sum(p.numel() for p in MultiHeadAttention(24, h).parameters())} parameters")
 
+# %% [markdown] pause
+# You have built multi-head attention, and it agrees with PyTorch's. Next you see what several heads are good for, and put your attention into the layers of an encoder and of a decoder.
+
 # %% [markdown]
 # ## 7. What several heads can do
 #
-# Same parameters, same matrix products. (Not quite the same work: there are $h$ tables of weights in place of one, so the softmax and the memory for the weights grow with $h$.) Then what are several heads good for? Ask a model **three questions at once** about every word of a
+# Same parameters, same matrix products. (Not quite the same work: there are $h$ tables of weights in place of one, so the softmax and the memory for the weights grow with $h$.) Then what are several heads good for? Let a model answer **three questions at once** about every word of a
 # sentence:
 #
 # 1. which word stands *before* it?
@@ -781,9 +793,13 @@ reveal("the accuracy of one head on the word before", results[0, :, 0].mean())
 
 # %% [markdown]
 # The single head gets the verb right, and of *before* and *after* it gets one well and the other badly, or both half. This is not for lack of
-# parameters: all the models have the same number. It has one set of weights for each word, so its output is one average of the words it looks at. If it looks at the word before and at the
+# parameters: all the models have the same number.
+#
+# A single head has one set of weights for each word, so its output is one average of the words it looks at. If it looks at the word before and at the
 # word after, both are in the average, but nothing in a linear reading says which was which. (The verb it
-# can tell apart: only verbs are answers to question 3.) With three heads, each question can have a set of weights of its own, and all
+# can tell apart: only verbs are answers to question 3.)
+#
+# With three heads, each question can have a set of weights of its own, and all
 # are answered. (With two heads nearly all are: the verb can share a head with a neighbour, since it can be told apart.) **A head is a place to put one average.**
 #
 # ### The maps of the heads, on a French sentence
@@ -822,8 +838,9 @@ print(told)
 
 # %% [markdown]
 # Read a map row by row: the word on the left looks at the words below. A line beside the diagonal is a head that looks one place back or one place on: it goes by
-# *position*. A full column under *regarde* is a head that looks for the verb, wherever it stands: it goes by *content*. Large trained models
-# have such heads, too. [Voita et al. (2019)](https://arxiv.org/abs/1905.09418), section 5, find heads for neighbours, for syntax and for rare words in a translation model, and show that most of
+# *position*. A full column under *regarde* is a head that looks for the verb, wherever it is: it goes by *content*.
+#
+# Large trained models have such heads, too. [Voita et al. (2019)](https://arxiv.org/abs/1905.09418), section 5, find heads for neighbours, for syntax and for rare words in a translation model, and show that most of
 # the others can be removed with little loss. What a head looks at is a hint, not an explanation.
 #
 # ### Essay: why several heads?
@@ -874,7 +891,7 @@ print(told)
 # Stack 12 attentions, each with fresh weights, and normalise after each. How alike do ten random tokens become? We measure the mean cosine between
 # different tokens: 0 for unrelated vectors, 1 for equal ones. Once each attention *replaces* the tokens, once it is *added* to them, and once it is added with larger first weights.
 #
-# How alike will they be, at the end, where attention replaces them?
+# How alike will they be at the end, where attention replaces them? Write a mean cosine, from 0 to 1.
 
 # %% guess
 guess("the mean cosine after 12 attentions that replace the tokens", ...)
@@ -918,16 +935,21 @@ plots.show(axes.figure, plots.describe_curves(cosines, range(13), "attention", d
 reveal("the mean cosine after 12 attentions that replace the tokens", cosines["replaced: attention(x)"][-1])
 
 # %% [markdown]
-# After two attentions that *replace* the tokens, all tokens are the same vector: averages of averages. [Dong et al. (2021)](https://arxiv.org/abs/2103.03404) prove that this happens doubly exponentially fast. A remedy is the **residual**: add what was read to what was there, $x + \text{attention}(x)$. The token keeps a part of itself and learns something.
-# How large a part decides how long that helps. With the small first weights of `nn.Linear`, what is added is small, and in our run the cosine after 12 attentions is about 0.3. With larger first weights the same residual only slows the collapse down:
+# After two attentions that *replace* the tokens, all tokens are nearly the same vector: averages of averages. [Dong et al. (2021)](https://arxiv.org/abs/2103.03404) prove that this happens doubly exponentially fast.
+#
+# A remedy is the **residual**: add what was read to what was there, $x + \text{attention}(x)$. The token keeps a part of itself and takes up something of the others.
+#
+# How large a part it keeps decides how long that helps. With the small first weights of `nn.Linear`, what is added is small, and in our run the cosine after 12 attentions is about 0.3. With larger first weights the same residual only slows the collapse down:
 # the tokens end nearly as alike as without it. Dong et al. prove their theorem for attention *without* residuals; what deep stacks with residuals do is taken up in notebook 12.
 #
 # The second remedy is the **norm**. If something is added in every layer, the numbers grow. `nn.LayerNorm` takes each token by itself,
 # subtracts the mean of its $d$ numbers and divides by their standard deviation; then it multiplies and shifts each place by learned
 # numbers, at first 1 and 0. By hand: $(1, 3)$ has mean 2 and standard deviation 1, so it becomes $(-1, 1)$.
 #
-# The third part is the **feed-forward** network: two linear layers with a ReLU in between, the same for every token. (Is it an *MLP*, a *multilayer perceptron*? Yes, a small one, and many programs call it `mlp`. In BERT and GPT-2 another function stands in the place of the ReLU, the *GELU*, which is smooth at 0.) Attention
-# moves information between tokens; feed-forward works on it, token by token (Vaswani et al. 2017, 3.3). Here it is, ready to use:
+# The third part is the **feed-forward** network: two linear layers with a ReLU in between, which makes 0 of each negative number. It is the same for every token. Attention
+# moves information between tokens; feed-forward works on it, token by token (Vaswani et al. 2017, 3.3).
+#
+# (Is it an *MLP*, a *multilayer perceptron*? Yes, a small one, and many programs call it `mlp`. BERT and GPT-2 have another function in place of the ReLU, the *GELU*, which is smooth at 0.) Here it is, ready to use:
 
 # %% setup
 class FeedForward(nn.Sequential):
@@ -962,9 +984,13 @@ for mode in ("train", "eval"):
           f"the others {kept.max():.3f}, mean {kept.mean():.3f}")
 
 # %% [markdown]
-# No number can rely on one particular other number, which makes it harder to learn a training set by heart. (What works against that is called *regularisation*.) In the paper of 2017 (section 5.4, $p = 0.1$) it acts on the **output of each part**, before that is added to the residual, and on the sum of word and position; so it does in the models of `helpers/models.py`.
-# GPT ([Radford et al. 2018](https://cdn.openai.com/research-covers/language-unsupervised/language_understanding_paper.pdf), section 4.1), BERT and many models made after them drop **attention weights** as well, after the softmax: for this one step a token then cannot look at some of its words, and a row of weights no longer sums to exactly 1. Your layers have no dropout, because then they can be compared with others number for number. A model with dropout left in
-# training mode answers differently each time it is asked: `model.eval()` comes before every measurement.
+# No number can rely on one particular other number, which makes it harder to learn a training set by heart. (What works against that is called *regularisation*.)
+#
+# In the paper of 2017 (section 5.4, $p = 0.1$) it acts on the **output of each part**, before that is added to the residual, and on the sum of word and position; so it does in the models of `helpers/models.py`.
+# GPT ([Radford et al. 2018](https://cdn.openai.com/research-covers/language-unsupervised/language_understanding_paper.pdf), section 4.1), BERT and many models made after them drop **attention weights** as well, after the softmax: for this one step a token then cannot look at some of its words, and a row of weights no longer sums to exactly 1.
+#
+# Your layers have no dropout, because then they can be compared with others number for number. A model with dropout that is left in
+# training mode gives another answer each time: `model.eval()` comes before every measurement.
 #
 # (One more thing that `helpers/models.py` does and this notebook does not show: it multiplies the embedding by $\sqrt{d}$, as section 3.4 of the paper says. Words start with variance $1/d$ there, and would otherwise be drowned out by the positions, whose numbers lie between $-1$ and 1.)
 #
@@ -1064,7 +1090,7 @@ plots.show(figure, " ".join(
 
 # %% [markdown]
 # Post-norm keeps the tokens at size 1 and has its largest gradients near the top; in pre-norm the numbers grow and the
-# gradients are largest at the bottom. [Xiong et al. (2020)](https://arxiv.org/abs/2002.04745) explain with this why deep post-norm models need a learning rate that starts small
+# gradients are largest at the bottom. [Xiong et al. (2020)](https://arxiv.org/abs/2002.04745) explain with this why deep post-norm models need a *learning rate*, the size of a training step, that starts small
 # (*warm-up*) and pre-norm models hardly do. You meet it again in notebook 12.
 #
 # ## 9. The encoder
@@ -1258,7 +1284,11 @@ for once in (False, True):
 #
 # ### The whole model
 #
-# You have built all of it. Here is the Transformer of 2017 as one picture, with your layers in the two frames, $M$ of each. The lines around the coloured parts are the residuals; in *add, norm* they meet what the part has made, $\operatorname{norm}(x + \text{part}(x))$. It is an *encoder-decoder*. Without the left column and the cross-attention, the right one is a language model (notebook 04), which is called *decoder-only*; the left one alone, with an output layer on it, is BERT (notebook 07), *encoder-only*. (Such an output layer is also called a *head*; it has nothing to do with the heads of attention. Here it gives each token $V$ scores, one for each word.)
+# You have built all of it. Here is the Transformer of 2017 as one picture, with your layers in the two frames, $M$ of each. The lines around the coloured parts are the residuals; in *add, norm* they meet what the part has made, $\operatorname{norm}(x + \text{part}(x))$.
+#
+# It is an *encoder-decoder*. Without the left column and the cross-attention, the right one is a language model (notebook 04), which is called *decoder-only*. The left one alone, with an output layer on it, is BERT (notebook 07), *encoder-only*.
+#
+# (Such an output layer is also called a *head*; it has nothing to do with the heads of attention. Here it gives each token $V$ scores, one for each word: the `logits` of the picture.)
 
 # %% experiment
 # @title The drawing: defines draw_column
@@ -1306,7 +1336,7 @@ picture.show(
 # *Go further: no exercise depends on this section. Notebook 13 builds a recurrence and compares it with attention.*
 #
 # Before 2017 most such models were **recurrent**: a GRU or an LSTM reads one word after the other and keeps a state, $s_t = f(x_t, s_{t-1})$. For a batch it works on $(b, d)$ at each of $n$ steps, where attention works on $(b, n, d)$ at once.
-# Take the time: how long does a sentence take, forwards and backwards?
+# How long does a sentence take, forwards (its output) and backwards (the gradients)?
 
 # %% measured
 # @title Time for one sentence, attention and a GRU
@@ -1342,7 +1372,7 @@ plots.show(axes.figure, plots.describe_curves(times, lengths, "length", digits=2
 # For yourself: open an answer to see whether it is right.
 #
 # 1. Why are scores divided by $\sqrt{d/h}$, the root of the width of a head?
-#    - So that large gradients do not explode. => The danger is the opposite: a saturated softmax lets hardly any gradient through.
+#    - So that large gradients do not explode on their way down. => The danger is the opposite: a saturated softmax lets hardly any gradient through.
 #    + So that their spread does not depend on the width. => A score is a sum of $d/h$ products; its standard deviation grows with the root of their number.
 #    - So that the weights of a row sum to 1. => The softmax sees to that, with any scale.
 # 2. A model of width 512 goes from 1 head to 8. What happens to its parameters?
@@ -1351,8 +1381,8 @@ plots.show(axes.figure, plots.describe_curves(times, lengths, "length", digits=2
 #    + Their number stays the same. => Four layers from $d$ to $d$, whatever $h$ is. What changes is how their outputs are cut.
 # 3. What can several heads do that a single one cannot?
 #    + Look at several places and keep apart what they find. => Each head makes an average of its own; a single head mixes all it looks at.
-#    - Put weight on more than one word. => A single head can: its softmax may spread over all words.
-#    - Run faster, since they work in parallel. => There is no less work: the products are as many, and there are more softmaxes.
+#    - Put weight on more than one word at the same time. => A single head can: its softmax may spread over all words.
+#    - Run faster than one, since all of them work in parallel. => There is no less work: the products are as many, and there are more softmaxes.
 
 # %% [markdown]
 # ## What to remember

@@ -44,7 +44,7 @@
 # | *essay* `head_essay` | why the head must go | 3 |
 # | **total** | | **20** |
 #
-# Cells tagged `experiment` train and draw; no mark depends on them. An answer must not use what a training has made there.
+# Folded cells are experiments, on which no mark depends. An answer must not use what a training has made there.
 
 # %% setup
 import copy
@@ -53,7 +53,7 @@ import torch
 from torch import Tensor, nn
 
 from helpers import plots
-from tutor import by_hand, check, guess, hint, reveal
+from tutor import by_hand, check, guess, hint, resume, reveal
 from helpers.batches import Batches, Example, for_classifier
 from helpers.corpora import Split, load
 from helpers.models import Classifier, LanguageModel, TransformerBase
@@ -68,7 +68,7 @@ from helpers.vocabulary import EOS, PAD, SOS, Vocabulary
 #
 # | | language model | classifier |
 # |---|---|---|
-# | question | which word comes next, at *every* place? | which class is the *whole text*? |
+# | question | which word comes next, at *every* position? | which class is the *whole text*? |
 # | what the head reads | every hidden state, `(b, n, d)` | one hidden state for each text, `(b, d)` |
 # | head | `Linear(D, V)`: a score for each of $V$ words | `Linear(D, C)`: a score for each of $C$ classes |
 # | output | `(b, n, V)` | `(b, C)` |
@@ -104,8 +104,8 @@ picture.show(
 # %% [markdown]
 # ### By hand: how large is a head?
 #
-# A `Linear` from $D$ to $C$ has $D \cdot C$ weights and $C$ biases. In the full-size model of this course, $V = 50\,001$ words and $D = 200$. How many parameters has each head, the one for words, and the one for two classes? Write a number in place of the
-# dots, or leave them and go on.
+# A `Linear` from $D$ to $C$ has $D \cdot C$ weights and $C$ biases. In the full-size model of this course, $V = 50\,001$ words and $D = 200$. How many parameters has each head, the one for words and the one for two classes? Write a number in place of the
+# dots of each cell, or leave them and go on.
 
 # %% guess
 guess("the parameters of the head for 50,001 words", ...)
@@ -130,7 +130,7 @@ reveal("the parameters of the head for 50,001 words", count(nn.Linear(200, 50_00
 reveal("the parameters of the head for 2 classes", count(nn.Linear(200, 2)))
 
 # %% [markdown]
-# Ten million parameters go, 402 come. You meet the 402 again in section 6.
+# Ten million parameters go, 402 come.
 #
 # ## 2. What the old head was trained on
 #
@@ -162,7 +162,7 @@ by_hand("lm_pair", [
 ])
 
 # %% [markdown]
-# | place | 0 | 1 | 2 | 3 |
+# | position | 0 | 1 | 2 | 3 |
 # |---|---|---|---|---|
 # | **input**: the model has read up to | `<sos>`, 1 | je, 17 | le, 8 | garde, 704 |
 # | **target**: and must say | je, 17 | le, 8 | garde, 704 | `<eos>`, 2 |
@@ -220,7 +220,7 @@ print("the model without a shift writes:", continued(copying_model, "ce roman es
 
 # %% exercise="lm_pair"
 def lm_pair(tokens: list[int]) -> tuple[list[int], list[int]]:
-    """Returns what a language model reads, and what it must say at each place.
+    """Returns what a language model reads, and what it must say at each position.
 
     Args:
         tokens: the n words of a text as numbers, without special tokens; n may be 0.
@@ -368,8 +368,10 @@ interact(show_rules,
 show_rules(6)
 
 # %% [markdown]
-# Is a padded row really so bad? It is not empty: the `<pad>` at the end attends to the whole review before it. But its embedding was never trained (in the language model's batches
-# the padding stands on the right, where no word looks, and is never scored), and *how many* paddings stand before it depends on the other reviews in the batch. So the same review gets another hidden state when it shares its batch with others.
+# Is a padded row really so bad? It is not empty: the `<pad>` at the end attends to the whole review before it. But its embedding was never trained: in the language model's batches
+# the padding stands on the right, where no word looks, and it is never a target.
+#
+# And *how many* paddings stand before that last `<pad>` depends on the other reviews in the batch. So the same review gets another hidden state when it shares its batch with others.
 
 # %% experiment
 # @title Is a review's row the same alone and in a batch?
@@ -398,7 +400,7 @@ print("output for a batch of 8:", tuple(victim(batch.tokens).shape))
 # %% [markdown]
 # - The output is `(8, n, 2)`: still one answer for each *token*. `LanguageModel` does not know that it should look at one row only. That is what `Classifier` in
 #   `helpers/models.py` is for: open it, it is fifteen lines.
-# - The language model no longer exists. Its parameters for word scores are gone (ten million at full size), and whoever else holds it in a variable now holds a model without them. A function
+# - The language model no longer exists. Its parameters for word scores are gone (ten million at full size), and every other variable that holds this model now holds one without them. A function
 #   that changes what it was given is among the most expensive mistakes there are, because nothing happens where the mistake is.
 #
 # There is a subtler form. `Classifier(model.base, 2)` leaves the old head alone, but the base is the *same object* in both models. Train the classifier, and the language
@@ -406,7 +408,8 @@ print("output for a batch of 8:", tuple(victim(batch.tokens).shape))
 #
 # ### Exercise: the swap
 #
-# (The *make* of a base, in the text below: its layers, heads, positions, mask and activation.)
+# (Two words of the text below. The *make* of a base: its layers, heads, positions, mask, and the function in its feed-forward networks. A *frozen* parameter is one that does not train,
+# see section 6.)
 
 # %% exercise="replace_head"
 def replace_head(model: LanguageModel, n_classes: int) -> Classifier:
@@ -430,9 +433,10 @@ def replace_head(model: LanguageModel, n_classes: int) -> Classifier:
 
 
 # %% [markdown]
-# Here is the damage. We train two classifiers on a few reviews: one that shares its base with the language model, one made by you. Afterwards we ask the *language model* how
-# surprised it is by reviews it has not read (*perplexity*: among how many words it hesitates, so to speak; lower is better). How many times as large will it be after a
-# classifier with a *shared* base has trained? (1 means that it stays.)
+# Here is the damage. We train two classifiers on a few reviews: one that shares its base with the language model, one made by you. Afterwards we measure how
+# surprised the *language model* is by reviews it has not read: its *perplexity* says among how many equally likely words it seems to choose, and lower is better.
+#
+# How many times as large as before will the perplexity be after a classifier with a *shared* base has trained? (1 means that it stays the same.)
 
 # %% guess
 guess("how many times as large the perplexity is, once a shared base has trained", ...)
@@ -467,9 +471,15 @@ reveal(
 # %% [markdown]
 # With a shared base the language model is spoiled, and no line of your program mentions it.
 #
-# > **Go further: the same swap, for pictures.** Nothing in a base asks for words. A *Vision Transformer* ([Dosovitskiy et al. 2021](https://arxiv.org/abs/2010.11929), section 3.1) cuts a picture into patches of $16 \times 16$ pixels. A patch is $16 \cdot 16 \cdot 3 = 768$ numbers (three colours), which one linear layer turns into a token of width $D$: a picture of
-# > $224 \times 224$ pixels becomes $14 \cdot 14 = 196$ tokens, with learned positions, and an encoder without a causal mask reads them. It is pretrained to name what is seen; for another task its head is taken off and a new one, $D$ to $C$, put on (section 3.2): your `replace_head`. (The head reads one token more, which stands before the patches and belongs to none.)
-#
+# > **Go further: the same swap, for pictures.** Nothing in a base needs words. A *Vision Transformer* ([Dosovitskiy et al. 2021](https://arxiv.org/abs/2010.11929), section 3.1) cuts a picture into patches of $16 \times 16$ pixels. A patch is $16 \cdot 16 \cdot 3 = 768$ numbers (three colours), which one linear layer turns into a token of width $D$.
+# > A picture of $224 \times 224$ pixels becomes $14 \cdot 14 = 196$ tokens, with learned positions, and an encoder without a causal mask reads them.
+# >
+# > It is pretrained to name what is seen; for another task its head is taken off and a new one, $D$ to $C$, put on (section 3.2): your `replace_head`. (The head reads one token more, which stands before the patches and belongs to none.)
+
+# %% [markdown] pause
+# You have made a classifier of a language model: it reads the right row, and its base is its own. Next you load a base from a file, freeze it, and see in an experiment which row is best.
+
+# %% [markdown]
 # ## 5. Loading a base
 #
 # Usually the language model is not in the same program. It was trained elsewhere, for days, and comes as a **checkpoint**: a file with a dict of names and tensors, which torch calls
@@ -500,7 +510,7 @@ print("names that nobody wanted, for example: ", answer.unexpected_keys[0])
 
 # %% [markdown]
 # **Nothing was loaded.** The base calls its weight `embedding.weight`, the checkpoint calls it `base.embedding.weight`; no name fits, and `strict=False` turns all of that into
-# silence. The model trains afterwards, from random numbers, and its owner concludes that pretraining does not help. This is a real and frequent bug.
+# silence. The model trains afterwards, from random numbers, and its owner concludes that pretraining does not help.
 #
 # A second trap: `load_state_dict` copies whatever fits *before* it raises its error about the rest. A program that catches the error goes on with a model
 # that is half old and half new.
@@ -570,8 +580,10 @@ for name, state in misfits.items():
 # %% [markdown]
 # ## 6. Freezing the base
 #
-# With few labels one may decide to train the new head *only*: the base is **frozen**. (To read a frozen base with a linear layer is called *linear probing*.) It saves time and memory (no gradients for the base), it cannot forget what it
-# has read, and it cannot adapt either. In torch a parameter learns if its flag `requires_grad` is True. Parameters have the flag; a module has none, and Python
+# With few labels one may decide to train the new head *only*: the base is **frozen**. (To read a frozen base with a linear layer is called *linear probing*.) That saves time and memory, since the base needs no gradients. The base cannot forget what it
+# has read, and it cannot adapt either.
+#
+# In torch a parameter learns if its flag `requires_grad` is True. Parameters have the flag; a module has none, and Python
 # does not mind:
 
 # %% experiment open=true
@@ -612,8 +624,8 @@ print(f"the base is frozen: {count(freeze_base(large), trainable_only=True):>9,}
 # %% [markdown]
 # ### See it move
 #
-# Flags are promises. Let us look at what happens: train the same classifier twice for one pass over the reviews, once free and once frozen, and measure
-# for every part how far its numbers have moved (the length of the difference between after and before).
+# Flags are promises. Let us look at what happens: train the same classifier twice for one pass over the reviews, once free and once frozen. For every part, measure
+# how far its parameters have moved (the length of the difference between after and before).
 
 # %% measured
 # @title How far each part moves in one pass, free and frozen
@@ -654,8 +666,8 @@ plots.show(figure, "Bars, one for each part of the model. Left, everything learn
 # So that only the rule differs, all else is the same for the three: the base, 200 labelled reviews to learn from and 100 others to be tested on, batches of eight, the start of the head.
 # Everything learns. Since 100 reviews are few and chance is large, we repeat all of it with five seeds, each with its own cut into 200 and 100. (It takes up to a minute.)
 #
-# In which order do you expect the three rules after five passes? Write the three names in square brackets, the best first. And how far will the best be ahead of the worst? (0.1
-# means ten of a hundred reviews.)
+# In which order do you expect the three rules after five passes? Write the three names as a list, each in quotation marks, all in square brackets, the best first. And how far will the best be
+# ahead of the worst? (0.1 means ten of a hundred reviews.)
 
 # %% guess
 guess("the rules, the best first", ..., among=["last row", "last real token", "mean of the real tokens"])
@@ -733,8 +745,10 @@ reveal("how far the accuracy of the best rule is above that of the worst",
 # - **The last real token learns fastest**: compare the second and the third pass. Its row has read everything, and it is of the kind that the base was pretrained on.
 # - **The last row needs more passes.** It stands on a `<pad>` that the base has never learned from, and training has first to teach the base what that is. In the end it gets there, because the padding, too, can attend to the
 #   whole review. That is why the mistake survives in so much code: nothing breaks.
-# - **The mean ends lowest**: 0.89 in our run after the fifth pass, against 0.93 and 0.95, though it is ahead of the last row at the second. From the third pass on it is below the last row in all five seeds, which is a hint and no proof. A reason is at hand: in a causal model most rows have read only a part of the review, and all of them count the same. (In a model that reads both sides, notebook 07, every row has read everything, and the
-#   mean is a good rule.)
+# - **The mean ends lowest**: 0.89 in our run after the fifth pass, against 0.93 and 0.95, though it is ahead of the last row at the second. From the third pass on it is below the last row in all five seeds, which is a hint and no proof.
+#
+# A reason why the mean may be worse is at hand: in a causal model most rows have read only a part of the review, and all of them count the same. (In a model that reads both sides, notebook 07, every row has read everything, and the
+# mean is a good rule.)
 #
 # There is one more difference, and no accuracy shows it. Ask each trained model twice for the class of the same 100 reviews: once in batches of eight, and once each review alone.
 
@@ -766,7 +780,7 @@ for name, found in runs.items():
 # %% [markdown] essay="head_essay"
 # **Rubric** (3 points in all)
 #
-# - *Why* (1; half of it without any number of the notebook): the old head answers another question: $V$ scores at every place, "which word comes next". No row of it stands for a class, and it is large ($V \cdot D + V$: ten million numbers against 402
+# - *Why* (1; half of it without any number of the notebook): the old head answers another question: $V$ scores at every position, "which word comes next". No row of it stands for a class, and it is large ($V \cdot D + V$: ten million numbers against 402
 #   at $D = 200$, $C = 2$), so with few labels it could not be learned anew.
 # - *Output and target* (1; half for each, with shapes): from `(b, n, V)` to `(b, C)`, hence one row of each text must be chosen (the last real one, which in a causal model has read everything); the target goes from the text itself, shifted by one, `(b, n)`,
 #   to one label for each text, `(b,)`: labels cost work, the next word is free.

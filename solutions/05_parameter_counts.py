@@ -22,7 +22,7 @@
 #
 # 117 million parameters: that number stood in a famous paper (GPT-2, table 2), and it was wrong. The authors later
 # [corrected it](https://github.com/openai/gpt-2#readme) to 124 million. Counting is easy to get nearly right. In this
-# notebook you count in three ways, **by hand, by formula and by program**, and you do not rest until the three agree.
+# notebook you count in three ways, **by hand, by formula and by program**, until all three agree.
 #
 # **When you are done, you can**
 # - say what counts as a parameter and what does not, and count it for any model;
@@ -46,7 +46,7 @@
 # | *essay* `which_count_essay` | which count for which question | 2 |
 # | **total** | | **24** |
 #
-# Cells tagged `experiment` draw, print and compare; no mark depends on them.
+# Folded cells are experiments: they draw, print and compare, and no mark depends on them.
 
 # %% setup
 import pandas as pd
@@ -55,7 +55,7 @@ import torch
 from torch import nn
 
 from helpers import plots
-from tutor import by_hand, check, guess, hint, reveal
+from tutor import by_hand, check, guess, hint, resume, reveal
 from helpers.models import Classifier, LanguageModel, TransformerBase
 
 V, D, F, M, A, C, L = sympy.symbols("V D F M A C L", positive=True, integer=True)
@@ -66,7 +66,7 @@ V, D, F, M, A, C, L = sympy.symbols("V D F M A C L", positive=True, integer=True
 # | letter | what it stands for | in the *large example*, the full-size model of notebook 04 |
 # |---|---|---|
 # | $V$ | number of words in the vocabulary | 50,001 |
-# | $D$ | width: how many numbers describe one token | 200 |
+# | $D$ | width: how many values describe one token | 200 |
 # | $F$ | width inside the feed-forward part | 200 (the same as $D$) |
 # | $M$ | number of layers | 4 |
 # | $A$ | number of heads | 2 |
@@ -79,8 +79,8 @@ V, D, F, M, A, C, L = sympy.symbols("V D F M A C L", positive=True, integer=True
 #
 # ## 1. What counts
 #
-# Start with the smallest part that has parameters. A `Linear` from 3 numbers to 2 computes each output as a weighted sum of
-# the 3 inputs, plus a number of its own, the *bias*. Draw it on paper and count the numbers that training may change. Write
+# Start with the smallest part that has parameters. A `Linear` from 3 inputs to 2 outputs computes each output as a weighted sum of
+# the 3 inputs, plus a constant of its own, the *bias*. Draw it on paper and count the values that training may change. Write
 # your count in place of the dots and run the cell.
 
 # %% by_hand
@@ -142,8 +142,8 @@ print(len(list(tiny.parameters())), "how long the list of parameters is")
 # - The third one counts matrices and vectors, not what is in them.
 #
 # The rule: **a parameter is a number that belongs to the model and that training may change. Each is counted once, whatever
-# the number of its names.** Sometimes a part is *frozen*: its numbers keep still (`requires_grad` is `False`). They are
-# parameters of the model all the same, but there is a second count, of the **trainable** ones, that leaves them out.
+# the number of its names.** Sometimes a part is *frozen*: its values stay as they are (`requires_grad` is `False`). They are
+# parameters of the model all the same, but a second count, of the **trainable** ones, leaves them out.
 #
 # ### Exercise: a program that counts
 
@@ -206,12 +206,12 @@ for name, parameter in example.named_parameters():
     print(f"{name:41s}", tuple(parameter.shape))
 
 # %% [markdown]
-# ### A mistake worth making once
+# ### A matrix for each head?
 #
 # "Each head looks at the sentence in its own way, so each head needs its own query matrix, $D \times D$. With $A$ heads that
-# makes $A \cdot D^2$ weights." It sounds right. Test it: build the attention of a model of width 12 with 1, 2, 4 and 12 heads.
+# makes $A \cdot D^2$ weights." Is that so? The next cell builds the attention of a model of width 12 with 1, 2, 4 and 12 heads.
 #
-# How many weights will the query matrix have with 4 heads? Write a number in place of the dots, or leave them and go on.
+# How many weights has the query matrix in all with 4 heads? Write a number in place of the dots, or leave them and go on.
 
 # %% guess
 guess("weights of the query matrix at D = 12, with 4 heads", ...)
@@ -289,10 +289,10 @@ def parameter_formulas() -> dict[str, sympy.Expr]:
 
 # %% [markdown]
 # Now side by side what torch counts (`numel`), your formula, and its value, for a language model ($C = V$) with one layer at the sizes of the large example. With `torch.device("meta")`
-# torch builds tensors that have a shape but no numbers: enough for counting, and 50,001 words take no memory.
+# torch builds tensors that have a shape but no values: enough for counting, and 50,001 words take no memory.
 
 # %% experiment
-# @title Two tools: models without numbers, and tables with commas
+# @title Two tools: models without values, and tables with commas
 def on_paper(make, *arguments, **options):
     """Builds a model whose tensors have shapes but no numbers in them."""
     with torch.device("meta"):
@@ -322,7 +322,7 @@ with_commas(table)
 # Look at the sizes. Two tensors, the embedding and the weight of the head, have ten million parameters each. The layer between
 # them, where all the attention is, has less than a quarter of a million.
 #
-# Where do parameters sit in a model? In the blue boxes, and nowhere else: tokens, logits and the residuals, the lines on the right, hold none.
+# Where are the parameters of a model? In the blue boxes, and nowhere else: tokens, logits and the residuals, the lines on the right, hold none.
 
 # %% experiment
 # @title Where the parameters of a model are: in the blue boxes
@@ -456,16 +456,16 @@ reveal("rows of in_proj_weight at D = 200", len(layer.self_attn.in_proj_weight))
 #
 # ### Exercise: the total of a language model
 #
-# **By hand first**: 10 words, $D = 4$, one layer. How many parameters does the language model have? The layer has as many
+# **By hand first**: 10 words, $D = 4$, **two** layers. How many parameters does the language model have? Each layer has as many
 # as you counted squares; the embedding and the head are added.
 
 # %% by_hand
 by_hand("language_model_total", ...)
 
 # %% [markdown]
-# The embedding has $10 \cdot 4$, the layer 136, and the head $10 \cdot 4$ weights and one bias for each word. You know the total already: it is the first row
-# of the table in section 1 (226). If you get 10 less, you have forgotten the bias of the head; if you get 64
-# more, you have counted the positions. (A student report does both.)
+# The embedding has $10 \cdot 4$, the layers $2 \cdot 136$, and the head $10 \cdot 4$ weights and one bias for each word: 362. With one layer it is 226,
+# the first row of the table in section 1. If you get 10 less, you have forgotten the bias of the head; if you get 64
+# more, you have counted the positions, 16 of them in that model. (A student report makes both mistakes.)
 
 # %% exercise="language_model_total"
 def language_model_total() -> sympy.Expr:
@@ -503,7 +503,7 @@ def classifier_total() -> sympy.Expr:
 # The three ways, side by side, at the sizes of the large example. The first column is arithmetic that you can do on paper.
 
 # %% experiment
-# @title The three models of the large example, without numbers in them
+# @title The three models of the large example, without values in them
 def large_base():
     """Returns the base of the large example, without numbers in it."""
     return on_paper(TransformerBase, 50_001, d_model=200, n_layers=4, n_heads=2)
@@ -608,7 +608,12 @@ plots.show(
 # Two mistakes cancel. The claim lets the heads multiply the weights, $3(A - 1)(D^2 + D)$ too many, and it forgets the
 # output matrix of the attention and the two matrices of the feed-forward part, with their biases, $3(D^2 + D)$ too few. At $A = 2$, and only there, the two are equal, for
 # **every** width: so varying the width could never show it. **A test that varies one size says nothing about the others.**
-#
+
+# %% [markdown] pause
+# You have counted layers and whole models in three ways, and found out why a wrong count passed four tests. Next come more wrong counts,
+# the shares of embedding and layers, and the memory that training takes.
+
+# %% [markdown]
 # ### Exercise: find the wrong term
 #
 # Four more counts, of a whole classifier this time, written as a sum of six terms. In each of them **exactly one term is wrong**.
@@ -637,9 +642,9 @@ columns = ["count", "at the sizes of the large example", "error"]
 pd.DataFrame(rows, columns=columns).set_index("count")
 
 # %% [markdown]
-# All of them are within one percent of the truth, which is 10,968,602. A plot would not show it, and a training run would not either.
+# All of them are within one per cent of the truth, which is 10,968,602. Neither a plot nor a training run would show the difference.
 #
-# Write a program that finds the wrong term and mends it. It will be asked about these four and about others.
+# Write a program that finds the wrong term and mends it. It will be tested on these four and on others.
 #
 # One trap: `C*D + C` and `C*(D + 1)` are the same number, but `C*D + C == C*(D + 1)` is `False` in `sympy`, because `==` compares how
 # a formula is *written*. To compare what it means, expand the difference: `sympy.expand(first - second) == 0`.
@@ -684,9 +689,9 @@ for name, one in claims.items():
 #
 # One more count, from a published student report on the large example ($V = 50\,001$, $D = 200$, 4 layers, 2 heads). In our letters, it says that the encoder layers have "a total of" $M D \, ((D + 1)(2 + 2A) + 4)$ parameters, and writes: 10,968,200. **By hand**: put $M = 4$, $D = 200$ and $A = 2$ into it. Which quantity of section 4 *is* 10,968,200?
 #
-# The formula gives 968,000. The number is the **base**: the layers and the 10,000,200 of the embedding. A few lines before, the report itself gives it for the base, as its program counts. It happens when the formula is derived on paper and the number is read off a program.
+# The formula gives 968,000. The number is the **base**: the layers and the 10,000,200 of the embedding. A few lines before, the report itself gives it for the base, as its program counts. So the formula was derived on paper, and the number read off a program.
 #
-# And the formula? There is an $A$ in it: the heads multiply the weights, the mistake from the beginning of this section, this time in a real report. Ask your function about one layer of it, `when_is_it_right(D * ((D + 1) * (2 + 2 * A) + 4))`: it is right for two heads only, which the report has. With four heads it would say 1,611,200 in place of 968,000.
+# And the formula? There is an $A$ in it: the heads multiply the weights, the mistake from the beginning of this section, this time in a real report. Give one layer of it to your function, `when_is_it_right(D * ((D + 1) * (2 + 2 * A) + 4))`: it is right for two heads only, which the report has. With four heads it would say 1,611,200 in place of 968,000.
 #
 # A count has three parts: what is counted, the formula, the number. Check that
 # all three speak of the same thing, and the formula at more than one setting.
@@ -698,8 +703,8 @@ for name, one in claims.items():
 # You saw that the embedding of the large example outweighs its layers by ten to one. Is it always so? The embedding is $V D$, it grows
 # with the width; the layers grow with its *square*. So the layers must win in the end.
 #
-# **By hand**: with one layer and $D = 4$, the layer has as many parameters as you counted squares. How many words must the vocabulary have so that the
-# embedding has just as many? Four parameters for each word: 34.
+# An example: with one layer and $D = 4$ the layer has 136 parameters, the squares that you counted, and the embedding has 4 for each word. At
+# $136 / 4 = 34$ words both are equal.
 #
 # And for 50,001 words and 4 layers? The next figure tries the widths 64, 128, 256, 512, 1,024, 2,048, 4,096 and 8,192. At which of them are the
 # layers the larger part for the first time?
@@ -800,16 +805,18 @@ interact(
 );
 
 # %% [markdown]
-# Hardly a difference: the layers are $M (6D + 10) / V$ times the embedding. Small models are dictionaries with a little network attached; large models are networks with a little dictionary. That is why sharing the
+# There is hardly a difference: the layers are $M (6D + 10) / V$ times the embedding, and 10 is small beside $6D$.
+#
+# Small models are dictionaries with a little network attached; large models are networks with a little dictionary. That is why sharing the
 # matrix of embedding and head saves much in small models, and little in the largest ones.
 #
 # ### Parameters that rest: a mixture of experts
 #
-# Is a token worked on by every parameter of a layer? In a *mixture of experts* it is not. The layer has $E$ feed-forward parts, the experts, and a small matrix $D \times E$, the router, which chooses $k$ of them for each token ([Shazeer et al. 2017](https://arxiv.org/abs/1701.06538); in Transformers, with $k = 1$, [Fedus et al. 2021](https://arxiv.org/abs/2101.03961)). All have to be stored, only $k$ compute:
+# Does every parameter of a layer work on every token? In a *mixture of experts* it is not. The layer has $E$ feed-forward parts, the experts, and a small matrix $D \times E$, the router, which chooses $k$ of them for each token ([Shazeer et al. 2017](https://arxiv.org/abs/1701.06538); in Transformers, with $k = 1$, [Fedus et al. 2021](https://arxiv.org/abs/2101.03961)). All have to be stored, only $k$ compute:
 #
 # $$ \text{total} = \text{attention and norms} + D E + E\,(2DF + F + D) \qquad \text{active} = \text{attention and norms} + D E + k\,(2DF + F + D) $$
 #
-# So there are two counts once more, and each has its question: the *total* says what memory it takes, the *active* parameters what a token costs. [Mixtral](https://arxiv.org/abs/2401.04088) (eight experts in each layer, two of them chosen) has 47 billion in all, and a token uses 13 billion of them. Here are both counts for our layer with $D = 512$ and $F = 2{,}048$:
+# So there are two counts once more, and each answers a question of its own: the *total* says what memory it takes, the *active* parameters what a token costs. [Mixtral](https://arxiv.org/abs/2401.04088) (eight experts in each layer, two of them chosen) has 47 billion in all, and a token uses 13 billion of them. Here are both counts for our layer with $D = 512$ and $F = 2{,}048$:
 
 # %% experiment
 # @title Total and active parameters of a layer with experts
@@ -826,18 +833,18 @@ for experts, chosen in ((1, 1), (8, 1), (8, 2), (64, 2)):
 #
 # "The weights are 84 megabytes, so a small graphics card will do." Will it? What turns gradients into steps is the *optimizer*, mostly Adam
 # ([Kingma and Ba, 2015](https://arxiv.org/abs/1412.6980), algorithm 1). For each number that trains, training with Adam keeps
-# - the number itself,
-# - its gradient,
+# - the value itself,
+# - its gradient (how fast the loss changes with it),
 # - two moments: running means of the gradient and of its square.
 #
-# All are `float32`, 4 bytes each. What is frozen has neither gradient nor moments. **By hand**: a `Linear` from 3 to 2 has 8 parameters;
-# how many bytes are that in training?
+# All are `float32`, 4 bytes each. What is frozen has neither gradient nor moments. **By hand**: a `Linear` from 3 to 2 has 8 parameters,
+# and none of them is frozen. How many bytes does it take in training?
 
 # %% by_hand
 by_hand("training_bytes", ...)
 
 # %% [markdown]
-# It takes $8 \cdot 4 \cdot 4 = 128$ bytes. When it is frozen, only the numbers themselves are kept: 32 bytes.
+# It takes $8 \cdot 4 \cdot 4 = 128$ bytes. When it is frozen, only the values themselves are kept: 32 bytes.
 #
 # ### Exercise: the bytes of training
 #
@@ -863,7 +870,7 @@ def training_bytes(model: nn.Module) -> int:
 
 
 # %% [markdown]
-# Is it true? Take one real step of training, and measure weights, gradients and moments afterwards (all but Adam's step counters, 4 bytes for each tensor).
+# Does the rule hold? The next cell takes one real step of training and measures weights, gradients and moments afterwards (all but Adam's step counters, 4 bytes for each tensor).
 
 # %% experiment
 # @title What one real step of training keeps, and your count
@@ -900,15 +907,17 @@ plots.show(figure, "Memory in training: " + "; ".join(told) + ".")
 
 # %% [markdown]
 # Four times the weights. The language model needs 336 MB and not 84 before it has seen a single word. With a frozen base, only
-# the weights remain: 402 parameters of 10,968,602 train, and their gradients and moments are too few to be seen in the bar. That is one reason why fine-tuning a
-# part of a large model is so popular. (Another is to keep the frozen weights in fewer bits than 32, *quantisation*: with 8 bits a number, the 10,968,200 of the base take 11.0 MB in place of 43.9.)
+# the weights remain: 402 parameters of 10,968,602 train, and their gradients and moments are too few to be seen in the bar. That is one reason why so often only a
+# part of a large model is trained.
+#
+# (Another is that frozen weights can be kept in fewer bits than 32, *quantisation*: with 8 bits a number, the 10,968,200 of the base take 11.0 MB in place of 43.9.)
 #
 # ### And the activations
 #
-# A student report on the experiment of notebook 06 says that it had to limit the length of its texts, to 64 tokens in batches of 16, since its small graphics card (an NVIDIA T500) would have run out of memory. By our count, weights, gradients and moments are not the problem. What grows with the *batch* are the activations, kept until the backward pass has used
+# A student report on the experiment of notebook 06 limits its texts to 64 tokens, in batches of 16. Its small graphics card (an NVIDIA T500), it says, would otherwise have run out of memory. By our count, weights, gradients and moments are not the problem. What grows with the *batch* are the activations, kept until the backward pass has used
 # them.
 #
-# PyTorch can be asked for each tensor that it keeps. On paper, as here, it costs nothing. Weights, gradients and moments of
+# PyTorch can report each tensor that it keeps. On paper, as here, it costs nothing. Weights, gradients and moments of
 # our language model take 336 MB: how much do the activations of one such batch add?
 
 # %% guess
@@ -947,7 +956,7 @@ reveal(
 )
 
 # %% [markdown]
-# The batch counts in full: four times the texts, four times the memory. The length counts in full, too, and with its square in the weights of attention: so one cuts the texts first, and then makes the batch smaller. The language model needs far more than the classifier, because for *each token* it keeps a number for every one of 50,001 words.
+# The batch counts in full: four times the texts, four times the memory. The length counts in full, too, and with its square in the weights of attention: so one cuts the texts first, and then makes the batch smaller. The language model needs far more than the classifier, because for *each token* it keeps a value for every one of 50,001 words.
 #
 # A small batch gives a noisy gradient. The way out is **accumulation**: `backward()` *adds* its gradients to those that are there, until `zero_grad()` clears them (notebook 06 shows it). So run four batches of 4, each loss divided by 4, and let the optimizer step once. The step is that of a batch of 16, with the memory of one of 4:
 
@@ -970,13 +979,13 @@ print("largest difference below 1e-6:", bool((gradient(1) - gradient(4)).abs().m
 # %% [markdown]
 # ## 8. Essay
 #
-# A real case first. A student report finds it no surprise that a classifier learns its training set by heart, "with 20M parameters". At its sizes, which are those of section 4, the *language model* has 21,018,401; the classifier, whose head has 2 outputs in place of 50,001, has 10,968,602. The count of one model was taken for that of another, and nothing in the sentence says so.
+# A real case first. A student report finds it no surprise that a classifier learns its training set by heart, "with 20M parameters". At its sizes, which are those of section 4, the *language model* has 21,018,401; the classifier, whose head has 2 outputs in place of 50,001, has 10,968,602. The count of one model was taken for that of another.
 #
 # Now an invented one. A report says: *"Our classifier has only 402 parameters. It is therefore 50,000 times smaller than the language model of the other group,
 # with its 21 million, and beats it."* The classifier is the one of section 4, with a frozen, pretrained base.
 #
 # In at most ten lines, in English or in French: **which count answers which question?** Say what each of your counts (all
-# parameters, trainable parameters, bytes in training) is good for, what is wrong with the sentence, and write the sentence that should stand there.
+# parameters, trainable parameters, bytes in training) is good for, what is wrong with the sentence, and write a correct one in its place.
 
 # %% [markdown] essay="which_count_essay"
 # **Rubric** (half a point for each, 2 points in all)
@@ -1028,7 +1037,7 @@ print("largest difference below 1e-6:", bool((gradient(1) - gradient(4)).abs().m
 #    - The model answers faster: few numbers are at work. => All numbers take part in the forward pass, frozen or not.
 # 3. A formula for the parameters of a layer agrees with the program at twenty widths. What do you know of it?
 #    + It is right for these widths, with the other sizes as they were. => Two mistakes may cancel at two heads, at every width. Vary the heads, too.
-#    - It is right: twenty tests are more than chance allows. => All twenty were made at one number of heads; they say nothing about others.
+#    - It is right for any number of heads: twenty tests are more than chance allows. => All twenty were made at one number of heads; they say nothing about others.
 #    - Each of its terms is right, since their sum is. => Two wrong terms can have a right sum; in section 5 they had.
 
 # %% [markdown]
@@ -1040,11 +1049,11 @@ print("largest difference below 1e-6:", bool((gradient(1) - gradient(4)).abs().m
 # - Training with Adam in `float32` keeps 16 bytes for each trainable parameter.
 # - A formula that agrees once may be two mistakes that cancel. Vary **every** size before you believe it.
 #
-# **Go further.** The 124 million of GPT-2, to the last digit: 50,257 words, learned positions for 1,024 tokens, $D = 768$, 12 layers, 12 heads,
-# $F = 4D$, one more norm at the end, and a head that shares the matrix of the embedding and has no bias
+# **Go further.** Count the 124 million of GPT-2, to the last digit. It has 50,257 words, learned positions for 1,024 tokens, $D = 768$, 12 layers, 12 heads and
+# $F = 4D$. There is one more norm at the end, and the head shares the matrix of the embedding and has no bias
 # ([Radford et al., 2019](https://cdn.openai.com/better-language-models/language_models_are_unsupervised_multitask_learners.pdf), section 2.3, with the sizes of the
 # published weights). Build its base with `on_paper(TransformerBase, ...)`, write down your formula, and see whether both give
-# 124,439,808. Notebook 06 measures what it is worth that such parameters are pretrained.
+# 124,439,808. Notebook 06 measures what is gained by pretraining such parameters.
 
 # %% [markdown]
 # ## What others call it
@@ -1054,7 +1063,7 @@ print("largest difference below 1e-6:", bool((gradient(1) - gradient(4)).abs().m
 # - **optimizer state**: what the optimizer keeps for each parameter, such as Adam's two moments.
 # - **activation memory**: what the forward pass keeps for the backward pass.
 # - **gradient accumulation**: adding up the gradients of several small batches before a step.
-# - **mixture of experts** (also *MoE*, *sparse model*): a layer with many feed-forward parts, of which each token uses a few.
+# - **mixture of experts** (also *MoE*, *sparse model*): a layer with many feed-forward parts; each token uses a few of them.
 # - **active parameters**: those that one token uses, in contrast to the total.
 # - **quantisation**: keeping weights in fewer bits.
 

@@ -21,7 +21,7 @@
 # %% [markdown]
 # # 06 · Pretrained against scratch
 #
-# You have 300 book reviews with a label, and ten thousand without. A classifier that starts from random numbers learns the 300 by heart and understands
+# You have 300 book reviews with a label, and ten thousand without. A classifier that starts from random weights learns the 300 by heart and understands
 # little. One that has first read the ten thousand, guessing word after word, makes far more of them. You run this experiment from the
 # first loss to the last figure, and learn when a figure can be trusted.
 #
@@ -46,7 +46,7 @@
 # | *essay* `report_essay` | what is wrong with this report? | 2 |
 # | **total** | | **25** |
 #
-# The training cells take about two minutes in all; no mark depends on them.
+# Folded cells are experiments; no mark depends on them. Those that train take about two minutes in all.
 
 # %% setup
 import copy
@@ -58,7 +58,7 @@ from torch import Tensor, nn
 from torch.nn import functional as F
 
 from helpers import plots
-from tutor import by_hand, check, guess, hint, reveal
+from tutor import by_hand, check, guess, hint, resume, reveal
 from helpers.batches import IGNORE, Batch, Batches, for_classifier, for_language_model
 from helpers.corpora import Split, load
 from helpers.device import choose_device
@@ -73,7 +73,7 @@ from helpers.vocabulary import EOS, OOV, PAD, SOS, Vocabulary
 #
 # | way | the base starts from | what learns from the labels |
 # |---|---|---|
-# | **scratch** | random numbers | everything |
+# | **scratch** | random weights | everything |
 # | **frozen** | a language model | the head only |
 # | **pretrained** | a language model | everything |
 #
@@ -99,9 +99,11 @@ picture.show(
 )
 
 # %% [markdown]
-# And a *baseline* that is no network at all, naive Bayes: it counts words. A network should beat it.
+# And a *baseline* that is no network, naive Bayes: it counts words. A network should beat it.
 #
 # The reviews are invented, so that the experiment runs on any computer in a few minutes. For real ones one line changes (section 9). Those with a label come in three parts: one to learn from, *validation* to choose by, *test* to report.
+#
+# Among the options, `norm_first` puts each norm before its part (notebook 03); `alibi` lowers each score by a multiple of the distance between the two words (notebook 02).
 
 # %% experiment open=true
 corpus = load("reviews_fr")  # invented reviews; load("cls_books") for the real ones
@@ -165,15 +167,15 @@ reveal("words of the test that are not in the labelled reviews, in %",
 #
 # ## 2. How good is a language model?
 #
-# At every place the model gives a probability $p$ to the word that really follows. The **loss** of this place is $-\ln p$ (in *nats*, because of the natural logarithm). The **perplexity** is the exponential of the mean loss over all $N$ tokens:
+# At every position the model gives a probability $p$ to the word that really follows. The **loss** of this position is $-\ln p$ (in *nats*, because of the natural logarithm). The **perplexity** is the exponential of the mean loss over all $N$ tokens:
 #
 # $$ \text{perplexity} = \exp\Big( \frac{1}{N} \sum_{t=1}^{N} -\ln p_t \Big) $$
 #
 # ### By hand
 #
-# - A model hesitates evenly between 4 words at every place. Every loss is $\ln 4$, so the perplexity is 4. In this sense perplexity says *among how many words* a model hesitates.
+# - A model hesitates evenly between 4 words at every position. Every loss is $\ln 4$, so the perplexity is 4. In this sense perplexity says *among how many words* a model hesitates.
 # - A model that knows nothing gives each of $V$ words the probability $1/V$. It hesitates between all of them: its perplexity is $V$.
-# - A text of two words: at the first place $p = 1/2$, at the second $p = 1/8$. What is the perplexity?
+# - A text of two words: at the first position $p = 1/2$, at the second $p = 1/8$. What is the perplexity?
 
 # %% by_hand
 by_hand("perplexity", ...)
@@ -183,7 +185,7 @@ by_hand("perplexity", ...)
 #
 # ### A mistake worth making once
 #
-# In a batch, short texts are padded. torch gives the loss 0 at a padded place (`ignore_index`), which is right in a *sum*. And in a mean?
+# In a batch, short texts are padded. torch gives the loss 0 at a padded position (`ignore_index`), which is right in a *sum*. And in a mean?
 
 # %% experiment open=true
 losses = torch.tensor([[1.4, 1.4, 1.4, 1.4, 1.4, 1.4],
@@ -198,14 +200,14 @@ print(f"mean over the 8 tokens:  perplexity {(losses.sum() / 8).exp():.2f}")
 #
 # ### Exercise: perplexity
 #
-# The places beyond a text hold *any* numbers here. A long text counts more than a short one, since it has more tokens.
+# The positions beyond a text hold *any* numbers here. A long text counts more than a short one, since it has more tokens.
 
 # %% exercise="perplexity"
 def perplexity(losses: Tensor, token_counts: Tensor) -> float:
     """Returns the exponential of the mean loss over all tokens of all texts.
 
     Args:
-        losses: the loss at each place in nats, `(b, n)`. In row k the first token_counts[k] numbers
+        losses: the loss at each position in nats, `(b, n)`. In row k the first token_counts[k] numbers
             belong to the text; those that follow belong to the padding: finite numbers that mean
             nothing. The table may be wider than the longest text, and stays as it is.
         token_counts: how many tokens each text has, `(b,)`, at least one each.
@@ -220,9 +222,9 @@ def perplexity(losses: Tensor, token_counts: Tensor) -> float:
 
 
 # %% [markdown]
-# Here is the model, still with random numbers. It should hesitate between about as many words as there are, or a few more, since random guesses favour some words, mostly wrong ones.
+# Here is the model, still with random weights. It should hesitate between about as many words as there are, or a few more, since random guesses favour some words, mostly wrong ones.
 #
-# (Elsewhere you will meet `torch.utils.data.DataLoader`: it takes the rows of a data set, with `shuffle=True` in a new order at each pass, a fixed number at a time, and stacks them into tensors. The course has a class of its own, `Batches`, which puts texts of about the same length together, so that little is padding, and fills each batch up to a number of tokens, padding counted, so that a batch of long texts needs no more memory than one of short texts.)
+# (Elsewhere you will meet `torch.utils.data.DataLoader`: it takes the rows of a data set, with `shuffle=True` in a new order at each pass, a fixed number at a time, and stacks them into tensors. The course has a class of its own, `Batches`. It puts texts of about the same length together, so that little is padding. And it fills each batch up to a number of tokens, padding counted, so that a batch of long texts needs no more memory than one of short texts.)
 
 # %% measured
 # @title The perplexity of a model that has read nothing
@@ -265,7 +267,7 @@ print(f"V = {V:,}; perplexity before it has read anything: "
 #
 # ### Two mistakes worth making once
 #
-# **Not clearing.** torch does not replace gradients, it *adds* to them. Take a single parameter $w = 1$ and the loss $w^2$. The gradient is $2w = 2$, however often you ask. By machine:
+# **Not clearing.** torch does not replace gradients, it *adds* to them. Take a single parameter $w = 1$ and the loss $w^2$. The gradient is $2w = 2$, however often it is computed. By machine:
 
 # %% experiment open=true
 w = torch.tensor(1.0, requires_grad=True)
@@ -281,7 +283,7 @@ print(f"and after optimizer.zero_grad(): {w.grad.item():.0f}")
 # %% [markdown]
 # Without clearing, the model would follow the sum of all gradients it has ever had.
 #
-# **Softmax before cross-entropy.** `F.cross_entropy` takes *logits* and does the softmax itself. Give it probabilities and it does a second softmax on numbers between 0 and 1. Suppose the model is perfectly sure and right: probability 1 for
+# **Softmax before cross-entropy.** `F.cross_entropy` takes *logits* and does the softmax itself. Give it probabilities and it does a second softmax on values between 0 and 1. Suppose the model is perfectly sure and right: probability 1 for
 # the right word, 0 for the 848 others. What loss does it get? (A model that knows nothing has $\ln 849 \approx 6.74$.)
 
 # %% guess
@@ -303,7 +305,7 @@ reveal("the loss of a perfect model, softmax done twice, in nats", F.cross_entro
 # ### Exercise: the training step
 #
 # The same step shall train language models, with logits `(b, n, V)` and targets `(b, n)`, and classifiers, with logits `(b, C)` and targets `(b,)`. Flattening all axes but the last makes them alike:
-# `logits.flatten(0, -2)` is `(b * n, V)` for the first kind and leaves the second as it is. A padded place has the target `IGNORE`, -100, which `F.cross_entropy` leaves out of the sum *and* of the count, unless you tell it otherwise.
+# `logits.flatten(0, -2)` is `(b * n, V)` for the first kind and leaves the second as it is. A padded position has the target `IGNORE`, -100, which `F.cross_entropy` leaves out of the sum *and* of the count, unless you tell it otherwise.
 
 # %% exercise="train_step"
 def train_step(model: nn.Module, batch: Batch, optimizer: torch.optim.Optimizer) -> float:
@@ -339,7 +341,9 @@ def train_step(model: nn.Module, batch: Batch, optimizer: torch.optim.Optimizer)
 #
 # ### Pretraining
 #
-# Now the language model reads. The learning rate rises during the first 50 steps and then falls to 0. Every line of the log is the mean over the steps since the last one; at the end of an epoch comes the perplexity on the validation reviews, which it never reads. It takes
+# Now the language model reads. The optimizer is `AdamW`: it gives each parameter a step of its own size, from running means of its gradients and of their squares. The learning rate rises during the first 50 steps and then falls to 0.
+#
+# Every line of the log is the mean over the steps since the last one; at the end of an epoch comes the perplexity on the validation reviews, which it never reads. It takes
 # less than a minute.
 
 # %% measured
@@ -401,7 +405,9 @@ plots.show(axes.figure, plots.describe_curves(curve, steps, "step", digits=2)
 # %% [markdown]
 # From hundreds of words to three or four: invented reviews are regular, and a good part of each sentence can be foreseen. (On real reviews, expect several tens.) The perplexity in training is a mean over steps in which the model was still worse; the one on validation is that of the model as it is.
 #
-# > **A real log to read.** One student report pretrains at full size ($V = 50\,001$, 3,125 steps an epoch) and logs the perplexity in training every 500 steps: 1,479, 650, 489, 426, 377 and 340 in the first epoch, 247, 236, 228, 222, 216 and 212 in the second. Between 377 and 340 it falls by a tenth, between 340 and 247, at the border of the epochs, by more than a quarter. What is different from there on?
+# > **A real log to read.** One student report pretrains at full size ($V = 50\,001$, 3,125 steps an epoch) and logs the perplexity in training every 500 steps: 1,479, 650, 489, 426, 377 and 340 in the first epoch, 247, 236, 228, 222, 216 and 212 in the second.
+# >
+# > Between 377 and 340 it falls by a tenth, between 340 and 247, at the border of the epochs, by more than a quarter. What is different from there on?
 # >
 # > (The texts are the same ones again. How much of that fall is language, and how much memory of these texts, no number of this log tells; a perplexity on validation texts would. One cause more may lie in the program, such as a learning rate that changes with the epoch.)
 #
@@ -418,26 +424,26 @@ plots.show(axes.figure, plots.describe_curves(curve, steps, "step", digits=2)
 #
 # ### Exercise: generate
 #
-# When the model writes `<eos>`, the text is over, and `<eos>` is no part of it. A model may also never write it: `max_len` is the brake. `vocabulary.encode(prompt)` gives the numbers of the words and `<oov>` for a word it does not know; `torch.multinomial(probabilities, 1)` draws a number.
+# When the model writes `<eos>`, the text is over, and `<eos>` is no part of it. A model may also never write it, so `max_len` sets a limit. `vocabulary.encode(prompt)` gives the *token ids* of the words, that is their numbers in the vocabulary, and that of `<oov>` for a word it does not know; `torch.multinomial(probabilities, 1)` draws an id.
 
 # %% exercise="generate"
 @torch.no_grad()
 def generate(model: LanguageModel, vocabulary: Vocabulary, prompt: str, max_len: int,
              temperature: float) -> list[int]:
-    """Returns the numbers of a text: the words of the prompt, and those that the model writes after them.
+    """Returns the token ids of a text: the words of the prompt, and those that the model writes after them.
 
     Args:
         model: called on tokens `(1, n)` that begin with <sos>, it gives logits `(1, n, V)`. It is in
             evaluation mode, and stays so.
         prompt: the beginning of a text, as people write: with capitals and commas, or empty. It may
             hold words that the vocabulary does not know.
-        max_len: the most numbers that are returned, those of the prompt counted; a longer prompt
+        max_len: the most ids that are returned, those of the prompt counted; a longer prompt
             comes back as it is.
         temperature: divides the logits before the softmax, from whose probabilities each word is
             drawn; 0 means: always the most probable word. Two calls draw different texts.
 
     Returns:
-        At most max_len numbers, without <sos>. The first <eos> that the model writes ends the text
+        At most max_len ids, without <sos>. The first <eos> that the model writes ends the text
         and is left out.
     """
     ### BEGIN SOLUTION
@@ -491,7 +497,7 @@ page = {"temperature": [str(T) for T in temperatures],
 as_page(pd.DataFrame(page))
 
 # %% [markdown]
-# Before reading: a lottery over all the words. After reading: sentences that agree in gender and number, an article before a noun, a full stop, and, if you look closely, reviews that mostly stay *on one side*: what begins with praise goes on with praise. At a temperature of 5 it is a lottery again.
+# Before reading: a lottery over all the words. After reading: words that mostly agree in gender and number, an article before a noun, a full stop, and, if you look closely, reviews that mostly stay *on one side* unless a *mais* (but) turns them: what begins with praise goes on with praise. At a temperature of 5 it is a lottery again.
 #
 # A few texts are no measurement. The invented reviews come with
 # a list of their judging words, so it can be counted: of two judging words that follow each other in a text, how often are both praise or both blame? By chance it would be about half.
@@ -520,12 +526,17 @@ if invented:
     print(f"reviews it has read:        {same_side(unlabelled['text'], signs):.0%}")
 
 # %% [markdown]
-# They do stay on one side, nearly as often as the reviews that the model has read. At a higher temperature they stray more often. Nobody asked for that; it is what guessing the next word takes. It is also exactly what a classifier of reviews needs.
+# They stay on one side, at the lower temperature as often as the reviews that the model has read. At a higher temperature they stray more often. Nobody asked for that; it is what guessing the next word takes. It is also exactly what a classifier of reviews needs.
 #
-# Another student report names as a limit of this objective that it captures grammar and some meaning, but does not by itself learn *sentiment*. The count above says otherwise, for these reviews: the model does tell the two sides apart. What it has not been told is only which of them is called *positive*.
+# Another student report names as a limit of this objective that it captures grammar and some meaning, but does not by itself learn *sentiment*. The count above says otherwise, for these reviews: the model does tell the two sides apart. It only does not know which of them is called *positive*.
 #
-# What a model writes shows what it has read. The report with the log of section 3 lets two models go on after *Bonjour les*: its own, after two epochs, comes to *la région de la Commission* and then to it once more; the one that was handed out with the task writes of people who were very welcoming and friendly. The first goes round in circles with words of an administration, the second could stand in a review.
-#
+# What a model writes shows what it has read. The report with the log of section 3 lets two models go on after *Bonjour les*: its own, after two epochs, comes to *la région de la Commission* and then to it once more; the one that was handed out with the task writes of people who were very welcoming and friendly. The first goes round in circles with words of an administration, the second could be from a review.
+
+# %% [markdown] pause
+# You have a language model that writes, and know its perplexity. Next, classifiers are made from it and compared. (When you come back, it
+# is pretrained again, in about half a minute.)
+
+# %% [markdown]
 # ## 5. Accuracy, measured properly
 #
 # The share of right answers sounds too simple for an exercise. Four things go wrong in practice:
@@ -537,7 +548,7 @@ if invented:
 #
 # ### By hand
 #
-# A batch of 30 with 27 right, then one of 3 with 1 right. What is the accuracy?
+# A batch of 30 with 27 right, then one of 3 with 1 right. What is the accuracy, as a share between 0 and 1?
 
 # %% by_hand
 by_hand("accuracy", ...)
@@ -586,7 +597,7 @@ def accuracy(model: nn.Module, loader: Batches | list[Batch]) -> float:
 # - **Train** on the 300 labelled reviews, and on nothing else with a label.
 # - **Validation** is there to *choose*: how many epochs, which learning rate. Since we choose by it, it flatters.
 # - **Test** is there to *report*, once, what has been chosen. It must not choose anything.
-# - **Several seeds**, here three. A seed changes the new head, the base (from scratch) and the order of the reviews. What changes with it is chance, not merit.
+# - **Several seeds**, here three. A seed changes the new head, the base (from scratch) and the order of the reviews. What changes with it is chance.
 #
 # After every epoch we write down one record. Looking at the test each time is allowed here only because the records are read by a function that does not choose by it: yours.
 
@@ -697,7 +708,7 @@ def compare(records: list[dict]) -> dict[str, dict]:
 
 
 # %% [markdown]
-# The baseline, in a few lines. Each word brings evidence: how much more often does it stand in positive reviews than in negative ones? Naive Bayes adds up the logarithms, as if words were independent, which is the naive part. (Adding 1 to each count keeps a word that was never seen from deciding everything.)
+# The baseline, in a few lines. Each word brings evidence: how much more often does it occur in positive reviews than in negative ones? Naive Bayes adds up the logarithms, as if words were independent, which is the naive part. (Adding 1 to each count keeps a word that was never seen from deciding everything.)
 
 # %% measured
 # @title Naive Bayes, which counts words: validation and test
@@ -764,9 +775,11 @@ pd.DataFrame.from_dict(rows, orient="index", columns=columns).style.format("{:.1
 # %% [markdown]
 # Read it with the bands in mind:
 #
-# - **Scratch is near chance on the validation reviews** and a little better in the test, like naive Bayes: in the test some judging words come back that had a label, in validation none do (section 1). For a word without a label its random numbers decide, and the validation reviews judge with few different words, so chance is large: a seed may well end below one half. It is not too small to learn: on its own 300 reviews it is nearly perfect.
+# - **Scratch is near chance on the validation reviews** and a little better in the test, like naive Bayes: in the test some judging words come back that had a label, in validation none do (section 1). For a word without a label its random weights decide, and the validation reviews judge with few different words, so chance is large: a seed may well end below one half.
 #
-#   (A student report says of such a curve that it starts from *zero*. A guess between two classes of equal size is right about half the time, so a curve that begins at the bottom of a figure seldom begins at zero: read the numbers of the axis first. That of this figure begins at 0.3.)
+#   It is not too small to learn: on its own 300 reviews it is nearly perfect.
+#
+#   (A student report says of such a curve that it starts from *zero*. A guess between two classes of equal size is right about half the time, so a curve that begins at the bottom of a figure seldom begins at zero: read the numbers on the axis first. That of this figure begins at 0.3.)
 # - **Pretrained is far above, from the first epoch**, and its band does not touch the others' at the beginning. Its gap between training and validation (99.3 and 93.2 % in our run) is small beside that of scratch (99.4 and 44.7 % in our run), and it is there: this model, too, ends by knowing its training reviews by heart. Learning by heart is not the opposite of understanding.
 # - **Frozen starts lower and comes close.** Its head alone (130 parameters in the small model) has to find the direction in which the base keeps praise and blame apart; it is there already. It cannot learn by heart as well as the other two (96.2 % in training in our run, 90.7 % in validation). It is faster, since no gradient has to go down into the base; but do not trust a single number of the last column, seconds are noisy (*scratch* and *pretrained* do the same work).
 #
@@ -789,7 +802,7 @@ print(f"last row:        {last_row_accuracy(best):.3f}")
 # %% [markdown]
 # From 95 % to 63 % in our run, with the same weights. Our batches hold reviews of about the same length, so there is little padding; but one `<pad>` at the end is enough, and the head has never been trained on one.
 #
-# > **In practice: the test used as validation.** "We report the best epoch." Best by which set? The cell below takes from the same runs the epoch that was best *in the test*. Nothing was trained differently, and yet the numbers go up; down they cannot go. The difference is small here (0.5 points at most in the stored run), because there are only four epochs to choose from; people also choose among
+# > **In practice: the test used as validation.** "We report the best epoch." Best by which set? The cell below takes from the same runs the epoch that was best *in the test*. Nothing was trained differently, and yet the results can only rise. The difference is small here (0.5 points at most in the stored run), because there are only four epochs to choose from; people also choose among
 # > learning rates, sizes and seeds.
 
 # %% measured
@@ -806,10 +819,12 @@ table["flattery"] = table["chosen by test"] - table["chosen by validation"]
 table.style.format("{:.1%}")
 
 # %% [markdown]
-# > **Go further, in practice: duplicates between training and test**, also called *contamination*. Reviews on the web are copied, quoted, posted twice. A copy in the test asks a network for something that it has learned by heart.
+# > **Go further, in practice: duplicates between training and test**, also called *contamination*. Reviews on the web are copied, quoted, posted twice. A network knows a copied test review by heart.
 # >
-# > The model from scratch gets 56 % of the 1,000 test reviews right after its last epoch, and all of those it has learned from. What will it score if 200 of these slip into the test? The models below are the ones we have;
-# > not one weight is different. `load` counts copies and says so; `load(..., drop_copies=True)` leaves them out. (The real reviews do have some.)
+# > The model from scratch gets 56 % of the 1,000 test reviews right after its last epoch, and nearly all of those it has learned from. What will its accuracy be if 200 of these slip into the test? The models are those we have,
+# > with the same weights.
+# >
+# > `load` counts copies and says so; `load(..., drop_copies=True)` leaves them out. (The real reviews do have some.)
 
 # %% guess
 guess("test accuracy from scratch with 200 copies in the test, in %", ...)
@@ -835,7 +850,9 @@ reveal("test accuracy from scratch with 200 copies in the test, in %", 100 * row
 # %% [markdown]
 # By hand: 560 and 200 of 1,200 are 63 %. The model that has only learned by heart gains most: copies flatter exactly the wrong one.
 #
-# > **Go further, in practice: one lucky score.** Suppose that a model is right in 57 of 100 cases, and is tested on 200 reviews. By chance alone its score is often 3 points off: it depends on *which* 200 reviews they are. Move the slider (mouse or arrow keys): each dot is the score of the same model on another 200 reviews; the orange one would be in
+# > **Go further, in practice: one lucky score.** Suppose that a model is right in 57 of 100 cases, and is tested on 200 reviews. By chance alone its score is often 3 points off: it depends on *which* 200 reviews they are.
+# >
+# > Move the slider (mouse or arrow keys): each dot is the score of the same model on another 200 reviews; the orange one would be in
 # > the paper.
 # >
 # > Seeds are another kind of chance: those of section 6 share one test set, and what their bands show is how far training differs. Both kinds reward trying often and reporting the best.
@@ -873,7 +890,9 @@ show_scores(40)
 #
 # Labels cost work: somebody has to read and decide. So a practical question is not "how much better with 300 labels?", but "**how many labels do I need?**"
 #
-# We train with 4, 20, 80 and 300 labels, three seeds each, and let every run see about the same number of reviews (fewer labels, more epochs), so that little but the labels differs (the number of steps does). The runs with all 300 labels are those of section 6, after their third epoch. *Frozen* takes part, too: is it risky to train everything with very few labels, and safer to train the head alone?
+# We train with 4, 20, 80 and 300 labels, three seeds each. Every run sees about the same number of reviews (fewer labels, more epochs), so that little but the labels differs (the number of steps does). The runs with all 300 labels are those of section 6, after their third epoch.
+#
+# *Frozen* takes part, too: is it risky to train everything with very few labels, and safer to train the head alone?
 
 # %% measured
 # @title Training with 4, 20, 80 and 300 labels
@@ -959,14 +978,18 @@ for way in WAYS:
 # %% [markdown]
 # Even four labels, two of each kind, are enough to tell the model which side is the good one, though it then matters much *which* four: look at the band. Ten thousand reviews that nobody has labelled are worth more than all the labels we have. This is a reason why pretraining has won: text is nearly free, labels are not.
 #
-# Is it safer to train the head alone when labels are few? One student report thinks so. In our run it is not: *frozen* and *pretrained* are close, and *frozen* is a little behind, with 0.75 against 0.80 with 4 labels and 0.92 against 0.95 with 300. (A head alone also learns more slowly: with 20 labels more passes would bring it closer.) With the fewest labels neither is safe, since *which* labels one has matters more than what is trained; with many, it pays to train everything. Three seeds and one small,
+# Is it safer to train the head alone when labels are few? One student report thinks so. In our run it is not: *frozen* and *pretrained* are close, and *frozen* is a little behind, with 0.75 against 0.80 with 4 labels and 0.92 against 0.95 with 300. (A head alone also learns more slowly: with 20 labels more passes would bring it closer.) With the fewest labels neither is safe, since *which* labels one has matters more than what is trained; with many, it is better to train everything.
+#
+# Three seeds and one small,
 # regular corpus do not settle the question.
 #
 # (These are test scores, and nothing was chosen by them: no epoch, no setting. "4 labels are enough" describes this figure. To decide how many labels to buy, draw it from validation scores.)
 #
 # ### And how much reading is enough?
 #
-# Pretraining helps because the model has seen more data, says a student report. If so, half of the reading should help half as much, or so. Copies of the base were kept while it read, in the end each of the 10,500 reviews twice. Each of them now gets the same 20 labels, with three seeds; reading nothing at all is *scratch*, with 0.52 in our run. (One thing is not quite fair: the last
+# Pretraining helps because the model has seen more data, says a student report. If so, half of the reading should help half as much, or so. Copies of the base were kept while it read, in the end each of the 10,500 reviews twice. Each of them now gets the same 20 labels, with three seeds; reading nothing at all is *scratch*, with 0.52 in our run.
+#
+# (One thing is not quite fair: the last
 # copy was taken when the learning rate had fallen to 0, the others while it was higher.)
 #
 # Guess the shape of the curve first: after which of the copies is the accuracy above 0.7, for the first time?
@@ -1007,19 +1030,24 @@ enough = [count for count, scores in zip(reviews, by_reading.values()) if sum(sc
 reveal("reviews read until the accuracy is above 0.7", f"{enough[0]:,}" if enough else "none of them")
 
 # %% [markdown]
-# Reading pays late. In our run a base that has read 3,360 reviews is worth no more than none: 0.51 of the answers are right, and 0.52 without reading. After 6,720 reviews it is 0.86, after half of the reading 0.90, and after all of it the same. So half of the reading does not help half as much, it helps as much as all of it; and the first sixth does not help at all. Somewhere between the first two copies
+# Reading helps late. In our run a base that has read 3,360 reviews is worth no more than none: 0.51 of the answers are right, and 0.52 without reading. After 6,720 reviews it is 0.86, after half of the reading 0.90, and after all of it the same. So half of the reading does not help half as much, it helps as much as all of it; and the first sixth does not help at all. Somewhere between the first two copies
 # it begins to.
 #
 # A language model first learns which words are frequent and which follow each other; which words keep company through a whole review, and so belong to the same side, it learns later. (That is our reading of five points, no proof.) It also answers the report: it is not the *amount* of data by itself
 # that helps, but what the reading has taught by then.
-#
+
+# %% [markdown] pause
+# You have compared the three ways, with many labels and with few. Next you look at single mistakes and at real reviews, and write the two
+# essays. (When you come back, the models are trained again, in about a minute.)
+
+# %% [markdown]
 # ## 8. Where are the mistakes?
 #
 # A number such as 95 % hides *which* reviews are misread. Two looks: by length, and one by one.
 #
 # ### Exercise: errors by length
 #
-# Sort the texts into bins by length and ask in each bin: of *these* texts, which share is wrong? Two traps. If most texts are of middle length, most *errors* are of middle length too, and this says nothing. And a bin without texts has no share: NaN, not 0.
+# Sort the texts into bins by length. Of the texts *in a bin*, which share is wrong? Two traps. If most texts are of middle length, most *errors* are of middle length too, and this says nothing. And a bin without texts has no share: NaN, not 0.
 
 # %% exercise="errors_by_length"
 def errors_by_length(logits: Tensor, labels: Tensor, lengths: Tensor, edges: list[int]) -> Tensor:
@@ -1143,7 +1171,9 @@ plots.show(axes.figure, alt)
 # %% [markdown]
 # ### What real pretraining buys
 #
-# Our language model has read 31,000 texts. What would a base be worth that has read more than a billion pairs of sentences? MiniLM is one: a BERT of six layers (notebook 07), 22 million parameters; the mean of its states over the tokens stands for a whole English sentence. The next figure puts it beside the ways of this notebook, by number of labels, on real English film reviews (SST-2), and on the right the French reviews of the last figure, which MiniLM cannot read. In the legend *real* means MiniLM.
+# Our language model has read 31,000 texts. What would a base be worth that has read more than a billion pairs of sentences? MiniLM is one: a BERT of six layers (notebook 07), 22 million parameters; the mean of its states over the tokens represents a whole English sentence.
+#
+# The next figure puts it beside the ways of this notebook, by number of labels, on real English film reviews (SST-2), and on the right the French reviews of the last figure, which MiniLM cannot read. In the legend *real* means MiniLM; the colours are not those of section 6.
 # *Fine-tuned* begins with the head of *frozen*; *LoRA* trains two narrow matrices beside each query and value only (notebook 15).
 #
 # *Asked* is a language model, SmolLM2, that got **no label to train on**: it reads the review and behind it "In one word, the film was", and its logits of *wonderful* and *awful* are compared (notebook 17). Labels it needed all the same: those of the validation reviews chose this question among four, and the middle of the validation scores was taken for zero, which assumes that both classes are equally frequent. Its weights are those of a file in which the matrices are rounded to 4 bits (*Q4_1*).
@@ -1206,8 +1236,8 @@ reveal("the best without the real base, with 6,920 English labels", best_of_ours
 #
 # *Frozen*, the last in the figure before, is a good way to begin when the base is good: its head is fitted in a second, on any machine. Fine-tuned, the base keeps its lead to the end (89 %).
 #
-# And the model that is only asked comes
-# as far without training as MiniLM with 300 labels (80 %), if one asks in the right words: the four wordings that were tried give 66, 75, 78 and 80 % in the test, and the labels of the validation reviews put them in the same order, so one can choose by these. Without any label one must expect the mean of the four, 75 %.
+# And the model that is only asked gets
+# as far without training as MiniLM with 300 labels (80 %), if the question has the right words: the four wordings that were tried give 66, 75, 78 and 80 % in the test, and the labels of the validation reviews put them in the same order, so one can choose by these. Without any label one must expect the mean of the four, 75 %.
 #
 # What the figure does not say. With 20 labels the bands of all ways from MiniLM lie over each other: five draws for naive Bayes and the frozen base, only two for fine-tuning and LoRA, and one of these with all labels. The French half lacks the real base only because the course reads no French model of this size. Own pretraining gains less here than in section 7, perhaps since captions of pictures teach little about films and books.
 #
@@ -1325,7 +1355,7 @@ reveal("the best without the real base, with 6,920 English labels", best_of_ours
 # - **sample efficiency** (also *label efficiency*): how much is learned from how few labels.
 # - **memorisation**: knowing the training set by heart.
 # - **contamination** (also *train-test leakage*): texts of the test that stood in what was trained on.
-# - **ablation**: taking one part out, all else kept, to see what it was worth.
+# - **ablation**: taking one part out, all else kept, to see what it contributed.
 #
 # **The short route** of six notebooks goes on with 07.
 

@@ -21,7 +21,9 @@
 # %% [markdown]
 # # 07 · Both sides: the contrast with BERT
 #
-# The language models of notebooks 04 to 06 read from left to right. That is right for generation, and a strange way of reading: when you meet *they* in a sentence, you often learn only later who is meant. BERT drops the causal mask and lets
+# The language models of notebooks 04 to 06 read from left to right. That is right for generation, and a strange way of reading: when you meet *they* in a sentence, you often learn only later who is meant.
+#
+# BERT drops the causal mask and lets
 # every word look to both sides. But then the question "which word comes next?" is no longer honest (notebook 01), so another one is needed: hide a few words, and ask for those.
 #
 # In this notebook you
@@ -46,7 +48,7 @@
 # | *essay* `finetuning_essay` | what fine-tuning adds, what BERT cannot do | 2 |
 # | **total** | | **23** |
 #
-# Cells tagged `experiment` train and draw; no mark depends on them.
+# Folded cells are experiments: they train, measure and draw, and no mark depends on them.
 
 # %% setup
 import copy
@@ -60,7 +62,7 @@ from torch import Tensor, nn
 from tqdm import tqdm
 
 from helpers import plots
-from tutor import by_hand, check, guess, hint, reveal
+from tutor import by_hand, check, guess, hint, resume, reveal
 from helpers.batches import IGNORE, Batch, Batches, Example, for_classifier, for_language_model
 from helpers.corpora import Split, load
 from helpers.models import Classifier, Context, LanguageModel, MaskedLanguageModel, TransformerBase
@@ -84,7 +86,7 @@ from helpers.vocabulary import EOS, MASK, OOV, PAD, SOS, Vocabulary
 # In the picture, arrows lead to a state from the tokens that it reads; the box beside it names the word it must guess.
 
 # %% experiment
-# @title What the state at place 2 reads, and what it must name, in both models
+# @title What the state at position 2 reads, and what it must name, in both models
 from helpers.diagrams import Diagram
 
 def draw_reader(picture: Diagram, bottom: float, name: str, tokens: list[str], seen: range,
@@ -110,26 +112,26 @@ picture.show(
 )
 
 # %% [markdown]
-# In attention the difference is one square of numbers, the mask of notebook 01, whose row $i$ says whom token $i$ may look at. Only the causal model has it. (The masked one has its name from its *words*, some of which are masked, that is hidden, section 3; its attention has no mask: it is *bidirectional*.)
+# In attention the difference is one square of numbers, the mask of notebook 01, whose row $i$ says whom token $i$ may look at. Only the causal model has it. (The masked model is called so because some of its *words* are masked, that is, hidden: section 3. Its attention has no mask: it is *bidirectional*.)
 #
 # ### Exercise: who sees whom
 #
-# By hand first: in a sentence of 5 tokens, which places does place 2 see in each of the two models? And place 4, the last? For place 2 of the causal model, write True or False
-# for each of the places 0 to 4, instead of the dots.
+# By hand first: in a sentence of 5 tokens, counted from 0, which positions does position 3 see in each of the two models? And position 4, the last? For position 3 of the causal model, write True or False
+# for each of the positions 0 to 4, instead of the dots.
 
 # %% by_hand
-by_hand("visible_positions", [..., ..., ..., ..., ...])  # does place 2 see place 0, 1, 2, 3, 4?
+by_hand("visible_positions", [..., ..., ..., ..., ...])  # does position 3 see position 0, 1, 2, 3, 4?
 
 # %% [markdown]
-# In the causal model place 2 sees the places 0, 1 and 2, itself among them; in the masked one all five. Place 4 sees all five in both. (The cell after the check draws your answer: a filled square says that the row's token may look at the column's.)
+# In the causal model position 3 sees the positions 0 to 3, itself among them; in the masked one all five. Position 4 sees all five in both. (The cell after the check draws your answer: a filled square says that the row's token may look at the column's.)
 
 # %% exercise="visible_positions"
 def visible_positions(kind: str, i: int, n: int) -> set[int]:
-    """Returns the places that the token at place i may look at in one layer, as a set.
+    """Returns the positions that the token at position i may look at in one layer, as a set.
 
     Args:
         kind: "causal" or "masked", the kind of model.
-        i: the place of the token that looks, counted from 0.
+        i: the position of the token that looks, counted from 0.
         n: the length of the text, without padding; i is smaller.
 
     Raises:
@@ -157,7 +159,7 @@ plots.show(figure, "Two squares of 7 by 7 tokens. "
            "Causal: the lower triangle with its diagonal is filled, 28 of 49. Masked: all 49.")
 
 # %% [markdown]
-# *How many layers does it take until a causal model sees the right side as well?* No number is enough. Layer 2 of token $i$ reads layer 1 of tokens $0$ to $i$, and these
+# *How many layers does it take until a causal model sees the right side as well?* No number of layers is enough. Layer 2 of token $i$ reads layer 1 of tokens $0$ to $i$, and these
 # have read nothing beyond $i$ either, and so on, layer by layer. That is a proof; the next section confirms it by measurement.
 #
 # ## 2. Measured: the council and the demonstrators
@@ -171,22 +173,22 @@ plots.show(figure, "Two squares of 7 by 7 tokens. "
 # Who are *they*? In the first sentence the councilmen, in the second the demonstrators. You know it only after the next word. Up to and including *they* the sentences are the same, so for a model that reads from left to right they are the same
 # text. Its hidden state at *they* **cannot** differ, whatever its weights, its size or its training. A model that reads both sides *can* have two states there.
 #
-# "Cannot" is a strong word. It deserves a measurement.
+# "Cannot" is a strong word, so we measure it.
 #
 # ### Exercise: the same state?
 #
-# Run the model's base on each sentence, take the state at one place of each, and compare. The sentences may have different lengths, so run each one alone. Two traps:
+# Run the model's base on each sentence, take the state at one position of each, and compare. The sentences may have different lengths, so run each one alone. Two traps:
 # - Compare numbers with a tolerance. Two equal computations may differ by rounding, near $10^{-6}$ (on a GPU, say); a real influence of a word far away may be as small as $10^{-3}$.
 # - Which row? At the *last* token every model has read everything. Only the row at `position` tells the two kinds apart.
 
 # %% exercise="same_state"
 def same_state(model: LanguageModel, first: Tensor, second: Tensor, position: int) -> bool:
-    """Returns whether the hidden states of two texts at a place are the same, up to rounding.
+    """Returns whether the hidden states of two texts at a position are the same, up to rounding.
 
     Args:
         model: `model.base(tokens)` returns the hidden states `(b, n, d)` of tokens `(b, n)`.
         first, second: the two texts as tokens, `(n,)` and `(m,)`.
-        position: the place in both, counted from 0.
+        position: the position in both, counted from 0.
     """
     ### BEGIN SOLUTION
     with torch.no_grad():
@@ -247,7 +249,7 @@ print("smallest difference up to they, both sides: more than 0.01:",
       bool(apart["both sides"][: they + 1].min() > 0.01))
 
 # %% [markdown]
-# Zero. Not "about zero": the very same numbers, because the very same computation was done. With both sides every state has moved, even that of `<sos>`.
+# Zero. Not "about zero": exactly the same values, because the very same computation was done. With both sides every state has moved, even that of `<sos>`.
 #
 # One pair may be luck. The corpus holds 24 pairs built like this one, each in French and in English:
 
@@ -267,7 +269,7 @@ proof
 # %% [markdown]
 # What the argument of section 1 proves, in agreement with this measurement, and what it does not:
 #
-# - A causal state at the pronoun **cannot** know who is meant. The argument holds for any weights, so no training repairs that.
+# - A causal state at the pronoun **cannot** tell who is meant. The argument is true for any weights, so no training repairs that.
 # - It is not proved that the other model *understands* the pronoun. Its weights are random! Its states are different, so training *could* make something of the difference. That is all.
 # - Nor is it proved that a causal model can never tell. At the end of the sentence it has read everything; the state of the *last* token may hold the answer. It is the earlier states that stay as they were. Remember this in section 7.
 #
@@ -279,33 +281,33 @@ proof
 # 1. Choose 15 % of the words at random. Only these are scored.
 # 2. A chosen word becomes `<mask>` in 80 % of the cases, **another word** drawn at random in 10 %, and **stays as it is** in 10 %.
 #
-# Why not always `<mask>`? Because nobody writes `<mask>`: in the texts for which the model is used later there is none. A model that is asked at `<mask>` only may do its work there and nowhere else. With 80 / 10 / 10 it can never be sure that the word it
-# sees is the right one, so it has to have an opinion at every place.
+# Why not always `<mask>`? Because nobody writes `<mask>`: in the texts for which the model is used later there is none. A model that is scored at `<mask>` only may do its work there and nowhere else. With 80 / 10 / 10 it can never be sure that the word it
+# sees is the right one, so it needs a prediction at every position.
 #
 # ### By hand
 #
-# Here is a batch of one text with the numbers `<sos>` 1, `<eos>` 2, `<pad>` 0, `<mask>` 4, `IGNORE` -100. Suppose that the places 2, 3 and 5 were chosen; the second draw says `<mask>` for 2, "another word" (21) for 3, and "stays" for 5.
+# Here is a batch of one text, written as token ids (the numbers of the tokens in the vocabulary): `<sos>` is 1, `<eos>` 2, `<pad>` 0, `<mask>` 4. `IGNORE` is -100. Suppose that the positions 2, 3 and 5 were chosen; the second draw says `<mask>` for 2, "another word" (21) for 3, and "stays" for 5.
 #
-# | place | 0 | 1 | 2 | 3 | 4 | 5 | 6 | 7 |
+# | position | 0 | 1 | 2 | 3 | 4 | 5 | 6 | 7 |
 # |---|---|---|---|---|---|---|---|---|
 # | tokens | 1 | 17 | 8 | 30 | 12 | 9 | 2 | 0 |
 # | **input** | 1 | 17 | **4** | **21** | 12 | **9** | 2 | 0 |
 #
-# The target has at each chosen place what the model has to find. Where nothing was chosen, it is `IGNORE`: torch's losses skip it. Write it down.
+# The target has at each chosen position what the model has to find. Where nothing was chosen, it is `IGNORE`: torch's losses skip it. Write the target down.
 
 # %% by_hand
-by_hand("mask_tokens", [..., ..., ..., ..., ..., ..., ..., ...])  # the target at the places 0 to 7
+by_hand("mask_tokens", [..., ..., ..., ..., ..., ..., ..., ...])  # the target at the positions 0 to 7
 
 # %% [markdown]
-# | place | 0 | 1 | 2 | 3 | 4 | 5 | 6 | 7 |
+# | position | 0 | 1 | 2 | 3 | 4 | 5 | 6 | 7 |
 # |---|---|---|---|---|---|---|---|---|
 # | **target** | -100 | -100 | **8** | **30** | -100 | **9** | -100 | -100 |
 #
-# At place 5 nothing seems to have happened. Why must it be scored all the same?
+# At position 5 nothing seems to have happened. Why must it be scored all the same?
 #
 # ### Exercise: hide them
 #
-# Special tokens (the numbers 0 to `MASK`: `<pad>`, `<sos>`, `<eos>`, `<oov>`, `<mask>`) are no words: never chosen, and never put in as "another word". Draw one number between 0 and 1 for each place to choose, and a second one to decide what happens. Give
+# Special tokens (the ids 0 to `MASK`: `<pad>`, `<sos>`, `<eos>`, `<oov>`, `<mask>`) are no words: never chosen, and never put in as "another word". Draw one number between 0 and 1 for each position to choose, and a second one to decide what happens. Give
 # `generator=generator` to `torch.rand` and `torch.randint`: then the same seed hides the same words, and your training can be repeated. Since chance is at work, the check measures shares over some 5,000 words, with a margin of many standard deviations.
 
 # %% exercise="mask_tokens"
@@ -322,7 +324,7 @@ def mask_tokens(
 
     Returns:
         The input: of the chosen words 80 % are MASK, 10 % another word, 10 % as they were. The other
-        word is drawn for each place from the whole vocabulary (it may be the same by chance). And the
+        word is drawn for each position from the whole vocabulary (it may be the same by chance). And the
         target: the word that stood there where one was chosen, IGNORE everywhere else.
     """
     ### BEGIN SOLUTION
@@ -358,26 +360,26 @@ for seed in range(3):
 #
 # The loss is a cross-entropy as ever: minus the logarithm of the probability that the model gives to the right word. Three things are new.
 #
-# - **Nothing is shifted.** The answer for place $i$ stands in row $i$.
-# - **Only chosen places count**, and each of them counts the same, whichever text it is in.
+# - **Nothing is shifted.** The answer for position $i$ is in row $i$.
+# - **Only chosen positions count**, and each of them counts the same, whichever text it is in.
 # - **Padding must be hidden from attention.** In a causal model padding on the right lies in the future and is invisible by itself. Here it is not: `model(tokens, lengths)` hides it, `model(tokens)` does not.
 #
 # ### Exercise: the loss
 #
-# By hand: two places of a text of four tokens were chosen, and the model gives probability 1/2 to the right word at one and 1/8 at the other. What is the loss, in nats?
+# By hand: two positions of a text of four tokens were chosen, and the model gives probability 1/2 to the right word at one and 1/8 at the other. What is the loss, in nats?
 
 # %% by_hand
 by_hand("masked_lm_loss", ...)  # math.log(...) is the natural logarithm
 
 # %% [markdown]
-# It is $\frac{1}{2}(\ln 2 + \ln 8) = \ln 4 \approx 1.386$. And what is the mean over *no* places? $0/0$. In a
+# It is $\frac{1}{2}(\ln 2 + \ln 8) = \ln 4 \approx 1.386$. And what is the mean over *no* positions? $0/0$. In a
 # batch of short texts it happens that nothing is chosen; the loss must then be 0, or one NaN ends the training.
 
 # %% exercise="masked_lm_loss"
 def masked_lm_loss(
     model: MaskedLanguageModel, tokens: Tensor, target: Tensor, lengths: Tensor
 ) -> Tensor:
-    """Returns the mean cross-entropy over the chosen places, in nats, a tensor of shape `()`.
+    """Returns the mean cross-entropy over the chosen positions, in nats, a tensor of shape `()`.
 
     Args:
         model: `model(tokens, lengths)` returns logits `(b, n, V)` and hides the padding.
@@ -396,6 +398,10 @@ def masked_lm_loss(
     return total / (target != IGNORE).sum().clamp(min=1)
     ### END SOLUTION
 
+
+# %% [markdown] pause
+# You have hidden words and scored them, and know what a causal state cannot contain. Next, models are trained in this way, and you see where
+# reading both sides helps, and where it does not.
 
 # %% [markdown]
 # ### A tiny world
@@ -461,7 +467,7 @@ for name, model, batches in (
     print_log(name, log[5::6])  # every sixth pass
 
 # %% [markdown]
-# Two losses that cannot be compared with each other: they ask different questions. (The causal one has to guess the greeting, of which nothing is known beforehand; the masked one sees most of the sentence.)
+# The two losses cannot be compared with each other: they belong to different questions. (The causal one has to guess the greeting, about which nothing is known beforehand; the masked one sees most of the sentence.)
 #
 # ## 5. Fill the blank
 #
@@ -469,17 +475,17 @@ for name, model, batches in (
 #
 # ### Exercise: the best word for a blank
 #
-# Put `<mask>` at the place, let the model read the **whole** sentence, and look at the logits **at this place**. The answer must be a word: `<eos>` may have a high score, and is none.
+# Put `<mask>` at the position, let the model read the **whole** sentence, and look at the logits **at this position**. The answer must be a word: `<eos>` may have a high score, and is none.
 
 # %% exercise="fill_blank"
 def fill_blank(model: MaskedLanguageModel, tokens: Tensor, position: int) -> int:
-    """Returns the number of the most probable word at a place, from both sides.
+    """Returns the number of the most probable word at a position, from both sides.
 
     Args:
         model: `model(tokens)` returns logits `(b, n, V)` of tokens `(b, n)`.
         tokens: a sentence with `<sos>` and `<eos>`, `(n,)`, on the model's device, be it a GPU, that
             may hold other blanks (MASK) as well; it is left as it was.
-        position: the place to fill, whatever stands there now.
+        position: the position to fill, whatever stands there now.
 
     Only words are possible answers, that is, numbers above MASK.
     """
@@ -504,7 +510,7 @@ for verb in ("allez-vous", "faites-vous", "partez-vous", "riez-vous"):
 # up to the comma only. Move the slider to hide another word.
 
 # %% interactive
-# @title Words for a hidden place, by either model: move the slider
+# @title Words for a hidden position, by either model: move the slider
 from ipywidgets import IntSlider, interact
 
 
@@ -539,7 +545,9 @@ show_blank(5)
 
 # %% [markdown]
 # The causal model knows that a question word must follow, and how frequent each one is. There is no more to know from the left. The masked one has put nearly all of it on *comment* and *où*, roughly in the proportion of the training (three to one; here about four to one): the two words that are
-# right French. (Hide the greeting's first word, place 1: there even both sides leave a choice, because every greeting goes with every question. No model can know what is not in the text.)
+# right French.
+#
+# (Hide the greeting's first word, position 1: there even both sides leave a choice, because every greeting goes with every question. No model can know what is not in the text.)
 #
 # ### Where do they look?
 #
@@ -573,19 +581,19 @@ for name, weights in maps.items():
 print(at_verb)
 
 # %% [markdown]
-# At least one head of the masked model has learned to look at the verb on the right: nobody has told it where to look, only which words were missing. (Much of the other weight goes to `<sos>`. A softmax must put its weight somewhere, and a head that has nothing to say often puts it on such a place, an *attention sink*.)
+# At least one head of the masked model has learned to look at the verb on the right: nobody has told it where to look, only which words were missing. (Much of the other weight goes to `<sos>`. A softmax must put its weight somewhere, and a head that has nothing to say often puts it on such a position, an *attention sink*.)
 #
 # ## 6. The same on reviews
 #
-# Now the 10,500 invented reviews. Both models have one layer of width 64, read the same texts twice, and are then asked for the same hidden words of reviews that they have not read.
+# Now the 10,500 invented reviews. Both models have one layer of width 64 and read the same texts twice. Then both have to find the same hidden words of reviews that they have not read.
 #
-# > **A mistake worth making once: positions that have no sides.** Our causal model gets its positions from ALiBi (notebook 02): each head is told how *far away* a word is. Among words that all stand on the left that is enough. Take the mask off, and three places to the left and three to the right become the same. Then a review read *backwards* must give
+# > **A mistake worth making once: positions that have no sides.** Our causal model gets its positions from ALiBi (notebook 02): each head is told how *far away* a word is. Among words that are all on the left that is enough. Take the mask off, and three positions to the left and three to the right become the same. Then a review read *backwards* must give
 # > every word exactly the state that it has forwards, for any weights. The cell after the next one tests it.
 #
 # So the model that reads both sides gets two heads more, with a side each: the first sees only what stands before a word, the second only what follows it. (BERT has learned positions, which tell the sides apart, too, but need more reading than we have time for. ALiBi was made for causal models; for others it
 # [has to be changed](https://github.com/ofirpress/attention_with_linear_biases/issues/5), its author writes.)
 #
-# A word on cost. A causal model learns from *every* place of a text, a masked one only from those that were chosen. With 15 %, it needs more passes to learn as much. We do not have the time, so we hide 30 % (there is nothing holy about 15: Wettig et al. 2023,
+# A word on cost. A causal model learns from *every* position of a text, a masked one only from those that were chosen. With 15 %, it needs more passes to learn as much. To save time we hide 30 % (15 is no law: Wettig et al. 2023,
 # [Should You Mask 15%?](https://arxiv.org/abs/2202.08005), find that more can be better), and let the masked model start from the word embeddings of the causal one, a help that it needs at this size.
 #
 # **Real reviews.** Replace `load("reviews_fr")` by `load("cls_books")` in the next cell, and sections 6, 8 and 9 run on real ones: 1,600 training reviews in 19,000 different subwords. The numbers are far lower then, and section 7 stays with the invented ones.
@@ -665,7 +673,7 @@ print(f"your masked_lm_loss on unread reviews: {before:.1f} before, {after:.1f} 
 # %% [markdown]
 # (Do not compare the loss on unread reviews with the log: in training 30 % of the words were hidden, here 15 %, so that more of the neighbours can be read.)
 #
-# The same hidden words, asked of both. How often is the first guess the word that stood there? The masked model reads both sides (with a `<mask>` now and then among its neighbours), the causal one everything on the left, with nothing hidden.
+# Now both models have to find the same hidden words. How often is the first guess the word that stood there? The masked model reads both sides (with a `<mask>` now and then among its neighbours), the causal one everything on the left, with nothing hidden.
 
 # %% measured
 # @title How often is the first guess right, from one side and from both?
@@ -690,12 +698,12 @@ print(f"hidden words guessed right, left side only: {first_guess(causal_reader, 
 print(f"hidden words guessed right, both sides:     {first_guess(masked_reader, unread):.0%}")
 
 # %% [markdown]
-# The model that sees both sides finds more words (68 against 59 % in our run), though it has learned from fewer places and some of its neighbours are hidden. And with positions that have no sides? A model with ALiBi as it is finds far fewer than the causal one (39 % against 60 %, in the run of `docs/results.md`): the little words that depend on order are out of its reach. So before you say "the objective is worse", look at what the model is able to see.
+# The model that sees both sides finds more words (68 against 59 % in our run), though it has learned from fewer positions and some of its neighbours are hidden. And with positions that have no sides? A model with ALiBi as it is finds far fewer than the causal one (39 % against 60 %, in the run of `docs/results.md`): the little words that depend on order are out of its reach. So before you say "the objective is worse", look at what the model can see.
 #
-# Now the words where one side decides. In `blanks`, a word of judgement is missing, and there are two candidates, one that praises and one that blames, such as *captivant* (gripping) and *pénible* (tedious). In half of the reviews everything that tells which one stands **before** the
-# blank, in the other half **behind** it.
+# Now the words where one side decides. In `blanks`, a word of judgement is missing, and there are two candidates, one that praises and one that blames, such as *captivant* (gripping) and *pénible* (tedious). In half of the reviews all evidence for the right one comes **before** the
+# blank, in the other half **after** it.
 #
-# How often does each of the two models choose right in each half? Guess the four numbers, and write down the one for the causal model where the right side tells, in place of the dots (or
+# How often does each of the two models choose right in each half? Guess all four shares, in per cent. Write down that of the causal model where the right side tells, in place of the dots (or
 # leave them and go on).
 
 # %% guess
@@ -735,7 +743,9 @@ else:
 reveal("right choices of the causal model where the right side tells, in %", at_right)
 
 # %% [markdown]
-# Where the left side tells, the causal model is as good or better: it was trained on more places. Where the right side tells, it finds two of three, and what lifts it above one half cannot be the evidence: that lies where it does not look. (How frequent each of the two words is, for one thing, it does know.) The masked model finds the evidence on either side (92 and 94 % in our run). That is the gain, and it is exactly the one that the two states of section 2 made possible.
+# Where the left side tells, the causal model is as good or better: it was trained on more positions. Where the right side tells, it finds two of three. What lifts it above one half cannot be the evidence, which is where it does not look. (It does know how frequent each of the two words is, for example.)
+#
+# The masked model finds the evidence on either side (92 and 94 % in our run). That is the gain, and it is exactly the one that the two states of section 2 made possible.
 #
 # ## 7. Reviews that turn: where does reading both sides help a classifier?
 #
@@ -822,17 +832,17 @@ reveal("late turns, two layers: which is better?", better_when_late("two layers"
 # 2. **Two layers: the causal model is better**, above all where the turn comes late. Here the masks do differ: the last token reads states that were themselves made with a view to one side or to both.
 # 3. **Without any positions the causal model is as good as before**, and the other worse by 3 points where the turn comes early or late (in our run; in the middle it makes no difference): positions do help it, but less than the mask helps the causal one.
 #
-# An explanation that fits all three, and the backwards reading of section 6: the mask itself tells the order. A word *after* "mais" sees it, a word *before* does not, so in the causal model each state can carry the mark "the turn has been", which is just what this task needs. In the other model every word sees "mais", and on which side of it a word stands must be worked out
+# An explanation that fits all three, and the backwards reading of section 6: the mask itself tells the order. A word *after* "mais" sees it, a word *before* does not, so in the causal model each state can hold "the turn is over", which is just what this task needs. In the other model every word sees "mais", and on which side of it a word is must be worked out
 # from the positions; with 450 reviews it learns that only in part.
 #
 # That it is right in more than half of the cases all the same is due to other clues: most words of a review with an early turn, say, already have the sign of the label (for late turns this clue points to the other side; what the model uses there we have not found out).
 #
-# It is an explanation, and not a proof. What you have seen is measured with three seeds and tiny models; a pretrained BERT is another matter. But the tempting story was told before the
+# It is an explanation, and not a proof. What you have seen is measured with three seeds and tiny models, and need not hold for a pretrained BERT. But the tempting story was told before the
 # measurement, and it was wrong.
 #
 # ## 8. What fine-tuning adds
 #
-# A masked model that has read many texts knows which words keep company, but nobody has asked it for an opinion. **Fine-tuning** puts a small head on it and goes on training, with few labels (notebooks 04 and 06). Devlin et al. take the first token, `[CLS]`, for the head; our
+# A masked model that has read many texts knows which words keep company, but it has not learned to judge. **Fine-tuning** puts a small head on it and goes on training, with few labels (notebooks 04 and 06). Devlin et al. take the first token, `[CLS]`, for the head; our
 # `Classifier` takes the last real token. Either can serve in a model that reads both sides. Here: the labelled reviews of the corpus, the base fresh or pretrained, three seeds.
 
 # %% measured
@@ -864,11 +874,13 @@ axes.set(ylim=(0.4, 1.0), xticks=range(1, PASSES + 1))
 plots.show(axes.figure, plots.describe_curves(curves, range(1, PASSES + 1), "pass", digits=2))
 
 # %% [markdown]
-# Three hundred labels alone teach next to nothing: from scratch the model stays near a coin (the dotted line). After reading without labels, the same 300 are enough, *whichever* of the two objectives was used: the causal model ends at 0.94 in our run, the masked one at 0.89, and its seeds differ much more (look at its band). (Do not read a ranking of objectives from it: the two differ in their heads as well, and one was asked for every word and the other for 30 % of them.)
+# Three hundred labels alone teach next to nothing: from scratch the model stays near a coin (the dotted line). After reading without labels, the same 300 are enough, *whichever* of the two objectives was used: the causal model ends at 0.94 in our run, the masked one at 0.89, and its seeds differ much more (look at its band).
+#
+# (Do not read a ranking of objectives from it: the two differ in their heads as well, and one was scored on every word, the other on 30 % of them.)
 #
 # For models of full size there is a fair comparison: table 5 of Devlin et al. (2019) pretrains a BERT twice on the same data, masked (without the second task, "no NSP") and from left to right, and fine-tunes both. On the sentiment of film reviews (SST-2) the two are close, 92.6 and 92.1 %, as one student report suspects: to tell praise from blame, one side goes a long way.
 #
-# On two tasks of other kinds both sides are worth nine or ten points: 86.5 against 77.5 % for paraphrases (MRPC), and 87.9 against 77.8 (F1) for questions whose answer stands in a text (SQuAD); on the other two tasks of the table, whether a text answers a question (QNLI) and whether one text follows from another (MNLI), it is less than two. Our reviews are of the first kind: do not carry over to BERT what you see on them.
+# On two tasks of other kinds both sides are worth nine or ten points: 86.5 against 77.5 % for paraphrases (MRPC), and 87.9 against 77.8 for questions whose answer is a passage of a text (SQuAD; measured as F1, which credits partly right answers); on the other two tasks of the table, whether a text answers a question (QNLI) and whether one text follows from another (MNLI), it is less than two. Our reviews are of the first kind: do not carry over to BERT what you see on them.
 #
 # What fine-tuning adds, then, is small and decisive: which of the two groups of words, which reading has already told apart, is called *positive*.
 #
@@ -876,7 +888,7 @@ plots.show(axes.figure, plots.describe_curves(curves, range(1, PASSES + 1), "pas
 #
 # In their comparison with a model that reads from left to right, [Devlin et al. (2019, section 5.1)](https://aclanthology.org/N19-1423/) keep its mask in fine-tuning: taken off, it made the results worse, which they put down to the difference between pretraining and fine-tuning. A student report goes half of the way back all the same: it pretrains with the causal mask and takes the mask **off** for fine-tuning, and sees its training curves hardly change.
 #
-# In the model above that would change nothing: with one layer, the last token sees everything with the mask and without it, as in section 7. With two layers the states below the last one change. Does it pay? The model may now look to both sides, but its
+# In the model above that would change nothing: with one layer, the last token sees everything with the mask and without it, as in section 7. With two layers the states below the last one change. Is it worth it? The model may now look to both sides, but its
 # weights were trained for states that look to one.
 #
 # With 300 labels and ALiBi, is the mask better kept or taken off? (To pretrain and fine-tune takes about five minutes; the course has done it once and kept the numbers in `data/measured_here`. `again = True`, in the code of the cell, does it again.)
@@ -923,16 +935,16 @@ pd.DataFrame({"mean": by_mask.mean(), "lowest": by_mask.min(), "highest": by_mas
 reveal("the causal mask with ALiBi and 300 labels: what is better?", by_mask.mean()["alibi", 300].idxmax())
 
 # %% [markdown]
-# It does not pay here, as Devlin et al. found for theirs. With 40 labels the two cannot be told apart: 0.914 with the mask and 0.917 without it for ALiBi in our run, 0.938 and 0.941 for sinusoidal positions, and seeds differ by more.
+# It is not worth it here, as Devlin et al. found for theirs. With 40 labels the two cannot be told apart: 0.914 with the mask and 0.917 without it for ALiBi in our run, 0.938 and 0.941 for sinusoidal positions, and seeds differ by more.
 #
 # With 300 labels and ALiBi the mask should stay on (0.991 against 0.965 in our run, and no seed says otherwise): these positions tell left from right only as long as the mask does, so the model
 # loses more than it gains. With sinusoidal positions, which have an order of their own, the seeds do not agree (0.963 and 0.955 in our run).
 #
-# The last token of these reviews sees the whole text in any case; where a label is asked for each word, the right side may be worth more. And a model can be given time to get used to it: [LLM2Vec](https://arxiv.org/abs/2404.05961) (BehnamGhader et al. 2024) takes the mask off large causal models and then trains them for a while on hidden words, before they are used.
+# The last token of these reviews sees the whole text in any case; where each word gets a label, the right side may be worth more. And a model can be trained for it: [LLM2Vec](https://arxiv.org/abs/2404.05961) (BehnamGhader et al. 2024) takes the mask off large causal models and then trains them for a while on hidden words, before they are used.
 #
 # ## 9. What BERT was not made for: generation
 #
-# A causal model writes by asking the one question that it was trained on, again and again: which word comes next? Ask the masked model in the same way: put a `<mask>` at the end, fill it, put the next one.
+# A causal model writes by answering the one question that it was trained on, again and again: which word comes next? Use the masked model in the same way: put a `<mask>` at the end, fill it, put the next one.
 
 # %% measured
 # @title Three ways to go on with a text
@@ -966,22 +978,26 @@ print("masked, word by word:  ", write(masked_reader, start))
 print("masked, all at once:   ", fill_all(masked_reader, start))
 
 # %% [markdown]
-# The causal model writes a piece of a review. The masked one, word by word, goes astray at the first step: it was trained on whole texts, so a `<mask>` right before `<eos>` is the last word of a finished review for it, which is nearly always a full stop, and all that it writes next has to follow that. All at once is no better: each blank is filled without
+# The causal model writes a piece of a review. The masked one, word by word, goes wrong at the first step. It was trained on whole texts, where a `<mask>` right before `<eos>` hides the last word of a finished review, nearly always a full stop. All that it writes next has to follow that. All at once is no better: each blank is filled without
 # knowing what its neighbours get, so the same frequent words come again and again.
 #
-# There is a deeper reason than bad luck. A causal model gives the probability of a whole text: the product of what it says at each place, $p(w_1)\,p(w_2 \mid w_1)\,p(w_3 \mid w_1, w_2)\cdots$. Drawing one word after the other draws from that distribution. A masked model has
+# There is a deeper reason. A causal model gives the probability of a whole text: the product of what it says at each position, $p(w_1)\,p(w_2 \mid w_1)\,p(w_3 \mid w_1, w_2)\cdots$. Drawing one word after the other draws from that distribution.
+#
+# A masked model has
 # learned each hidden word given *the others*, and such conditionals need not belong to any one distribution over texts. The model does not say in which order to write, nothing says when to stop, and the number of `<mask>` tokens fixes the length before the first word is known.
 #
-# This is not the last word. One can draw from BERT by filling one place after the other, again and again ([Wang and Cho 2019](https://arxiv.org/abs/1902.04094)); a masked model trained for translation can fill all places at once and then revise those of which it is least sure, in a few rounds
-# ([Mask-Predict, Ghazvininejad et al. 2019](https://arxiv.org/abs/1904.09324)); and models trained with every share of masks, from few to all, write whole texts in this way ([LLaDA, Nie et al. 2025](https://arxiv.org/abs/2502.09992)). Each of them adds what BERT's training does not have: an order, or a rule in its place.
+# Later work found ways around it. One can draw from BERT by filling one position after the other, again and again ([Wang and Cho 2019](https://arxiv.org/abs/1902.04094)). A masked model trained for translation can fill all positions at once and then revise those it is least sure of, in a few rounds
+# ([Mask-Predict, Ghazvininejad et al. 2019](https://arxiv.org/abs/1904.09324)). And models trained with every share of masks, from few to all, write whole texts in this way ([LLaDA, Nie et al. 2025](https://arxiv.org/abs/2502.09992)). Each of them adds what BERT's training does not have: an order, or a rule in its place.
 #
 # ## 10. What came after
 #
 # **Better training of the same idea.** RoBERTa ([Liu et al. 2019](https://arxiv.org/abs/1907.11692)) kept the model and changed the training: more text, larger batches, longer, other words hidden at every pass, and without BERT's second task (does this sentence follow that one?). With it, the
-# same kind of model did better than BERT on the tasks that the paper compares. (Many of these are those of **GLUE**, [Wang et al. 2018](https://arxiv.org/abs/1804.07461): nine English tasks on one or two sentences, such as sentiment, paraphrase or "does this follow from that?", one of them made of Winograd's sentences. A pretrained model is
+# same kind of model did better than BERT on the tasks that the paper compares.
+#
+# (Many of these are those of **GLUE**, [Wang et al. 2018](https://arxiv.org/abs/1804.07461): nine English tasks on one or two sentences, such as sentiment, paraphrase or "does this follow from that?", one of them made of Winograd's sentences. A pretrained model is
 # fine-tuned on each by itself, and the mean is its score; BERT became known by its lead there, table 1 of its paper. For French there is FLUE, [Le et al. 2020](https://arxiv.org/abs/1912.05372).)
 #
-# ELECTRA ([Clark et al. 2020](https://arxiv.org/abs/2003.10555)) attacked the cost that you met in section 6: a small model fills the blanks, and the large one has to say *for every word* whether it was exchanged, so it learns from all places and not from
+# ELECTRA ([Clark et al. 2020](https://arxiv.org/abs/2003.10555)) attacked the cost that you met in section 6: a small model fills the blanks, and the large one has to say *for every word* whether it was exchanged, so it learns from all positions and not from
 # 15 %. CamemBERT ([Martin et al. 2020](https://arxiv.org/abs/1911.03894)) did for French what BERT did for English. Such encoders are still what many systems use for classifying, labelling and searching.
 #
 # **Both sides and generation.** An encoder that reads both sides and a decoder that writes from left to right need not be rivals: the Transformer of 2017 had both (notebook 11). BART ([Lewis et al. 2020](https://arxiv.org/abs/1910.13461)) and T5
@@ -1000,7 +1016,7 @@ print("masked, all at once:   ", fill_all(masked_reader, start))
 # - *The limit* (1): the state of a word depends on it and what stands before, so at *they* the two council sentences have exactly the same state (difference 0, in all 48 pairs), for any weights; with both sides the states differ (not 0), which makes a right answer possible, not certain.
 # - *BERT's answer* (1): no causal mask; then the next word is visible and would be copied, so words are hidden and only these are scored. 15 %: more gives more to learn from each text, and less context; 80 / 10 / 10: `<mask>` never occurs in use, so also visible words may be wrong or right and must be judged.
 # - *Evidence* (0.5): blanks where the right side tells: causal about two of three, masked more than nine of ten; or the greetings.
-# - *Honesty* (0.5): one of: where the left side tells, the causal model is as good; a classifier at the last token has read everything in both models (one layer: the same numbers); on the turning reviews the causal model was better; it learns from every place of a text.
+# - *Honesty* (0.5): one of: where the left side tells, the causal model is as good; a classifier at the last token has read everything in both models (one layer: the same numbers); on the turning reviews the causal model was better; it learns from every position of a text.
 #
 # **Misconceptions that cost marks**: "more layers let the causal model see the right side"; "the causal model cannot classify reviews that turn"; "different states prove that BERT understands the pronoun"; "all positions are scored"; "`<mask>` hides a word from attention" (it is visible, the *word* is not).
 #
@@ -1069,9 +1085,9 @@ print("masked, all at once:   ", fill_all(masked_reader, start))
 #    - Not by itself, but enough training can bring it in. => The two states are the same for any weights, so for trained ones, too.
 #    + No, with no number of layers and no training. => Layer for layer, it is made of what stands before; only a later state can have read it.
 # 2. A word is chosen and becomes `<mask>`. What does that hide, and where is the loss taken?
-#    - The place can no longer be looked at; the loss is taken at all places. => The place stays visible, only its word is gone. And who scores all places scores copies.
-#    + The word is gone, the place is not; the loss is taken at all chosen places. => Also at those that got another word or stayed as they were.
-#    - The word is gone, the place is not; the loss is taken where the text shows a mask. => One chosen word in five shows no `<mask>`, and is scored all the same.
+#    - The position can no longer be looked at; the loss is taken at all positions. => The position stays visible, only its word is gone. And who scores all positions scores copies.
+#    + The word is gone, the position is not; the loss is taken at all chosen positions. => Also at those that got another word or stayed as they were.
+#    - The word is gone, the position is not; the loss is taken where the text shows a mask. => One chosen word in five shows no `<mask>`, and is scored all the same.
 # 3. At the end of a text you put `<mask>`, fill it, put the next one, and so on. Why does a model trained as BERT was not write well in this way?
 #    + It has learned each word from all others, not from those before it. => A `<mask>` before `<eos>` is a last word for it, and nothing tells in which order to write.
 #    - It is too small: a larger one of the same kind would do it well. => Its training asks the same question at any size, and it is another question.
@@ -1083,10 +1099,12 @@ print("masked, all at once:   ", fill_all(masked_reader, start))
 # - A causal state has read what stands before it, exactly; no depth and no training adds a word of what follows. Measured: 0 against not 0.
 # - Masked language modelling: choose 15 % of the *words*, 80 / 10 / 10, score only these, hide the padding from attention.
 # - A blank is filled from both sides; where the evidence is on the right, the left side alone does not have it.
-# - For one answer about a whole text, the last token of a causal model has read everything too. Whether both sides help has to be measured, not told.
-# - Fine-tuning turns what was read into what was asked. Generation needs an order: that is what the causal model has.
+# - For one answer about a whole text, the last token of a causal model has read everything too. Whether both sides help has to be measured.
+# - Fine-tuning adds a question to what was learned by reading. Generation needs an order: that is what the causal model has.
 #
-# **Go further.** First, in section 6, take rotary positions (notebook 02) for the model that reads both sides, `TransformerBase(..., positions="rotary", causal=False)`. Are hidden words found as often? And are the blanks filled as well, or does it need more passes for them? Then hide whole spans in place of single words (as T5 and SpanBERT do): write `mask_spans` with a mean length of 3 and the same 15 %, and compare `choose_right` after the same training. Are the blanks easier or harder? Notebook 08 looks at attention itself: how one head copies, and why two are better than one.
+# **Go further.** First, in section 6, take rotary positions (notebook 02) for the model that reads both sides, `TransformerBase(..., positions="rotary", causal=False)`. Are hidden words found as often? And are the blanks filled as well, or does it need more passes for them?
+#
+# Then hide whole spans in place of single words (as T5 and SpanBERT do): write `mask_spans` with a mean length of 3 and the same 15 %, and compare `choose_right` after the same training. Are the blanks easier or harder? Notebook 08 looks at attention itself: how one head copies, and why two are better than one.
 
 # %% [markdown]
 # ## What others call it

@@ -20,9 +20,9 @@
 # %% [markdown]
 # # 08 · Attention as copying
 #
-# `{"chat": "cat", "chien": "dog", "oiseau": "bird"}["chien"]`: a Python dictionary compares what you ask with its keys and gives
+# `{"chat": "cat", "chien": "dog", "oiseau": "bird"}["chien"]`: a Python dictionary compares what you look up with its keys and gives
 # back the value of the one key that is equal. Attention is a dictionary too, but a *soft* one: every key fits a little, and you
-# get a mixture of all the values. You choose what is asked (the *query*) and find out what such a dictionary can do: copy
+# get a mixture of all the values. You choose what is looked up (the *query*) and find out what such a dictionary can do: copy
 # one value, average two of them, and keep that up when the keys move.
 #
 # The questions are those of the "attention exploration" in assignment 5 of Stanford's CS224N (2021), parts (a) to (e),
@@ -50,6 +50,7 @@
 # | *essay* `many_heads_essay` | why two heads, and why K, Q and V | 2 |
 # | **total** | | **22** |
 #
+# Folded cells are experiments: they draw, print and compare, and no mark depends on them.
 
 # %% setup
 import math
@@ -59,13 +60,13 @@ import torch
 from torch import Tensor
 
 from helpers import plots
-from tutor import by_hand, check, guess, hint, reveal
+from tutor import by_hand, check, guess, hint, resume, reveal
 
 # %% [markdown]
 # ## 1. A dictionary with soft edges
 #
-# The dictionary has $n$ keys $k_1, \dots, k_n$ and $n$ values $v_1, \dots, v_n$, all of them vectors. You ask with a query $q$. Each key is compared with the
-# query by a dot product, its *score*; the softmax turns scores into weights $\alpha_i$ that sum to 1; the output $c$ is the weighted average of the values:
+# The dictionary has $n$ keys $k_1, \dots, k_n$ and $n$ values $v_1, \dots, v_n$, all of them vectors. A query $q$ is compared with each key
+# by a dot product, its *score*; the softmax turns scores into weights $\alpha_i$ that sum to 1; the output $c$ is the weighted average of the values:
 #
 # $$ \alpha_i = \frac{e^{k_i \cdot q}}{\sum_{j=1}^n e^{k_j \cdot q}}, \qquad c = \sum_{i=1}^n \alpha_i v_i $$
 
@@ -98,28 +99,24 @@ picture.show(
 # ### By hand, with two keys
 #
 # Take $k_1 = (0.6,\ 0.8)$ and $k_2 = (-0.8,\ 0.6)$. Both have length 1 ($0.36 + 0.64 = 1$), and they are at a right angle ($-0.48 + 0.48 = 0$): such vectors are
-# called **orthonormal**. Ask with $q = 2 k_1 = (1.2,\ 1.6)$: the scores are 2 and 0. Compute the weights with a pencil ($e^2 \approx 7.39$), and
-# write them in place of the dots.
+# called **orthonormal**. With the query $q = 2 k_1 = (1.2,\ 1.6)$ the scores are 2 and 0. Compute the two weights with a pencil ($e^2 \approx 7.39$), to two
+# decimals, and write them in place of the dots.
 
 # %% by_hand
 by_hand("copy_query", [..., ...])  # the weight of key 1, and of key 2
 
 # %% setup
 def attend(query: Tensor, keys: Tensor, values: Tensor) -> Tensor:
-    """Returns the output of attention for one query.
+    """Returns the output of attention for one query, `(w,)`: the weighted average of the values.
 
-    Args:
-        query: `(d,)`.
-        keys: `(n, d)`, or `(m, n, d)` for m draws of the keys.
-        values: `(n, w)`.
-
-    Returns:
-        The weighted average of the values, `(w,)`, or one for each draw, `(m, w)`.
+    Shapes: query `(d,)`, keys `(n, d)`, values `(n, w)`. With m draws of the keys, `(m, n, d)`, it is `(m, w)`.
     """
     weights = torch.softmax(keys @ query.to(keys.dtype), dim=-1)  # (n,) or (m, n)
     return weights @ values
 
 
+# %% experiment
+# @title A tool: random keys of length 1, at right angles to each other
 def orthonormal_keys(count: int, width: int, seed: int = 0) -> Tensor:
     """Returns random keys of length 1 at right angles, `(count, width)`; count is at most width."""
     numbers = torch.randn(width, width, generator=torch.Generator().manual_seed(seed))
@@ -137,7 +134,7 @@ print("weights:", torch.softmax(two_keys @ query, dim=-1).round(decimals=2))
 print("output: ", attend(query, two_keys, two_values).round(decimals=1))
 
 # %% [markdown]
-# The weights are $7.39 / 8.39 = 0.88$ and $1 / 8.39 = 0.12$. The output is *mostly* $v_1$. Two things to take with you:
+# The weights are $7.39 / 8.39 = 0.88$ and $1 / 8.39 = 0.12$. The output is *mostly* $v_1$. Two things follow:
 # - a score of 0 is not a weight of 0: the second key still gets $e^0 = 1$ before the division;
 # - the weights are positive and sum to 1, so the output always lies *between* the values. Of three values $v_a$, $v_b$ and $v_c$ in the plane it never leaves
 #   the triangle:
@@ -184,7 +181,8 @@ plots.show(figure, "The outputs of 300 random queries all lie inside the triangl
 # %% guess
 guess("the weight on value 1, asked with value 1", ...)
 
-# %% experiment open=true
+# %% experiment
+# @title The weights on the four values, asked with the value and with the key
 keys = orthonormal_keys(4, 4, seed=3)
 one_hot = torch.eye(4)
 
@@ -197,8 +195,8 @@ print("asked with the key:  ", asked_with_key.round(decimals=2))
 reveal("the weight on value 1, asked with value 1", asked_with_value[1])
 
 # %% [markdown]
-# The value is what the dictionary *gives*, never what it compares. Asking with it favours whatever key happens to point its way. Asking with
-# the key favours the right one, but feebly: scores of 1 and 0 are weights of $e$ to 1 only.
+# The value is what the dictionary *gives*, never what it compares. As a query it favours whatever key happens to point its way. The key as
+# query favours the right one, but feebly: scores of 1 and 0 are weights of $e$ to 1 only.
 #
 # ### Exercise: a query that copies
 #
@@ -212,7 +210,7 @@ def copy_query(keys: Tensor, j: int, scale: float) -> Tensor:
 
     Args:
         keys: `(n, d)`, rows of length 1 at right angles; 2 <= n <= d. They stay as they are.
-        j: the place of the wanted value, counted from 0.
+        j: the index of the wanted value, counted from 0.
         scale: how much higher the score of key j is than every other score. With 0 all are equal.
 
     Example: with 3 keys, j = 0 and scale = ln 2, the weights are 1/2, 1/4 and 1/4.
@@ -249,7 +247,8 @@ plots.show(figure, "Three paths from the middle of the triangle into its corners
 #
 # At most $d$ vectors of $d$ numbers can be at right angles. Does a dictionary of width 64 have room for 64 entries only? Try random keys of length 1 in
 # place of orthonormal ones. They are *nearly* at right angles when $d$ is large: the dot product of two random directions is about
-# $1/\sqrt{d}$ in size. We ask for one key with 20 times this key as the query, and measure how much of the weight it gets.
+# $1/\sqrt{d}$ in size. The query is 20 times one of the keys, and we
+# measure the weight on the value of this key, between 0 and 1.
 
 # %% guess
 guess("the weight on the wanted value, among 8,192 random keys of width 64", ...)
@@ -281,13 +280,13 @@ plots.show(axes.figure, plots.describe_curves(copied, counts, "number of keys", 
 reveal("the weight on the wanted value, among 8,192 random keys of width 64", copied["width 64"][-1])
 
 # %% [markdown]
-# With 64 numbers a key, thousands of random keys can be told apart: the room for *nearly* right angles grows much faster than $d$. With 4 numbers, a few dozen
+# With width 64, thousands of random keys can be told apart: the room for *nearly* right angles grows much faster than $d$. With width 4, a few dozen
 # keys are already too many: some other key points almost the same way.
 #
 # ## 3. The average of two (part b)
 #
 # A dictionary that copies is no surprise. But attention can do something that no Python dictionary can: give back the average of *two* values,
-# $c \approx \frac{1}{2}(v_a + v_b)$. What must the scores look like? Think about it by hand: four keys have the weights
+# $c \approx \frac{1}{2}(v_a + v_b)$. What must the scores be? By hand: four keys have the weights
 # $\frac{3}{8}, \frac{3}{8}, \frac{1}{8}, \frac{1}{8}$, and the scores of the last two keys are 0. Which scores have the first two?
 
 # %% by_hand
@@ -303,7 +302,7 @@ def average_query(keys: Tensor, a: int, b: int, scale: float) -> Tensor:
 
     Args:
         keys: `(n, d)`, rows of length 1 at right angles; 2 <= n <= d. They stay as they are.
-        a, b: the places of the two values, different from each other.
+        a, b: the indices of the two values, different from each other.
         scale: how much higher the scores of keys a and b are than every other score. With 0 all
             are equal.
 
@@ -329,7 +328,7 @@ plots.show(figure, "Three paths from the middle of the triangle to the middles o
 # %% [markdown]
 # ## 4. Exactly how sharp?
 #
-# The paths end in the middles of the edges: half of one value, half of another. But "a large scale" is not an answer that one can build on. You know every score, so you know every weight exactly. Write $s$ for the
+# The paths end in the middles of the edges: half of one value, half of another. But "a large scale" is too vague. You know every score, so you know every weight exactly. Write $s$ for the
 # scale: two scores are $s$, the other $n - 2$ are 0. Which weight does each of the two get?
 
 # %% setup
@@ -363,7 +362,7 @@ print(f"measured:                  {measured[2]:.4f} and {measured[7]:.4f}")
 print("for a very large scale:   ", sympy.limit(weight, s, sympy.oo))
 
 # %% [markdown]
-# Turn the question round: how large must the scale be for a wanted precision? Say that each of the two weights may stay below one half by at most `error`. Set your
+# Turn the question round: how large must the scale be for a wanted precision? Suppose that each of the two weights may be below one half by at most `error`. Set your
 # formula equal to $\frac{1}{2} - \text{error}$ and solve for $s$, with a pencil or with sympy. (With sympy: inside the function `n` is a number, the
 # argument, and hides the symbol of the formula. There the symbol is `sympy.Symbol("n", positive=True, integer=True)`, as in the set-up.)
 #
@@ -411,14 +410,14 @@ print(f"twice as many keys: {needed_scale(65_536, 0.01) - needed_scale(32_768, 0
 # ## 5. Keys that are not quite known (part c, first half)
 #
 # So far the query was made from the keys. In a trained model it is not: the query comes from one token, the keys from others, and all of them vary from text
-# to text. Let us model that. Key $i$ is drawn around a mean $\mu_i$, with a little noise in every direction: $k_i \sim \mathcal{N}(\mu_i, \sigma^2 I)$. The means are
+# to text. Let us model that. Key $i$ is drawn around a mean $\mu_i$, with a little noise in every direction: $k_i \sim \mathcal{N}(\mu_i, \sigma^2 I)$, so the noise in each coordinate is normal, with standard deviation $\sigma$. The means are
 # orthonormal and known; the keys are drawn *after* you have chosen the query.
 #
-# By hand: which query averages the values $a$ and $b$ now, if the noise is very small? (The one you have, made from the means in place of the keys, $s(\mu_a + \mu_b)$: the noise hardly changes any dot product.) Now make the noise larger and look for the best scale. Two forces pull in opposite directions:
+# If the noise is very small, your query still averages the values $a$ and $b$, made from the means in place of the keys, $s(\mu_a + \mu_b)$: the noise hardly changes any dot product. With more noise, which scale is the best? Two effects pull in opposite directions:
 # - a *small* scale leaks: the other keys keep part of the weight (section 4);
 # - a *large* scale amplifies: the two scores are never quite equal, and the scale multiplies their difference. What was a tie becomes a winner.
 #
-# Move the slider, with the mouse or with the arrow keys. Each dot is the output for one draw of the keys, with noise of size $\sigma = 0.03$ in each number.
+# Move the slider, with the mouse or with the arrow keys. Each dot is the output for one draw of the keys, with noise of size $\sigma = 0.03$ in each coordinate.
 # Where do the dots gather at scale 6? Along which line do they spread at 60?
 
 # %% interactive
@@ -488,13 +487,15 @@ for name, distances in curves.items():
 # one half). The same word, said loudly or softly. Its *covariance*, which says how much it varies in each direction, is $\sigma^2 I + \frac{1}{2} \mu_a \mu_a^\top$ with a tiny $\sigma$ (CS224N writes $\alpha$ for $\sigma^2$); all other
 # keys stay at their means.
 #
-# > **Inner or outer?** A student's published solution of this question begins with $\mu_a \mu_a^\top = 1$. A row times a column, $\mu_a^\top \mu_a$, is the number 1, since $\mu_a$ has length 1. A column times a row is the *outer* product, a matrix of $d \times d$ numbers: it keeps what lies in the direction of $\mu_a$ and takes away the rest.
+# > **Inner or outer?** A student's published solution of this question begins with $\mu_a \mu_a^\top = 1$, which mixes up two products.
+# >
+# > A row times a column, $\mu_a^\top \mu_a$, is the number 1, since $\mu_a$ has length 1. A column times a row is the *outer* product, a matrix of $d \times d$ numbers: it keeps what lies in the direction of $\mu_a$ and takes away the rest.
 # >
 # > That is why only the length varies here:
 # > the variance is one half in this direction, and hardly anything in all others. With the number 1 in its place, nothing would say in which direction.
 #
 # By hand: with $q = s(\mu_a + \mu_b)$ the score of $b$ is $s$ and that of $a$ is $\varepsilon s$. Take $s = 10$. What are the two weights for $\varepsilon = 0.5$, $1$ and $1.5$?
-# (Forget the other keys: at $s = 10$ they hardly count. You need $e^{5} \approx 148$.)
+# (Leave out the other keys: at $s = 10$ they hardly count. You need $e^{5} \approx 148$.) Write down the weight on $a$ for $\varepsilon = 0.5$.
 
 # %% guess
 guess("the weight on a where its key is half as long", ...)
@@ -515,12 +516,12 @@ reveal("the weight on a where its key is half as long", attend(query, half_as_lo
 
 # %% [markdown]
 # A key that is 10 % longer takes almost three quarters; one that is half as long gets next to nothing (0.007). The output is nearly $v_a$ or nearly $v_b$, depending on the
-# draw, and hardly ever the average that was asked for.
+# draw, and hardly ever the average that was wanted.
 #
 # Now measure it. In each draw let $w_a$ and $w_b$ be the weights of the two values. The number $w_a - w_b$ says where the output lies: $+1$ at $v_a$, $-1$ at $v_b$, 0 at
 # their average. How much it moves from draw to draw is its variance: we call that the **swing**.
 #
-# Your function should measure several heads as well: you need that in section 7. Each head asks with its own query and makes its own weights; the output is the
+# Your function should measure several heads as well: you need that in section 7. Each head has its own query and makes its own weights; the output is the
 # average of the heads' outputs, so the weights are averaged too.
 
 # %% exercise="swing"
@@ -530,7 +531,7 @@ def swing(samples: Tensor, queries: Tensor, a: int, b: int) -> float:
     Args:
         samples: `(m, n, d)`, m draws of the n keys.
         queries: `(h, d)`, one query for each of the h heads, however many.
-        a, b: the places of the two values.
+        a, b: the indices of the two values.
 
     w_a and w_b are the weights on the values a and b in one draw, averaged over the heads.
     The variance is the mean squared distance from the mean; m is at least 2, and dividing by m or
@@ -547,7 +548,7 @@ def swing(samples: Tensor, queries: Tensor, a: int, b: int) -> float:
 
 
 # %% [markdown]
-# Here are 4000 draws, as a histogram.
+# Here are 4,000 draws of the keys, as a histogram.
 
 # %% experiment
 # @title One head, 4,000 draws of the length of key a: where is the output?
@@ -581,10 +582,10 @@ print(f"mean {one_head.mean():.1f}, swing {float(swing(samples, query[None], 0, 
       f"within 0.5 of the average: {near:.0%}")
 
 # %% [markdown]
-# On average over the draws, the output is close to where it should be. But nobody reads an average over draws: each text is one draw, and in almost each of them the
-# answer is one of the two extremes. The swing is not far from 1, the largest that is possible.
+# On average over the draws, the output is close to where it should be. But nobody reads an average over draws: each text is one draw, and in almost every one the
+# output is at one of the two extremes. The swing is not far from 1, the largest that is possible.
 #
-# Could a better query repair it? As long as it looks *towards* key $a$, no: the score of $a$ is multiplied by $\varepsilon$ and moves, that of $b$ stands still, and the tie is lost. (There is one
+# Could a better query repair it? As long as it looks *towards* key $a$, no: the score of $a$ is multiplied by $\varepsilon$ and moves, that of $b$ does not, and the tie is lost. (There is one
 # way round for one head, if you like puzzles. It comes at the end of section 7, with its price.)
 #
 # ## 7. Two heads (part d)
@@ -603,7 +604,7 @@ def two_head_queries(means: Tensor, a: int, b: int, scale: float) -> Tensor:
     Args:
         means: `(n, d)`, rows of length 1 at right angles; 2 <= n <= d. They stay as they are.
             Any key may be shorter or longer than its mean, but not turned round.
-        a, b: the places of the two values, different from each other.
+        a, b: the indices of the two values, different from each other.
         scale: how much higher the score of a head's key is than the others, at least,
             when the key has length 1; mostly 10 to 25.
     """
@@ -613,7 +614,7 @@ def two_head_queries(means: Tensor, a: int, b: int, scale: float) -> Tensor:
 
 
 # %% [markdown]
-# The same 4000 draws as before, with one head and with your two. The scale is the same. One head had a swing of 0.78.
+# The same 4,000 draws as before, with one head and with your two. The scale is the same. One head had a swing of 0.78.
 
 # %% guess
 guess("how many times smaller the swing of two heads is", ...)
@@ -661,13 +662,13 @@ expected = 0.5 * math.erfc(1 / math.sqrt(0.5) / math.sqrt(2))
 print(f"draws with a negative length: {backwards:.1%} measured, {expected:.1%} expected")
 
 # %% [markdown]
-# Both have a cliff. With one head it stands at $\varepsilon = 1$, exactly where the lengths are most frequent: that is the tie. With two heads it stands near
+# Both have a cliff. With one head it is at $\varepsilon = 1$, exactly where the lengths are most frequent: that is the tie. With two heads it is near
 # $\varepsilon = 0$, where they are rare: there the key has turned round and the first head no longer finds it. Two heads have not removed the
 # cliff; they have moved it out of the way.
 #
 # Can it be moved further, or taken away? A query can say what it wants, and also what it does *not* want:
 # - let the first of the two heads look away from all the other keys: their scores are then $-s$ in place of 0, and the key may be turned round down to $\varepsilon = -1$;
-# - the puzzle of section 6: let **one** head look away from the others, and not towards $a$ and $b$ at all. Their scores are 0, whatever their length: a tie that nothing disturbs!
+# - the puzzle of section 6: let **one** head look away from the others, and not towards $a$ and $b$ at all. The scores of $a$ and $b$ are 0, whatever their length: a tie that nothing disturbs!
 #
 # What is the price of this? We add 20 keys that nobody had in mind when the query was made, and measure the swing again, and how much weight is left for $a$ and $b$.
 
@@ -690,12 +691,19 @@ for name, asked in ways.items():
     print(f"{name:31} {swings[0]:.3f} {swings[1]:>26.3f} {kept:>12.2f}")
 
 # %% [markdown]
-# The query that only looks away has no swing at all, and falls apart as soon as there are keys that it does not know: a stranger's score is 0, too. For the same reason the head that looks away loses what it has gained: where its key is very short or turned round, the strangers score as high or higher,
+# The query that only looks away has no swing at all, and fails as soon as there are keys that it does not know: a stranger's score is 0, too.
+#
+# For the same reason the head that looks away loses what it has gained: where its key is very short or turned round, the strangers score as high or higher,
 # and the swing is about that of two plain heads.
 #
 # A real query meets new texts all the time. So
 # we must look towards what we want, one head for each thing, and the tie is what we give up.
-#
+
+# %% [markdown] pause
+# You have copied and averaged values with one head and with two. Next, keys, queries and values are all made from the same tokens, and you
+# design the matrices that make them.
+
+# %% [markdown]
 # ## 8. Self-attention: nothing learned (part e, first half)
 #
 # In self-attention, keys, queries and values are not given. They are all made from the same tokens $x_i$ by three matrices: $k_i = K x_i$, $q_i = Q x_i$, $v_i = V x_i$.
@@ -707,7 +715,7 @@ for name, asked in ways.items():
 # Think of each $u$ as a property: tokens 1 and 3 share $u_b$ and differ in something else; token 2 has nothing in common with them. Begin with three matrices that do
 # nothing, $K = Q = V = I$. What does token 2 get, $c_2$? Its scores are the dot products of $x_2$ with $x_1$, $x_2$ and $x_3$. Remember $u \cdot u = \beta^2$.
 #
-# By hand, where $\beta$ is such that $e^{\beta^2} = 2$: which three weights does token 2 give, and how much of each $u$ is then in $c_2$?
+# By hand, where $\beta$ is such that $e^{\beta^2} = 2$: which three weights does token 2 give to $x_1$, $x_2$ and $x_3$? And how much of each $u$ is then in $c_2$?
 
 # %% by_hand
 by_hand("self_attention_output", [..., ..., ..., ...])  # how much of u_a, u_b, u_c and u_d
@@ -897,7 +905,7 @@ plots.show(figure, plots.describe_matrix(weights, "Weights")
 #   misconception. No part earns its half point.
 
 # %% [markdown]
-# **Several heads and three matrices**: (a) Why do two heads hold still that look at one key each, where two heads that both ask for $s(\mu_a + \mu_b)$ do not? (b) In which draws do they still fail, and why? (c) With $K = Q = V = I$, why
+# **Several heads and three matrices**: (a) Why do two heads hold still that look at one key each, where two heads that both have the query $s(\mu_a + \mu_b)$ do not? (b) In which draws do they still fail, and why? (c) With $K = Q = V = I$, why
 # can adding $u_d$ or $u_c$ to $x_2$ not make $c_2$ equal to $u_b$? (d) What does each of your matrices $Q$ and $V$ do, in words?
 
 # %% [markdown] essay="many_heads_essay"
@@ -957,7 +965,7 @@ plots.show(figure, plots.describe_matrix(weights, "Weights")
 # - Two heads that copy are robust where one head that averages is not: they need no tie. They still fail where a key turns round.
 # - $Q$ and $K$ decide where to look, $V$ what is taken along; $y x^\top / \beta^2$ is the rule "where you find $x$, put $y$".
 #
-# **Go further.** Extend your matrices: let token 3 get $u_a$ as well, without changing $c_1$ and $c_2$. Then ask for something impossible: can one head give $c_2 \approx 2 u_b$ *with values
+# **Go further.** Extend your matrices: let token 3 get $u_a$ as well, without changing $c_1$ and $c_2$. Then try something impossible: can one head give $c_2 \approx 2 u_b$ *with values
 # that are the tokens themselves* ($V = I$)? Think of the triangle. Notebook 09 takes the opposite road: an attention without any keys and queries at all.
 
 # %% [markdown]

@@ -2,11 +2,14 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Sequence
 from typing import Any
 
 from grading.authoring.source import Cell
-from grading.notebooks.names import bound, needed, used
+from grading.notebooks.names import bound, needed, statements, used
+
+SEEDS = re.compile(r"torch\.manual_seed\(.*\)")  # binds no name, and what comes after it is drawn as in the text
 
 
 def parts(cells: Sequence[Cell]) -> dict[int, list[dict[str, Any]]]:
@@ -34,11 +37,16 @@ def _above(above: Sequence[Cell], below: Sequence[Cell]) -> list[dict[str, Any]]
     for cell in below:
         wanted |= used([cell.source]) - seen
         seen |= bound([cell.source])
-    statements = needed([cell.source for cell in run], wanted - setups)
     result: list[dict[str, Any]] = []
-    for cell, code in zip(run, statements, strict=True):
+    for cell, code in zip(run, needed([cell.source for cell in run], wanted - setups), strict=True):
         if cell.kind == "exercise":
             result.append({"answer": cell.name, "binds": [cell.name]})
         elif code:
-            result.append({"code": code, "binds": sorted(bound([code]))})
+            result.append({"code": _with_seeds(cell.source, code), "binds": sorted(bound([code]))})
     return result
+
+
+def _with_seeds(cell: str, code: str) -> str:
+    """Returns the statements of a cell that are needed, with those among them that seed what is drawn."""
+    kept = {one.source for one in statements(code)}
+    return "\n".join(one.source for one in statements(cell) if one.source in kept or SEEDS.fullmatch(one.source))

@@ -34,7 +34,7 @@ def language_model_total() -> Expr:
     return (EMBEDDING + M * BLOCK + HEAD).subs(C, V)
 
 
-exercise.by_hand(Question(at=_point(C=3)), part=_number, tolerance=EXACT)
+exercise.by_hand(Question(at=_point(M=2, C=3)), part=_number, tolerance=EXACT)
 
 
 @exercise.stage(

@@ -18,7 +18,7 @@ def visible_positions(kind: str, i: int, n: int) -> set[int]:
     return set(range(i + 1 if kind == "causal" else n))
 
 
-exercise.by_hand(Question(("causal", 2, 5)), part=lambda seen: [place in seen for place in range(5)])
+exercise.by_hand(Question(("causal", 3, 5)), part=lambda seen: [place in seen for place in range(5)])
 
 
 def _positions(kind: str) -> Draw:
