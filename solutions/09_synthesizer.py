@@ -23,7 +23,7 @@
 # # 09 · Attention without keys and queries
 #
 # In notebook 08 everything was a question put to a key: a dot product of two tokens decided who looks at whom. Is that comparison needed at all? In 2021, Tay et al. took it out. In their
-# **synthesizer** a token says where it wants to look without seeing what stands there; in its extreme form, the scores are plain parameters and no token is asked.
+# **synthesizer** a token says where it wants to look without seeing what stands there; in its extreme form, the scores are plain parameters and no token has a say.
 #
 # On several tasks such models lose
 # surprisingly little. You build both forms, count what they save, and find the line that they cannot cross: by a bound
@@ -33,7 +33,7 @@
 # - build a dense and a random synthesizer for sentences of any length, and prove them equal to their definition;
 # - say what each saves against keys and queries, and what it costs;
 # - tell from a task alone, before any training, how well each kind of attention can do in one layer;
-# - explain why a synthesizer cannot look something up, and what people call "cannot" when they should not.
+# - explain why one layer of a synthesizer cannot look something up, and what this "cannot" leaves open.
 #
 # **Time**: about 3 h. **Before this**: notebook 01 (the mask), 03 (heads), 05 (formulas with sympy), 08 (attention as a dictionary).
 #
@@ -48,8 +48,7 @@
 # | *essay* `worth_it_essay` | when to take which | 2 |
 # | **total** | | **22** |
 #
-# Source: Tay, Bahri, Metzler, Juan, Zhao and Zheng (2021), ["Synthesizer: Rethinking Self-Attention for Transformer Models"](https://arxiv.org/abs/2005.00743). Cells that train or draw are experiments:
-# no mark depends on them.
+# Source: Tay, Bahri, Metzler, Juan, Zhao and Zheng (2021), ["Synthesizer: Rethinking Self-Attention for Transformer Models"](https://arxiv.org/abs/2005.00743). Folded cells are experiments: no mark depends on them.
 
 # %% setup
 import sympy
@@ -57,7 +56,7 @@ import torch
 from torch import Tensor, nn
 
 from helpers import plots
-from tutor import by_hand, check, guess, hint, reveal
+from tutor import by_hand, check, guess, hint, resume, reveal
 from helpers.batches import Batches, for_language_model
 from helpers.corpora import Split, load
 from helpers.models import Attention, Context, LanguageModel, TransformerBase
@@ -75,8 +74,7 @@ from helpers.vocabulary import Vocabulary
 #
 # $$ (s_{i0}, s_{i1}, s_{i2}, \dots) = \operatorname{relu}(x_i A + b_1)\, B + b_2 \qquad\text{needs } x_i \text{ and the number } j $$
 #
-# The matrix $B$ has one column for each *place*: column $j$ makes the score of place $j$, whichever token stands there. The **random synthesizer** goes one step further, with $s_{ij} = R_{ij}$, a
-# number that is learned: it needs the numbers $i$ and $j$ only. (The name is the paper's, where these scores start as random numbers.) After the scores all three go on in the same way: mask, softmax, weighted average of the values.
+# The matrix $B$ has one column for each *position*: column $j$ makes the score of position $j$, whichever token stands there. The **random synthesizer** goes one step further, with $s_{ij} = R_{ij}$, a value that is learned: it needs the numbers $i$ and $j$ only. (The name is from the paper, where these scores start as random values.) After the scores all three go on in the same way: mask, softmax, weighted average of the values.
 #
 # | | what $s_{ij}$ is made from | can a change of token $j$ move $s_{ij}$, for $j \ne i$? |
 # |---|---|---|
@@ -87,7 +85,7 @@ from helpers.vocabulary import Vocabulary
 # Everything in this notebook follows from the right-hand column. In the picture, arrows lead to the score $s_{31}$ from the tokens that it is made from.
 
 # %% experiment
-# @title Which tokens go into the score of token 3 for place 1
+# @title Which tokens go into the score of token 3 for position 1
 def draw_inputs(axes, title: str, tokens: list[int]) -> None:
     """Draws five tokens and the score s_31 above them, with an arrow from each token that goes into it."""
     for place in range(5):
@@ -112,11 +110,11 @@ plots.show(figure, "Three drawings of five tokens and the score s_31. "
 # %% [markdown]
 # ### By hand, with two tokens
 #
-# Two tokens of width 2, room for three places:
+# Two tokens of width 2, with `max_len` 3:
 #
 # $$ x_0 = (1, 0), \quad x_1 = (0, 2), \qquad A = \begin{pmatrix} 1 & -1 \\ 0 & 1 \end{pmatrix}, \quad b_1 = (0, -1), \qquad B = \begin{pmatrix} 1 & 0 & 2 \\ 0 & 3 & 1 \end{pmatrix}, \quad b_2 = (0, 1, 0) $$
 #
-# Take a pencil. For $x_0$: first $x_0 A + b_1 = (1, -2)$, then the ReLU, then $B$ and $b_2$. Do the same for $x_1$. You get three scores for each token. But the
+# Take a pencil. For $x_0$: first $x_0 A + b_1 = (1, -2)$, then the ReLU, which replaces negative values by 0, then $B$ and $b_2$. Do the same for $x_1$. You get three scores for each token. But the
 # sentence has only two tokens: write down the scores that it uses.
 
 # %% by_hand
@@ -141,12 +139,12 @@ print("after the ReLU:\n", torch.relu(x_hand @ A_hand + b1))
 print("scores, not cut:\n", torch.relu(x_hand @ A_hand + b1) @ B_hand + b2)
 
 # %% [markdown]
-# Cut to two places, token 0 has the scores 1 and 1, token 1 has 0 and 4.
+# Cut to two positions, token 0 has the scores 1 and 1, token 1 has 0 and 4.
 #
 # ### Two mistakes worth making once
 #
-# **Not cut.** Each row above has a score for place 2, and no token stands there. $B$ was made before any sentence came, with a column for each of `max_len` places. A sentence of $n$ tokens uses the first $n$
-# columns. Otherwise the softmax gives weight to places where no token stands; or torch stops you, with a mask of the right size, on the first sentence shorter than `max_len`.
+# **Not cut.** Each row above has a score for position 2, and no token stands there. $B$ was made before any sentence came, with a column for each of `max_len` positions. A sentence of $n$ tokens uses the first $n$
+# columns. Otherwise the softmax gives weight to positions where no token stands; or torch stops you, with a mask of the right size, on the first sentence shorter than `max_len`.
 #
 # **No ReLU.** Look at what it is for:
 
@@ -172,10 +170,11 @@ def synthesizer_scores(x: Tensor, A: Tensor, b1: Tensor, B: Tensor, b2: Tensor) 
     Args:
         x: the tokens of one sentence, `(n, d)`.
         A, b1: first layer, `(d, w)` and `(w,)`; w is the width of a head.
-        B, b2: second layer, `(w, max_len)` and `(max_len,)`: a column for each place; n is at most max_len.
+        B, b2: second layer, `(w, max_len)` and `(max_len,)`: a column for each position; n is at most
+            max_len.
 
-    Row i is the token that looks, column j the place looked at. Example: for the numbers of section 1 it is
-    [[1, 1], [0, 4]].
+    Row i is the token that looks, column j the position looked at. Example: for the values of section 1
+    it is [[1, 1], [0, 4]].
     """
     ### BEGIN SOLUTION
     n = len(x)
@@ -192,16 +191,16 @@ def synthesizer_scores(x: Tensor, A: Tensor, b1: Tensor, B: Tensor, b2: Tensor) 
 # $$ \text{head}_k = \operatorname{softmax}\big(\operatorname{relu}(X A_k + b_{1,k})\, B_k + b_{2,k} + \text{mask}\big)\; X V_k $$
 #
 # - `hidden`, one layer `nn.Linear(d_model, d_model)`, holds all the $A_k$ and $b_{1,k}$ side by side, as `query` did in notebook 03: split what comes out of it into heads;
-# - `B` of shape `(h, d/h, max_len)` and `b2` of shape `(h, max_len)` are parameters of your own: `nn.Parameter(tensor)`. Start `B` with random numbers: with zeros, the scores would not depend on the token, and `hidden` would get no gradient in the first step;
+# - `B` of shape `(h, d/h, max_len)` and `b2` of shape `(h, max_len)` are parameters of your own: `nn.Parameter(tensor)`. Start `B` with random values: with zeros, the scores would not depend on the token, and `hidden` would get no gradient in the first step;
 # - `value` and `output` are those of notebook 03.
 #
-# Three helpers from earlier notebooks. The mask is to stand where the input does: `causal_mask(n, x.device)`.
+# Three helpers from earlier notebooks. Make the mask on the device of the input, CPU or GPU: `causal_mask(n, x.device)`.
 
 # %% setup
 def causal_mask(size: int, device: torch.device | None = None) -> Tensor:
     """Returns `(size, size)`: 0 where j <= i, minus infinity where j > i (notebook 01).
 
-    It stands on this device, such as `x.device`; without one, on the CPU.
+    It is made on this device, such as `x.device`; without one, on the CPU.
     """
     return torch.full((size, size), -torch.inf, device=device).triu(diagonal=1)
 
@@ -259,7 +258,7 @@ class SynthesizerAttention(nn.Module):
 # %% [markdown]
 # ### Equal to its definition
 #
-# Tensors of four axes are easy to get wrong in a way that still runs. So here is the definition in the slowest way there is: one sentence, one head and one token at a time, one score after the other,
+# Tensors of four axes are easy to get wrong in a way that still runs. So here is the definition in the slowest form: one sentence, one head and one token at a time, one score after the other,
 # and no mask at all, since row $i$ simply stops at $j = i$. Yours must agree for every length.
 
 # %% experiment open=true
@@ -292,7 +291,7 @@ for n in (1, 2, 5, 9):
 # %% [markdown]
 # ### Longer than `max_len`
 #
-# What would the score of place 9 be? There is no column for it, and nothing to compute it from. Keys and queries know no such limit: a new token brings its own key.
+# What would the score of position 9 be? There is no column for it, and nothing to compute it from. Keys and queries know no such limit: a new token brings its own key.
 
 # %% experiment open=true
 torch.manual_seed(0)
@@ -368,7 +367,7 @@ class KeyQueryAttention(Attention):
 KINDS = {"key-query": KeyQueryAttention, "dense": SynthesizerAttention, "random": RandomSynthesizer}
 
 # %% [markdown]
-# Token 3 changes. Which rows of the weights will move in each of the three? Row $i$ is the token that looks. How many of the eight rows move in the dense synthesizer? Write a number in place of the dots, or leave them and go on; then move the slider.
+# Token 3 changes. Which rows of the weights will move in each of the three? Row $i$ is the token that looks. How many of the eight rows move in the dense synthesizer? Write a number from 0 to 8 in place of the dots, or leave them and go on; then move the slider.
 
 # %% guess
 guess("rows of the dense weights that move when token 3 changes", ...)
@@ -417,11 +416,11 @@ def rows_that_move() -> Tensor:
 reveal("rows of the dense weights that move when token 3 changes", rows_that_move)
 
 # %% [markdown]
-# - **Key-query**: every row from 3 on, some of them too little for the eye. Row 3 has a new query, and all later rows find a new key at place 3.
+# - **Key-query**: every row from 3 on, some of them too little for the eye. Row 3 has a new query, and all later rows find a new key at position 3.
 # - **Dense**: row 3 and no other. Token 3 looks elsewhere, but nobody looks at *it* any differently.
 # - **Random**: nothing.
 #
-# (With the slider at 0, row 0 stays as it is even in the key-query picture: that token has only itself to look at.) What moves in the *output* is another matter: the value of token 3 has changed in all three, and every row that looks at place 3 gets
+# (With the slider at 0, row 0 stays as it is even in the key-query picture: that token has only itself to look at.) What moves in the *output* is another matter: the value of token 3 has changed in all three, and every row that looks at position 3 gets
 # the new one. A synthesizer is not blind to what others say. It is blind to it **when it chooses where to look**.
 #
 # ## 6. Exercise: what it saves
@@ -513,10 +512,16 @@ print("for very short and very long sentences:",
       sympy.limit(ratio, L, 0), "and", sympy.limit(ratio, L, sympy.oo))
 
 # %% [markdown]
-# Less than one might hope. The dense synthesizer saves one of three large products, which is half of the work when the sentence is short against the width and next to nothing when it is long: the square of $L \times L$ scores is still there,
-# each a sum of $D/A$ products. Its parameters grow with $N$, and from $N \approx D$ on it has *more* than keys and queries. The random one saves all the products, and pays with $A N^2$ parameters. (The paper also has factorized
-# forms, which make the square from two smaller pieces.)
+# Less than one might hope. The dense synthesizer saves one of three large products. That is half of the work when the sentence is short against the width and next to nothing when it is long: the square of $L \times L$ scores is still there,
+# each a sum of $D/A$ products.
 #
+# Its parameters grow with $N$, and from $N \approx D$ on it has *more* than keys and queries. The random one saves all the products, and pays with $A N^2$ parameters. (The paper also has factorized
+# forms, which make the square from two smaller pieces.)
+
+# %% [markdown] pause
+# You have both synthesizers, and what their scores cost beside keys and queries. What comes next is what they can do: three tasks, bounds counted before any training, and the training itself.
+
+# %% [markdown]
 # ## 7. Three tasks on the same sentences
 #
 # Now what it can *do*. We need tasks for which we know where to look. Every sentence has 16 tokens. The first eight are **pairs** of a letter and a number: the eight letters *a* to *h* in random order, each with a number from
@@ -524,8 +529,8 @@ print("for very short and very long sentences:",
 #
 # | task | where the answer stands | what one has to know |
 # |---|---|---|
-# | `fixed` | eight places back | the place of the question |
-# | `named` | the place that the letter stands for: *a* is place 0, *b* place 1, ... | the question itself |
+# | `fixed` | eight positions back | the position of the question |
+# | `named` | the position that the letter stands for: *a* is position 0, *b* position 1, ... | the question itself |
 # | `look-up` | where the same letter stands | the question **and** all the pairs |
 
 # %% experiment
@@ -565,13 +570,14 @@ for task in TASKS:
     print(f"{task:8}", " ".join(f"{names[8 + row]}->{names[place]}" for row, place in enumerate(places)))
 
 # %% [markdown]
-# Check two or three of them yourself. (Why *different* numbers and 24 of them? If the numbers were always the same eight in another order, a layer could look at all the places but one and name the number that is missing: the right answer from everywhere but the
-# right place. Our first version had this hole, and the models found it.)
+# Check two or three of them yourself. (Why *different* numbers and 24 of them? If the numbers were always the same eight in another order, a layer could look at all the positions but one and name the number that is missing: the right answer without the right look.)
 #
 # ### Exercise: the best that a layer can do
 #
-# A *look* is the place that one row chooses. How many looks can a layer get right, at the very best? You can tell without training, by counting. What a layer knows when it chooses a place puts all rows into **groups** that look alike to it, and within a group it
-# must make the same choice. The best choice is the place that is most often right.
+# A *look* is the position that one row chooses. How many looks can a layer get right, at the very best? You can tell without training, by counting.
+#
+# What a layer knows when it chooses a position puts all rows into **groups** that look alike to it, and within a group it
+# must make the same choice. The best choice is the position that is most often right.
 #
 # | name | what it knows at row $i$ | rows of one group have in common |
 # |---|---|---|
@@ -579,22 +585,22 @@ for task in TASKS:
 # | `dense` | $x_i$: the token at $i$ and its position | $i$ and the token at $i$ |
 # | `prefix` | all that the mask leaves, a bound for any causal layer | the tokens $0$ to $i$ |
 #
-# **By hand.** Four sentences of two words, and in each the place that row 0 and row 1 should look at. Row 0 can only look at itself and is always right. Look at row 1:
+# **By hand.** Four sentences of two words, and in each the position that row 0 and row 1 should look at. Row 0 can only look at itself and is always right. Look at row 1:
 #
-# | sentence | tokens | place of row 0 | place of row 1 |
+# | sentence | tokens | row 0 should look at | row 1 should look at |
 # |---|---|---|---|
 # | 0 | 5 7 | 0 | 0 |
 # | 1 | 6 7 | 0 | 0 |
 # | 2 | 4 7 | 0 | 1 |
 # | 3 | 5 8 | 0 | 1 |
 #
-# Count the right looks of the best rule, in row 0 and row 1 together, and divide by 8.
+# For each of the three, count the right looks of the best rule, in row 0 and row 1 together, and divide by 8.
 
 # %% by_hand
 by_hand("compare_tasks", [..., ..., ...])  # random, dense, prefix
 
 # %% [markdown]
-# In row 1 `random` must say the same place in every sentence: two of 4 are right, whichever it takes. `dense` has two groups in row 1, token 7 (places 0, 0 and 1: two of three right) and token 8 (right). `prefix` tells all four apart. With the four looks of
+# In row 1 `random` must say the same position in every sentence: two of 4 are right, whichever it takes. `dense` has two groups in row 1, token 7 (positions 0, 0 and 1: two of three right) and token 8 (right). `prefix` tells all four apart. With the four looks of
 # row 0, that is $\frac{6}{8}$, $\frac{7}{8}$ and $1$.
 
 # %% exercise="compare_tasks"
@@ -603,7 +609,7 @@ def compare_tasks(tokens: Tensor, places: Tensor) -> dict[str, float]:
 
     Args:
         tokens: sentences as whole numbers from 0 on, `(m, n)`.
-        places: for each token the place it should look at, `(m, n)`, its own or an earlier one; -1
+        places: for each token the position it should look at, `(m, n)`, its own or an earlier one; -1
             where there is nothing to look for: such rows do not count. At least one row counts.
 
     Returns:
@@ -631,7 +637,7 @@ def compare_tasks(tokens: Tensor, places: Tensor) -> dict[str, float]:
 
 
 # %% [markdown]
-# Now put our three tasks in, with 20,000 sentences each. As tokens we give whole words, such as *c17* or *c?*, as one number. Which share of the looks can a dense layer get right on `look-up`, at the very best?
+# Now put our three tasks in, with 20,000 sentences each. As tokens we give whole words, such as *c17* or *c?*, as one number. Which share of the looks, from 0 to 1, can a dense layer get right on `look-up`, at the very best?
 
 # %% guess
 guess("the best share of right looks of a dense layer on look-up", ...)
@@ -649,22 +655,25 @@ for task, shares in bounds.items():
 reveal("the best share of right looks of a dense layer on look-up", bounds["look-up"]["dense"])
 
 # %% [markdown]
-# With each row of the table, one kind of layer fewer can do the task. With `fixed`, all three can be perfect. With `named`, a rule must know its own question: the random synthesizer is down to one look in eight, which is guessing. With `look-up`, the
-# dense one is there, too. (The counts come from a sample; with more sentences, 0.13 goes to $\frac{1}{8} = 0.125$. In the right-hand column no two sentences are alike, so it says only that the answer is *determined* by the words before. Whether keys and queries can
+# From row to row of the table, one kind of layer fewer can do the task. With `fixed`, all three can be perfect. With `named`, a rule must know its own question: the random synthesizer is down to one look in eight, which is guessing. With `look-up`, the dense one is there, too.
+#
+# (The counts come from a sample; with more sentences, 0.13 goes to $\frac{1}{8} = 0.125$. In the right-hand column no two sentences are alike, so it says only that the answer is *determined* by the words before. Whether keys and queries can
 # find it is a question for training.)
 #
 # Note what these numbers do not depend on: the width, the formula that makes the scores, the training time, the learning rate. They are a property of the task and of what is known when the choice is made.
 #
 # ## 8. In training
 #
-# A bound says what is impossible, not what is learned. So train: one layer, one head, and nothing around it that could help. Embeddings of letter, number and place are added; the layer's output goes straight into a head with 24 outputs. There is no residual
-# and no feed-forward part: **all that a question learns about a pair comes through the weights.** Three seeds for each of the nine combinations of task and layer. How many of the nine will stay at $\frac{1}{8}$, and which?
+# A bound says what is impossible, not what is learned. So train: one layer with one attention head, and nothing around it that could help. Embeddings of letter, number and position are added; the layer's output goes straight into a linear layer with 24 outputs. There is no residual
+# and no feed-forward part: **all that a question learns about a pair comes through the weights.**
+#
+# There are nine combinations of task and layer, with three seeds each. Which of the nine will stay at $\frac{1}{8}$? Write how many.
 
 # %% guess
 guess("combinations that stay at one in eight", ...)
 
 # %% experiment
-# @title The model around the layer: three embeddings, no residual, one head
+# @title The model around the layer: three embeddings, no residual, one output layer
 class Reader(nn.Module):
     """Embeddings, one attention layer, and a score for each of 24 numbers."""
 
@@ -760,20 +769,20 @@ reveal("combinations that stay at one in eight", (ends.mean(dim=1) < 0.2).sum())
 # %% [markdown]
 # Each curve is the mean of three seeds, its band goes from the lowest to the highest; the thin lines are the bounds of section 7 for a dense (dashed) and a random layer (dotted).
 #
-# What you see is the table of section 7, found again by training. What is impossible stays at one in eight. (It starts at one in 24: the models do learn to name *some* number of the sentence. In the log their perplexity falls from 24 to 11 and 12, towards 8, which would be one of eight
+# The training finds the table of section 7 again. What is impossible stays at one in eight. (It starts at one in 24: the models do learn to name *some* number of the sentence. In the log their perplexity falls from 24 to 11 and 12, towards 8, which would be one of eight
 # numbers, and not towards 1.)
 #
 # These curves do not rise slowly: they have nowhere to go. (The bound counts looks, the curves count answers. A lucky guess after a wrong look might lift a curve a little above its bound; here none does.)
 #
-# What is possible is learned within about a hundred steps, with one exception that is worth a look: on `fixed`, the plainest task, one of the three runs of keys and queries has learned only seven of the eight places. A synthesizer has a
-# column for each place. Keys and queries have to build "eight places back" out of dot products of position vectors, and can get stuck.
+# What is possible is learned within about a hundred steps, with one exception that is worth a look: on `fixed`, the simplest task, one of the three runs of keys and queries has learned only seven of the eight positions. A synthesizer has a
+# column for each position. Keys and queries have to build "eight positions back" out of dot products of position vectors, and can get stuck.
 #
 # ### As maps
 #
-# The weights of the trained layers, each from the last of its three runs, for the sentence of section 7. Only the eight questions and the eight pairs are shown; a frame marks the place where the answer stands.
+# The weights of the trained layers, each from the last of its three runs, for the sentence of section 7. Only the eight questions and the eight pairs are shown; a frame marks the position where the answer stands.
 
 # %% measured
-# @title Where the trained layers look; a frame marks the place of the answer
+# @title Where the trained layers look; a frame marks the position of the answer
 from matplotlib.patches import Rectangle
 
 letters, numbers = sentences(1, torch.Generator().manual_seed(1))
@@ -798,17 +807,17 @@ for task in TASKS:
                f"Mean weight on the place of the answer: {', '.join(told)}.")
 
 # %% [markdown]
-# - **fixed**: three diagonals. In that of keys and queries one frame is empty: this is the run with seven places, and its fifth question looks at another question in place of a pair. That of the random synthesizer is the faintest: its largest weight is in the right place, and it stopped there, because the answers are right already.
+# - **fixed**: three diagonals. In that of keys and queries one frame is empty: this is the run with seven positions, and its fifth question looks at another question in place of a pair. That of the random synthesizer is the faintest: its largest weight is in the right position, and it stopped there, because the answers are right already.
 # - **named**: keys and queries, and the dense synthesizer, look where the letter says. The random one has the same rows for every sentence and spreads them.
-# - **look-up**: only keys and queries find the frames. The dense synthesizer spreads its weight evenly over the eight pairs, as the random one does. When each place is as likely as any other, there is nothing better to do.
+# - **look-up**: only keys and queries find the frames. The dense synthesizer spreads its weight evenly over the eight pairs, as the random one does. When each position is as likely as any other, there is nothing better to do.
 #
 # ## 9. Exactly why
 #
-# Here is the whole argument. Take the question *b?* at row $i$ and two sentences that are equal but for **one exchange of two pairs**: in the first, *b* stands at place 1 and *d* at place 4; in the second the other way round. The token at row $i$ is the same in both, so
+# Here is the whole argument. Take the question *b?* at row $i$ and two sentences that are equal but for **one exchange of two pairs**: in the first, *b* stands at position 1 and *d* at position 4; in the second the other way round. The token at row $i$ is the same in both, so
 # $x_i$ is the same vector. The scores of row $i$ are $\operatorname{relu}(x_i A + b_1) B + b_2$ (with the matrix $A$ of section 1), and nothing in it but $x_i$ varies.
 #
-# So both sentences get **the same row of weights**, and it would have to point at place 1 in the first and at place 4 in the second. Now let *b* stand at
-# any of the eight places: wherever this row of weights points, it is right in one sentence of eight.
+# So both sentences get **the same row of weights**, and it would have to point at position 1 in the first and at position 4 in the second. Now let *b* stand at
+# any of the eight positions: wherever this row of weights points, it is right in one sentence of eight.
 #
 # A key-query score $q_i \cdot k_j$ compares $x_i$ with $x_j$; when the pairs change places, their keys go with them, and the weight follows.
 
@@ -899,17 +908,18 @@ for name, shares in around.items():
     print(f"{name:34} {shares[-1]:.2f}")
 
 # %% [markdown]
-# A block with a feed-forward part alone did not help: letter and number come as a sum, and in an even mixture of eight sums nobody can tell any more which number belonged to which letter. (In an uneven mixture the weights could serve as tags. Nothing of the kind
-# was learned here.) Two blocks do rise, slowly. And the words do better, with a trick that works because there are only 192 of them: the feed-forward part must know each one. Keys and queries need neither trick, and are done in a hundred steps.
+# A feed-forward part alone did not help: letter and number come as a sum, and an even mixture of eight sums no longer says which number belonged to which letter. (In an uneven mixture the weights could serve as tags. Nothing of the kind
+# was learned here.)
 #
-# So when you read that a model "solves look-up without attention", or that it "cannot": ask what the layer knows when it chooses, and what comes after it.
+# With two blocks the accuracy rises slowly. Pairs as words do better, by a trick that works because there are only 192 of them: the feed-forward part must know each one. Keys and queries need neither trick, and are done in a hundred steps.
+#
+# So when you read that a model "solves look-up without attention", or that it "cannot": find out what the layer knows when it chooses, and what comes after it.
 #
 # ## 10. On text
 #
-# How much of a text is look-up? We put the three layers into a small language model with one layer, and let it read 750 of our book reviews three times. A fourth one has no attention at all, as an ablation: each token sees only itself and its place. Three seeds each; the measure is the perplexity on
-# 300 reviews it has not read.
+# How much of a text is look-up? We put the three layers into a small language model with one layer, and let it read 750 of our book reviews three times. A fourth one has no attention at all, as an ablation: each token sees only itself and its position. There are three seeds of each, and the measure is the perplexity on 300 reviews that it has not read.
 #
-# (Our reviews are invented ones, with few words. For real ones, change the first line to `corpus = load("cls_books")`: the same cells run on 1,300 reviews, cut at 96 tokens, much more slowly, because there are 50,000 tokens to choose from.)
+# (Our reviews are invented ones, with few words. For real ones, change the next cell to `corpus = load("cls_books")`: the same cells run on 1,300 reviews, cut at 96 tokens, much more slowly, because there are 50,000 tokens to choose from.)
 #
 # With keys and queries the perplexity will be about 10: the model hesitates among ten words, so to speak. How large is it without any attention?
 
@@ -918,6 +928,9 @@ guess("the perplexity without attention", ...)
 
 # %% measured open=true
 corpus = load("reviews_fr")
+
+# %% measured
+# @title Reviews to read and reviews kept back; a layer without attention; how a layer is put in
 mixed = corpus.parts.get("unlabelled", corpus.train).rows.sample(frac=1, random_state=0)
 vocabulary = corpus.vocabulary or Vocabulary.learn(mixed["text"], min_count=3)
 encode, cpu, MAX_LEN = for_language_model(vocabulary, max_len=96), torch.device("cpu"), 96
@@ -1081,24 +1094,24 @@ reveal("the perplexity without attention", torch.tensor(on_text["no attention"])
 # 1. One layer of a dense synthesizer stays at one answer in eight on look-up. What keeps it there?
 #    - It has too few parameters for eight letters and 24 numbers. => A wider layer is another function of the same token. The bound does not depend on the width.
 #    - It has not been trained for long enough. => After 700 steps one block still stands at 0.13. The bound was counted before any training.
-#    + Its weights are made from the question alone, without the pairs. => Two sentences with the same question get the same row, though the answer stands elsewhere.
+#    + Its weights depend on the question alone, not the pairs. => Two sentences with the same question get the same row, though the answer stands elsewhere.
 #    - It does not know at which position a token stands. => It does: the position is part of the token's vector, and each position has a column of its own in B.
 # 2. Token 3 is exchanged for another one. What can happen at token 6, in one layer of a dense synthesizer?
 #    - Nothing, since its scores are made from token 6 alone. => That holds for its weights. The value of token 3 is part of the weighted average.
-#    + Its output changes, while its weights stay as they were. => The others have no part in the choice of where to look, but what stands there is taken in.
+#    + Its output changes, and its weights do not. => The others have no part in the choice of where to look, but what stands there is taken in.
 #    - Its weights change, since it may look at token 3. => They would with keys and queries, where token 3 brings another key.
 # 3. What does the dense synthesizer save in a model of width 512 that reads 4,096 tokens?
-#    + One of the two layers that make the scores, a tenth of the products. => What remains is (D + L) / (2D + L), here 0.9 of the products.
+#    + One layer, and with it a tenth of the products. => What remains is (D + L) / (2D + L), here 0.9 of the products.
 #    - The square of scores: its cost is linear in the length. => It still makes a score for each pair of positions, and each is a sum of D/A products.
-#    - Parameters, since there are no keys to learn. => B has a column for each position: from about N = D on it has more parameters than keys and queries.
+#    - Parameters: there are no keys, so fewer have to be learned. => B has a column for each position: from about N = D on it has more parameters than keys and queries.
 
 # %% [markdown]
 # ## What to remember
 #
 # - A key-query score is made from $x_i$ and $x_j$, a dense score from $x_i$ and the number $j$, a random one from $i$ and $j$.
-# - $B$ and $b_2$ are made for `max_len` places and **cut to the length**; beyond `max_len` there is nothing.
+# - $B$ and $b_2$ are made for `max_len` positions and **cut to the length**; beyond `max_len` there is nothing.
 # - The dense synthesizer saves one layer of products. The square of scores remains, and its parameters grow with `max_len`.
-# - What a layer knows when it chooses puts rows into groups; the most frequent place in each group is **the best it can do**, before any training: fixed places for all three, places named by the token for dense and key-query, look-up by content for key-query alone.
+# - What a layer knows when it chooses puts rows into groups; the most frequent position in each group is **the best it can do**, before any training: fixed positions for all three, positions named by the token for dense and key-query, look-up by content for key-query alone.
 # - "Cannot in one layer" is a statement about *looking*. What comes before and after the layer may find a way around, at a price.
 #
 # **Go further.** Mix them: let a layer add key-query scores and dense scores before the softmax, and learn how much of each, as the paper does. Does it learn `fixed` faster than keys and queries alone, and does it keep `look-up`? Then try the *bag* trick of section 9
@@ -1107,7 +1120,7 @@ reveal("the perplexity without attention", torch.tensor(on_text["no attention"])
 # %% [markdown]
 # ## What others call it
 #
-# - **content-based attention**: scores that compare two tokens; **position-based attention**: scores that know only places.
+# - **content-based attention**: scores that compare two tokens; **position-based attention**: scores that know only positions.
 # - **associative recall** (also *key-value look-up*): the task `look-up`.
 # - **Bayes-optimal accuracy**: the best that anybody can do with what is known; `compare_tasks` gives it for each kind of layer.
 # - **quadratic complexity**: cost that grows with the square of the length.

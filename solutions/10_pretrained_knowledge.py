@@ -22,7 +22,7 @@
 # # 10 · What a language model knows, and whether it knows that it knows
 #
 # *Where was Maria Sonivic born?* Nobody can work that out; one has to have read it. A small Transformer that has read short texts about 200 people answers such questions for people it was never asked about before. The answer comes
-# from nowhere but its weights. In this notebook you prepare the reading, measure what it is worth against the simplest rival there is, and then ask: when this model says *Dublin*, should you believe it? It names a town for people whom no text ever mentioned, too.
+# from nowhere but its weights. In this notebook you prepare the reading, measure what it brings against the simplest baseline there is, and then find out: when this model says *Dublin*, should you believe it? It names a town for people whom no text ever mentioned, too.
 #
 # **When you are done, you can**
 # - prepare text for span corruption, and test a random function by its properties;
@@ -44,7 +44,7 @@
 # | *essay* `unseen_name_essay` | a name never seen | 1 |
 # | **total** | | **24** |
 #
-# Cells that train or draw are experiments: no mark depends on them.
+# Folded cells are experiments: no mark depends on them.
 
 # %% setup
 import copy
@@ -57,7 +57,7 @@ from torch import Tensor
 from torch.nn.utils.rnn import pad_sequence
 
 from helpers import plots
-from tutor import by_hand, check, guess, hint, reveal
+from tutor import by_hand, check, guess, hint, resume, reveal
 from helpers.batches import IGNORE, Batch, Batches, Example, for_answers, for_language_model
 from helpers.corpora import Split, load
 from helpers.models import LanguageModel, TransformerBase
@@ -72,12 +72,12 @@ from helpers.vocabulary import EOS, MASK, PAD, SOS, Vocabulary
 # | group | texts to read | question and answer in training |
 # |---|---|---|
 # | `train`: teaches what a question is | yes | yes |
-# | `valid`: shows whether reading was worth it | yes | **no** |
+# | `valid`: shows whether reading has helped | yes | **no** |
 # | `test`: nobody has written about them | **no** | **no** |
 #
 # The second group is the interesting one. The model has read *Maria Sonivic ... Dublin*, but it was never asked about her. The third group is the control: here there is nothing to know.
 #
-# The picture shows the same model three times. It learns in the first two columns; in the last one it is only asked.
+# The picture shows the same model three times. It learns in the first two columns; in the last one it only answers.
 
 # %% experiment
 # @title One model, three times: it reads, learns what a question is, and is asked
@@ -126,7 +126,7 @@ print(len(vocabulary), "tokens:", *vocabulary.tokens[:5], *("".join(vocabulary.t
 # ### A mistake worth making once: another order
 #
 # A number means a token only together with its vocabulary. Below, the same sentence is encoded with our vocabulary and read with two others: one learned without `mask=True`, and one learned from the
-# questions alone. Nothing fails. A model that was pretrained with one vocabulary and is fine-tuned with another fares just like the reader of these lines, and its owner concludes that pretraining does not help.
+# questions alone. Nothing fails. A model that was pretrained with one vocabulary and is fine-tuned with another reads such lines, and one concludes that pretraining does not help.
 
 # %% experiment
 # @title One encoded sentence, read with three vocabularies
@@ -141,14 +141,14 @@ for name, other in others.items():
           "".join(other.tokens[n] if n < len(other) else "?" for n in numbers))
 
 # %% [markdown]
-# So: **one vocabulary, learned once, kept with the weights**. And `<mask>` has its number, 4, from the start, even if it is used only later.
+# So: **one vocabulary, learned once, kept with the weights**. And `<mask>` has its number, 4, from the start, although it is used only in section 3.
 #
-# ## 2. The rival: one town for everybody
+# ## 2. The baseline: one town for everybody
 #
 # Suppose that a model gets 5 % of the towns right. Is that good? It depends on what you get without knowing anything. There are 24 towns here, so a blind guess is right in 4 % of cases. A little better: always say the town that is the most frequent *in training*. It knows nothing
 # of anybody, and a model that does not beat it has learned nothing of anybody either.
 #
-# Here, too, is a place to cheat without noticing. Choosing the town that is most frequent **among those you are tested on** gives a higher score, and is no rival any more: it has seen the answers.
+# Here one can cheat without noticing it. To choose the town that is most frequent **among the people you test on** gives a higher score, and is no baseline any more: it has seen the answers.
 #
 # ### Exercise: the constant baseline
 
@@ -204,11 +204,11 @@ for name, (place, share) in baseline.items():
 #
 # When the model comes to the second `<mask>`, it has read what stood **before and after** the gap, although it is causal. One text gives many exercises, because the gap is drawn again each time; sometimes it is the town, sometimes the name.
 #
-# The recipe in four steps, for a `block` of places:
+# The recipe in four steps, for a `block` of positions:
 #
-# 1. **Keep** the first $k$ characters, $k$ drawn evenly from 4 to the smaller of `len(text)` and `block` $- 1$. (More does not fit: with two masks, and one place more than `block` because of the shift, $k + 2 \le$ `block` $+ 1$. A text of fewer than 4 characters is kept whole.)
-# 2. Draw the **length** of the content: at least 1, anew each time, a quarter of $k$ *on average*. How you get that mean is up to you; a length drawn evenly from 1 to a bit less than $k/2$ will do.
-# 3. Draw its **place** anew each time, evenly among all that fit into the kept text: $k -$ length $+ 1$ places, the first and the last too.
+# 1. **Keep** the first $k$ characters, $k$ drawn evenly from 4 to the smaller of `len(text)` and `block` $- 1$. (More does not fit: with two masks, and one position more than `block` because of the shift, $k + 2 \le$ `block` $+ 1$. A text of fewer than 4 characters is kept whole.)
+# 2. Draw the **length** of the content: at least 1, anew each time, a quarter of $k$ *on average*. How you get that mean is left to you; a length drawn evenly from 1 to a bit less than $k/2$ will do.
+# 3. Draw its **start** anew each time, evenly among all that fit into the kept text: $k -$ length $+ 1$ positions, the first and the last too.
 # 4. Put together `prefix <mask> suffix <mask> content`, fill up with `<pad>` to `block` + 1 numbers; `x` is all but the last of them, `y` all but the first.
 #
 # **By hand.** For the text `5 6 7 8 9`, kept whole, the content `7 8` and `block` = 9: write `x` and `y` one below the other. Which number of `y` is under the second `<mask>` of `x`? Write it in place of the dots, in quotes, or leave them and go on.
@@ -244,7 +244,8 @@ def corrupt_span(text: Tensor, rng: torch.Generator, block: int) -> tuple[Tensor
         block: numbers in x and in y, at least 8.
 
     Returns:
-        x and y as in steps 1 to 4 above, with MASK and PAD of helpers.vocabulary; y is x one place ahead.
+        x and y as in steps 1 to 4 above, with MASK and PAD of helpers.vocabulary; y is x one position
+        ahead.
     """
     ### BEGIN SOLUTION
     def draw(low: int, high: int) -> int:  # both included
@@ -276,7 +277,7 @@ for _ in range(5):
 # %% [markdown]
 # ### A mistake worth making once: measure before the cut
 #
-# This version draws the length and the place of the content from the *whole* text, and cuts afterwards. It looks right, and so do its outputs. Look at what it does to the content when texts are longer than the block. In which share of the draws is the content *empty*?
+# This version draws the length and the start of the content from the *whole* text, and cuts afterwards. It looks right, and so do its outputs. Look at what it does to the content when texts are longer than the block. In which share of the draws, from 0 to 1, is the content *empty*?
 
 # %% guess
 guess("the share of empty contents, drawn before the cut", ...)
@@ -321,16 +322,16 @@ print({name: f"{share:.0%} empty" for name, share in empty.items()})
 reveal("the share of empty contents, drawn before the cut", empty["drawn before the cut"])
 
 # %% [markdown]
-# On the right, more than half of the exercises ask for nothing; on the left none does. No error is raised and the loss is *lower* (it is easy to say nothing), which is why only a look at the properties finds it.
+# On the right, most of the exercises ask for nothing; on the left none does. No error is raised, and the loss cannot show it, since it is a mean over what is asked. Only a look at the properties finds it.
 #
 # ## 4. When is an answer right?
 #
 # The question goes in, and the model continues: with its most probable character, then with the most probable one after that, until it says `<eos>`. **Exact match** counts the answers that are right in every character *and stop where they should*. *Bern* for *Bergen* is not half right, it is another town.
 #
-# Writing character by character needs a call of the model for each. Here is a way to save them. Give the model the question **and the right answer**, as in training, and look at what it says at each place.
+# Writing character by character needs a call of the model for each. Here is a way to save them. Give the model the question **and the right answer**, as in training, and look at what it says at each position.
 #
-# Suppose that at every place its most probable character
-# is the right one, up to `<eos>`. Then, left alone, it would have written exactly this answer: its first character is right, so before the second one it reads just what it has read here, and so on. And if it fails at some place, it would have written something else from there on. **One call for each pair is enough to know**, though not to know *what* it would have written instead.
+# Suppose that at every position its most probable character
+# is the right one, up to `<eos>`. Then, left alone, it would have written exactly this answer: its first character is right, so before the second one it reads just what it has read here, and so on. And if it fails at some position, it would have written something else from there on. **One call for each pair is enough to know**, though not to know *what* it would have written instead.
 #
 # | input | ... | n | ? | D | u | b | ... | n |
 # |---|---|---|---|---|---|---|---|---|
@@ -368,12 +369,15 @@ def exact_match(model: LanguageModel, pairs: list[tuple[list[int], list[int]]]) 
     ### END SOLUTION
 
 
+# %% [markdown] pause
+# You can prepare texts for reading, and you have a baseline and a measure of right answers. What comes next is the model: it reads, answers, says how sure it is, and learns when to keep silent.
+
 # %% [markdown]
 # ## 5. Reading against not reading
 #
 # Now the experiment. Two models of the same size learn from the same 100 questions of `train`, each asked several times, for the same number of passes. One of them has read all the texts before, and goes on reading them between the questions, so that it does not forget.
 #
-# What share of right answers do you expect from the model that has read, for the people read about and for those never read about? The baseline is above: one town for everybody is right for about 8 % of them.
+# What share of right answers, from 0 to 1, do you expect from the model that has read, for the people read about and for those never read about? The baseline is above: one town for everybody is right for about 8 % of them.
 
 # %% guess
 guess("right answers about people read about, of the model that has read (share)", ...)
@@ -494,11 +498,13 @@ reveal("right answers about people never read about, of the same model (share)",
 # %% [markdown]
 # Three things to see:
 #
-# - **Having read is worth more than anything else here**: several times the baseline, for people about whom the model was never asked. Their towns were stored in reading, and the 100 questions about *others* taught it only how to bring them out.
+# - **Reading makes the difference**: several times the baseline, for people about whom the model was never asked. Their towns were stored in reading, and the 100 questions about *others* taught it only how to bring them out.
 # - **Not having read is not better than the baseline.** The questions of `train` can be learned by heart, and nothing follows from them for anybody else.
 # - **Nobody beats the baseline for people never read about.** There is nothing to know.
 #
-# The range, the black lines, is that of the fine-tuning; all three start from the same reading. (With the real people, in a run of the course that `docs/results.md` describes: London for everybody is right for 5.0 %, the model that has not read for 0.4 %, the one that has read for 5.2 % when it is asked at once, and one that has learned to write down the text about the person first, and then to answer, for 50.9 %. There each place is told once, in one form, and the bare question does not bring it out.)
+# The range, the black lines, is that of the fine-tuning; all three models that have read start from the same reading.
+#
+# (With the real people, in a run of the course that `docs/results.md` describes: London for everybody is right for 5.0 %, the model that has not read for 0.4 %, the one that has read for 5.2 % when it is asked at once. One that has learned to write down the text about the person first, and then to answer, is right for 50.9 % by `docs/results.md`. There each place is told once, in one form, and the bare question does not bring it out.)
 #
 # ### Essay: why does reading help?
 #
@@ -626,7 +632,7 @@ print("median confidence:", medians)
 # A model is *calibrated* if of the answers with a confidence of 0.8 about 80 % are right, and so at every level. To measure it, sort the answers into bins by their confidence; in each bin compare the share of right answers with the mean confidence. The mean of the differences, where bin $b$ counts by its $n_b$ of the $n$ answers, is the *expected calibration error*
 # ([Guo et al. 2017](https://arxiv.org/abs/1706.04599), section 2): $\sum_b \frac{n_b}{n}\,|\text{right}_b - \text{confidence}_b|$.
 #
-# **By hand.** Two answers have a confidence of 0.9, and both are right; two have 0.6, and one is right. What is the error?
+# **By hand.** Two answers have a confidence of 0.9, and both are right; two have 0.6, and one is right. What is the error, as a share from 0 to 1?
 
 # %% guess
 guess("the calibration error of the four answers", ...)
@@ -654,7 +660,9 @@ reveal("the calibration error of the four answers", calibration_error(*example))
 # %% [markdown]
 # In the example each of the two bins holds half of the answers and is off by 0.1: $\frac12 \cdot 0.1 + \frac12 \cdot 0.1 = 0.1$.
 #
-# Where nearly all answers are wrong, the error is about the mean confidence itself. Calibration is measured *for somebody*: a model may be calibrated for people it has read about and far from it for others. And it is another question than the *order* of the answers, which section 7 uses: halve every confidence, and the order stays.
+# Where nearly all answers are wrong, the error is about the mean confidence itself.
+#
+# Calibration is measured *for somebody*: a model may be calibrated for people it has read about and far from it for others. And it is another question than the *order* of the answers, which section 7 uses: halve every confidence, and the order stays.
 #
 # ## 7. Risk and coverage
 #
@@ -721,7 +729,7 @@ plots.show(axes.figure, plots.describe_curves(curves, grid, "coverage", digits=1
 #
 # ## 8. Answer, or abstain
 #
-# A threshold turns the curve into a rule: answer if confidence $\ge$ threshold, otherwise say nothing. It is chosen on people whose answers we may look at (`dev`), so that the risk there is at most a given `max_risk`, and as many as possible get an answer. What it is worth shows on **others**.
+# A threshold turns the curve into a rule: answer if confidence $\ge$ threshold, otherwise say nothing. It is chosen on people whose answers we may look at (`dev`), so that the risk there is at most a given `max_risk`, and as many as possible get an answer. How well it works shows on **others**.
 #
 # Choosing it on the very people on whom it is measured would be the mistake of section 2 again: the promise is kept there by construction.
 #
@@ -760,13 +768,13 @@ def answer_or_abstain(dev: tuple[Tensor, Tensor], test: tuple[Tensor, Tensor],
 
 
 # %% [markdown]
-# Half of the people read about choose the threshold; the other half and the people never read about show what it is worth. The promise is: at most a quarter of the answers given are wrong. For which group will it be kept, with each of the three seeds?
+# Half of the people read about choose the threshold; the other half and the people never read about show how well it works. The promise is: at most a quarter of the answers given are wrong. For which group will it be kept, with each of the three seeds? Write one of the four in quotes.
 
 # %% guess
 guess("for whom the promise is kept", ..., among=["read about", "never read about", "both", "neither"])
 
 # %% measured
-# @title The threshold of each seed, and what it is worth for both groups
+# @title The threshold of each seed, and how well it works for both groups
 MAX_RISK = 0.25
 half = len(corpus.valid) // 2
 rows = []
@@ -787,17 +795,21 @@ kept = [name for name in people if name not in broken]
 reveal("for whom the promise is kept", kept[0] if len(kept) == 1 else "both" if kept else "neither")
 
 # %% [markdown]
-# - **Among people like those of dev**, silence pays: the risk lies below that of answering all. Is it below the promised quarter? In our run it is, for each of the three seeds (0.09, 0.07, 0.00), and the two highest thresholds pay for it: they answer only 30 and 10 % of the questions. Do not rely on it. The threshold is the *lowest* that keeps the promise on the fifty people of dev, so luck with these fifty has a part in it. Fifty others may have no such luck, and a few answers more or less move the risk by 0.1: after an earlier training, with the same seeds, it was above a quarter three times. More people in dev, or a promise with some room, would help.
-# - **Among people never read about**, the same threshold still lets some pass (between 7 and 39 % in our run), and nearly all of these answers are wrong. The rule is not broken: it never promised anything about them. A threshold holds for people *drawn like those it was chosen on*, and dev held nobody who is unknown.
+# - **Among people like those of dev**, silence pays: the risk lies below that of answering all. Is it below the promised quarter? In our run it is, for each of the three seeds (0.09, 0.07, 0.00), and the two highest thresholds pay for it: they answer only 30 and 10 % of the questions.
+#
+#   Do not rely on it. The threshold is the *lowest* that keeps the promise on the fifty people of dev, so luck with these fifty has a part in it. With fifty others it may turn out worse: a few wrong answers more or less move the risk by 0.1. More people in dev, or a promise with some room, would help.
+# - **Among people never read about**, the same threshold still lets some pass (between 7 and 39 % in our run), and nearly all of these answers are wrong. The rule never promised anything about them. A threshold holds for people *drawn like those it was chosen on*, and in dev there was nobody who is unknown.
 #
 # That is the practical lesson. Users do ask about people whom no text mentions, and no error says so. Put such people into dev, and the rule becomes cautious; it is cautious enough if their share in dev is their share in the questions of real users.
 #
 # ### Or look it up
 #
-# Silence is not the only thing to do below the threshold. A student's review of this task proposes to ask a database there, and doubts it at once (it "defeats the purpose of the model").
+# Silence is not the only choice below the threshold. A student's review of this task proposes a database there, and doubts it at once (it "defeats the purpose of the model").
 #
 # We have such a database: the texts themselves. The cell below reads the name in the question, collects the texts that name this person, and takes the town that they mention most often; where no text names the person, it has nothing to say. (The first
-# model, with its own threshold; of the people read about, only the half that did not choose it.) Which wrong answers will be left, in each of the two groups? Of the people never read about, how many get one?
+# model, with its own threshold; of the people read about, only the half that did not choose it.)
+#
+# Which wrong answers will be left, in each of the two groups? What share of the people never read about, from 0 to 1, will get one?
 
 # %% guess
 guess("wrong answers about people never read about, looked up when unsure (share)", ...)
@@ -937,18 +949,18 @@ show_rule(0.9)
 #
 # 1. A model that has read about 100 people is fine-tuned on questions about 100 others. Where does its answer about the first ones come from?
 #    - From the texts, in which it looks the name up. => It has no text in front of it when it is asked, only the question and its weights.
-#    + From its weights, in which reading has stored pairs of name and town. => Fine-tuning has taught it the form: question, town, stop.
-#    - From fine-tuning, which has taught it the answers. => The people asked about occur in no question of fine-tuning.
+#    + From its weights, where reading has stored the towns. => Fine-tuning has taught it the form: question, town, stop.
+#    - From fine-tuning, which has taught it these answers. => The people asked about occur in no question of fine-tuning.
 #    - From better embeddings, with which it guesses better. => Then it would guess better for people never read about, too; there it stays below the baseline.
 # 2. A threshold was chosen on people read about so that at most a quarter of the answers are wrong. What does it promise?
 #    - At most a quarter of wrong answers for anybody who is asked about. => Of the people never read about some pass, and nearly all of these answers are wrong.
 #    - That each answer with a confidence above it is right. => It speaks of a share among many answers, and even that held on the people of dev alone.
-#    + About a quarter at most, for people drawn like those it was chosen on. => And luck with these has a part in it; for others it promises nothing.
+#    + Hardly more than a quarter, for people like those of dev. => And luck with these has a part in it; for others it promises nothing.
 # 3. Why does the model name a town for somebody whom no text mentions?
 #    - The name becomes an unknown token, so it has nothing to go by. => It reads characters, and each of them is known.
 #    - It answers at random where it does not know. => The same question gets the same answer each time, often with high confidence.
 #    - It is too small; a larger one would notice that the name is new. => No part of a larger one asks "have I read this name?" either, and training rewards a town all the same.
-#    + Every state gives probabilities of characters, and only towns followed a question. => Nothing in it checks whether the name was read, and no text taught it to say that it does not know.
+#    + Any state gives some answer, and only towns followed questions. => Nothing in it checks whether the name was read, and no text taught it to say that it does not know.
 
 # %% [markdown]
 # ## What to remember

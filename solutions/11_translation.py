@@ -23,13 +23,12 @@
 # # 11 · Translation
 #
 # The Transformer was made for this: read a sentence in one language, write it in another. You put encoder and decoder together, train them on 9,000 pairs
-# of sentences, and let them write: greedily, and with a beam. Then you write the measure by which translations are judged, BLEU, and find out what a high number
-# is worth and what it hides.
+# of sentences, and let them write: greedily, and with a beam. Then you write the measure by which translations are judged, BLEU, and find out what a high value says and what it hides.
 #
 # **When you are done, you can**
 # - train an encoder-decoder with teacher forcing, and say who reads what;
 # - write word by word without doing the same work again at every step;
-# - compute BLEU exactly as the tools of the field do, and name ways to get a number that looks better than the model;
+# - compute BLEU exactly as the tools of the field do, and name ways to get a value that looks better than the model is;
 # - search with a beam, and see in the cross-attention where each word came from.
 #
 # **Time**: about 3 h 30 min. **Before this**: notebooks 01 (masks), 03 (encoder and decoder layers) and 04 (input and target of a language model).
@@ -56,7 +55,7 @@ import torch
 from torch import Tensor, nn
 
 from helpers import plots
-from tutor import by_hand, check, guess, hint, reveal
+from tutor import by_hand, check, guess, hint, resume, reveal
 from helpers.batches import IGNORE, Batches, for_translation
 from helpers.corpora import Split, load
 from helpers.models import Context, EncoderDecoder, TransformerBase
@@ -91,10 +90,9 @@ for row in corpus.train.rows.sample(4, random_state=5).itertuples():
 # %% [markdown]
 # ## 2. Exercise: what the decoder reads
 #
-# The decoder is a language model of French that may also look at the English sentence. While it learns, it reads the **right** words so far, even where it would have written others
-# itself: **teacher forcing**. So one run of the model asks as many questions as there are words, and each is asked fairly, because the causal mask hides what comes later. In the picture below only the memory leads from the English side to the French one.
+# The decoder is a language model of French that may also look at the English sentence. While it learns, it reads the **right** words so far, even where it would have written others itself: **teacher forcing**. So one pass through the model trains as many predictions as there are words, and none of them sees its answer, because the causal mask hides what comes later. In the picture below only the *memory*, the hidden states of the encoder, leads from the English side to the French one.
 #
-# | place | 0 | 1 | 2 | 3 |
+# | position | 0 | 1 | 2 | 3 |
 # |---|---|---|---|---|
 # | it **reads** up to | `<sos>` | nous | trouvons | la |
 # | it must **say** | nous | trouvons | la | vieille |
@@ -124,7 +122,7 @@ picture.show(
 # %% [markdown]
 # Notebook 04 did this for one sentence. What is new is the batch: sentences have different lengths and the rows of a tensor have not.
 #
-# > **The mistake first.** Fill the short rows with `<pad>`, in input and output alike, and train. The loss falls beautifully. How much of it is about French? In which share of the positions would the right answer be `<pad>`? Write a number in place of the dots, or leave them and go on.
+# > **The mistake first.** Fill the short rows with `<pad>`, in input and output alike, and train. The loss falls beautifully. How much of it is about French? In which share of the positions, from 0 to 1, would the right answer be `<pad>`? Write a number in place of the dots, or leave them and go on.
 
 # %% guess
 guess("the share of answers that are padding", ...)
@@ -142,7 +140,7 @@ print(f"of these the answer is <pad> in {1 - lengths.sum() / places:.0%}")
 reveal("the share of answers that are padding", 1 - lengths.sum() / places)
 
 # %% [markdown]
-# Nearly a third of the questions would be "what comes after the end?", which anybody can answer. A loss must skip these places. In torch a target of $-100$ is skipped by
+# In nearly a third of the positions the question would be "what comes after the end?", and the answer is always the same. A loss must skip these positions. In torch a target of $-100$ is skipped by
 # `cross_entropy`; the course calls this number `IGNORE`. In the *input* there must be real token numbers everywhere: fill it with `PAD`.
 
 # %% exercise="decoder_io"
@@ -189,11 +187,11 @@ pd.DataFrame(rows, index=[f"place {i}" for i in range(read.shape[1])]).T
 # | part | reads | gives | who sees whom |
 # |---|---|---|---|
 # | **encoder** | source `(b, m)` | memory `(b, m, d)` | every word sees all words |
-# | **decoder** | target so far `(b, n)`, and the memory | hidden states `(b, n, d)` | each place sees itself and what came before, and all of the memory |
-# | **head** | hidden states | logits `(b, n, V)` | each place for itself |
+# | **decoder** | target so far `(b, n)`, and the memory | hidden states `(b, n, d)` | each position sees itself and what came before, and all of the memory |
+# | **head** | hidden states | logits `(b, n, V)` | each position for itself |
 #
 # The encoder and the decoder are a `TransformerBase` each (`helpers/models.py`); the one with `cross=True` has cross-attention in its layers. What the decoder gets from the encoder travels in a `Context`: the memory, and a mask
-# which hides the places of the memory that are only padding. A base is called as `base(tokens)`, as `base(tokens, lengths)` where padding stands at the end, and as
+# which hides the positions of the memory that are only padding. A base is called as `base(tokens)`, as `base(tokens, lengths)` where padding stands at the end, and as
 # `base(tokens, context=context)` where it has a memory to read. Here is the function that makes the mask out of lengths:
 
 # %% setup
@@ -257,7 +255,7 @@ class Seq2Seq(nn.Module):
         ### END SOLUTION
 
     def decode(self, target: Tensor, context: Context) -> Tensor:
-        """Returns logits `(b, n, V)` of what follows each place of target `(b, n)`, read with this
+        """Returns logits `(b, n, V)` of what follows each position of target `(b, n)`, read with this
         context, whatever was encoded since. Its cache and its maps, if it has them, are used."""
         ### BEGIN SOLUTION
         return self.head(self.decoder(target, context=context))
@@ -272,9 +270,9 @@ class Seq2Seq(nn.Module):
 
 
 # %% [markdown]
-# Your class has the parts of `helpers.models.EncoderDecoder`, under the same names, and the two must agree. (If yours is not right yet, write `EncoderDecoder(..., dropout=0.0, norm_first=True)` in place of `Seq2Seq(...)` in the cells from here on. It costs no marks.)
+# Your class has the parts of `helpers.models.EncoderDecoder`, under the same names, and the two must agree. (If yours is not right yet, open the folded cells from here on, and write `EncoderDecoder(..., dropout=0.0, norm_first=True)` in place of `Seq2Seq(...)`. It costs no marks.)
 #
-# Is one run with the right words the same as writing step by step? It must be: at each place the causal mask leaves exactly what had been written by then.
+# Does one pass with the right words give the same as writing step by step? It must: at each position the causal mask leaves exactly what had been written by then.
 
 # %% experiment
 # @title One run against seven steps, and your class against the one in helpers
@@ -297,7 +295,7 @@ print("equal to the model in helpers:",
 # %% [markdown]
 # ## 4. Training
 #
-# Two layers of width 64, four epochs (passes over the pairs). After each pass we keep a copy of the weights: we shall ask later how well each of them translates.
+# Two layers of width 64, four epochs (passes over the pairs). After each pass we keep a copy of the weights, to measure later how well each of them translates.
 
 # %% measured
 # @title Four passes over the pairs: losses, perplexity and right words
@@ -309,9 +307,13 @@ def learn(model: nn.Module, pairs: Split, epochs: int, seed: int = 0, **options)
                  device=torch.device("cpu"), **options)
 
 
-torch.manual_seed(0)
-translator = Seq2Seq(len(english), len(french), 64, 2, 4)
-snapshots = []  # the weights after each pass
+def new_translator() -> Seq2Seq:
+    """Returns a translator before its training, the same each time."""
+    torch.manual_seed(0)
+    return Seq2Seq(len(english), len(french), 64, 2, 4)
+
+
+translator, snapshots = new_translator(), []  # the weights after each pass
 
 
 def keep_weights() -> dict[str, float]:
@@ -334,7 +336,7 @@ for row in history.itertuples():
 #
 # ## 5. Exercise: generation
 #
-# Begin with `<sos>`. Ask for the logits at the last place, take the word with the highest one, add it to what is read, and ask again, until the word is `<eos>`: **greedy** decoding. In a batch, sentences end at different steps.
+# Begin with `<sos>`. Compute the logits at the last position, take the word with the highest one, add it to what is read, and compute again, until the word is `<eos>`: **greedy** decoding. In a batch, sentences end at different steps.
 # Those that have ended are simply carried along until the last one has; what comes after their first `<eos>` is cut.
 #
 # > **The mistake first.** The model can be called as one, `model(source, source_lengths, target)`: it encodes, then decodes. Handy, and in the loop it runs the encoder again for every word. Watch the counter:
@@ -402,7 +404,7 @@ for text in ["We find the old queen.", "We have four curious men.", "The young m
 #
 # ### Work that is done again and again
 #
-# Look at the loop once more: at step 5 the decoder reads `<sos>` and four words, at step 6 `<sos>` and five, and so on. Its layers compute keys and values of *nous* again at every step, and get the same numbers each time:
+# Look at the loop once more: at step 5 the decoder reads `<sos>` and four words, at step 6 `<sos>` and five, and so on. Its layers compute keys and values of *nous* again at every step, and get the same result each time:
 # the causal mask makes sure that *nous* does not know what was written later.
 #
 # So they can be **kept**. Then each step needs only the newest word: its query, key and value, and the kept keys and values of the words before. In
@@ -443,7 +445,7 @@ reveal("words that the decoder reads to write 20, without keeping", sum(again))
 # %% [markdown]
 # To write $n$ words, it reads $1 + 2 + \dots + n = n(n+1)/2$ without keeping, and $n$ with it: 210 against 20.
 #
-# Move the slider with the mouse or with the arrow keys: it sets how many words are written. The two areas are all the work of the decoder's layers.
+# Move the slider with the mouse or with the arrow keys: it sets how many words are written. The two areas count all the words that the decoder's layers read.
 
 # %% interactive
 # @title The decoder's work for one number of words: move the slider
@@ -491,12 +493,16 @@ for n in (20, 80, 320):
           f"{plain / cached:.1f} times as fast")
 
 # %% [markdown]
-# For short sentences it hardly matters here: the tiny model spends its time on other things. For long ones it decides whether a model can be used at all, and every chat program does it. The price is memory: for each word a key and a value of $d$ numbers each, in every layer. (A classic bug: with the cache switched on, feed *all* words again. Then the old ones stand in it twice.)
-#
+# For short sentences it hardly matters here: the tiny model spends its time on other things. For long ones it decides whether a model can be used at all, and every chat program does it. The price is memory: for each word a key and a value of width $d$ each, in every layer. (A classic bug: with the cache switched on, feed *all* words again. Then the old ones stand in it twice.)
+
+# %% [markdown] pause
+# You have a translator that writes by itself. What comes next is how to judge it: BLEU, the pairs on which it may be measured, and the search for a better sentence. The translator itself is not kept: the cell below trains it again, in half a minute.
+
+# %% [markdown]
 # ## 6. Exercise: BLEU
 #
 # How good are 500 translations? There are many right ways to translate a sentence, so counting sentences that are equal says little. **BLEU** ([Papineni et al. 2002](https://aclanthology.org/P02-1040/)) counts pieces of one to four words,
-# called **n-grams**, and asks which share of them is right, that is, also stands in the *reference*, the translation that was wanted. This share is the *precision*.
+# called **n-grams**, and measures which share of them is right, that is, also stands in the *reference*, the translation that was wanted. This share is the *precision*.
 #
 # ### By hand
 #
@@ -531,7 +537,7 @@ by_hand("corpus_bleu", ...)
 # | **brevity penalty** $e^{1-r/c}$ where $c < r$ | writing only the two words that one is sure of |
 # | **counts are summed over the corpus**, and divided once at the end | an average over sentences, in which one short sentence without a right 4-gram counts 0, whatever else is right in it |
 #
-# And a fourth, against a mistake of ours: the special tokens `<sos>`, `<eos>` and `<pad>` are no words. See what happens to a poor translation when they are left in:
+# And a fourth, against a common mistake: the special tokens `<sos>`, `<eos>` and `<pad>` are no words. See what happens to a poor translation when they are left in:
 
 # %% experiment
 # @title A poor translation, scored without special tokens and with them
@@ -592,12 +598,12 @@ for text in ["le chat dort sur le lit", "le chat noir dort sur le lit", "le chat
 # The third line is a perfect beginning, and too short to have a 4-gram. The fourth has no right pair of words, and the last has all the right words in the wrong order. On one sentence BLEU is a rough tool; it was made for whole corpora.
 #
 # Other people's BLEU can be compared with yours only if all details are the same: which words (`l'homme`, one or two?), capital letters, smoothing. [Post (2018)](https://aclanthology.org/W18-6319/) found differences of up to 1.8 points between settings in common
-# use, and wrote [sacrebleu](https://github.com/mjpost/sacrebleu), since then the usual tool. Your function and sacrebleu, on the same words and without smoothing, give the same number: the tests of this course compare them
+# use, and wrote [sacrebleu](https://github.com/mjpost/sacrebleu), since then the usual tool. Your function and sacrebleu, on the same words and without smoothing, give the same value: the tests of this course compare them
 # on hundreds of random cases.
 #
 # ### A learning curve
 #
-# Now the question of section 4: how well did the model translate after each pass? After the first one it had 82 % of the words right, given the right words before them. What was its BLEU on the 500 validation sentences, writing alone?
+# Now the question of section 4: how well did the model translate after each pass? After the first one it had 82 % of the words right, given the right words before them. What was its BLEU, from 0 to 100, on the 500 validation sentences, writing alone?
 
 # %% guess
 guess("BLEU after the first pass", ...)
@@ -655,11 +661,13 @@ columns = [f"{low} to {high} words" for low, high in ends]
 pd.DataFrame.from_dict(rows, orient="index", columns=columns)
 
 # %% [markdown]
-# Compare the columns: are long sentences harder for this model, early on and in the end? Then the rows: in which third is the gain from one pass to the next the largest? (In our run the longest third is lowest each time, and from pass 2 to pass 4 it gains most, from 87.7 to 96.9.) This is how such a claim is tested. (And remember that BLEU adds up the n-grams of all sentences before it divides: a sentence of twenty words counts twice as much as one of ten, and for 4-grams more than that, 17 against 7.)
+# Compare the columns: are long sentences harder for this model, early on and in the end? Then the rows: in which third is the gain from one pass to the next the largest? (In our run the longest third is lowest each time, and from pass 2 to pass 4 it gains most, from 87.7 to 96.9.) This is how such a claim is tested.
+#
+# (And remember that BLEU adds up the n-grams of all sentences before it divides: a sentence of twenty words counts twice as much as one of ten, and for 4-grams more than that, 17 against 7.)
 #
 # ## 7. Exercise: on which pairs?
 #
-# A model that has few pairs learns them by heart. Scored on sentences that it has read, it shows only its memory. That sounds too obvious to happen, and happens all the time, because real corpora have copies: the same
+# A model that has few pairs learns them by heart. Scored on sentences that it has read, it shows only its memory. That sounds too obvious to happen, and it does happen, because real corpora have copies: the same
 # caption or the same headline in both parts. The model has read the *English*, so a test sentence is known when its English is in the training part, whatever its French.
 
 # %% exercise="pairs_to_score"
@@ -679,8 +687,7 @@ def pairs_to_score(corpus: dict[str, list[tuple[str, str]]]) -> list[tuple[str, 
 
 
 # %% [markdown]
-# Here is the size of the error. Smaller models (one layer) learn from 500, 1,000 and 4,000 of the pairs, each for about as many steps. Then BLEU is taken twice: on 300 of the pairs from which they have
-# learned, and on sentences that they have never seen. What do you expect of the two curves, and of the model with 500 pairs on new sentences?
+# Here is the size of the error. Smaller models (one layer) learn from 500, 1,000 and 4,000 of the pairs, each for about as many steps. Then BLEU is taken twice: on 300 of the pairs from which they have learned, and on sentences that they have never seen. What do you expect of the two curves? Write the BLEU of the model with 500 pairs on new sentences.
 
 # %% guess
 guess("BLEU on new sentences, learned from 500 pairs", ...)
@@ -714,14 +721,14 @@ print(f"the translator of section 4 on {len(final)} unseen pairs: BLEU {bleu_on(
 reveal("BLEU on new sentences, learned from 500 pairs", on_unseen[0])
 
 # %% [markdown]
-# With 500 pairs the model looks perfect on what it has learned from, and is useless. Scored that way, it looks *better* than the model with 4,000 pairs, which is much better. The training score does not merely flatter: it puts the models into the wrong
-# order. (It is one run for each size. A second one of ours, with other pairs and another start, gave 25, 50 and 61 on new sentences, and 99, 94 and 70 on known ones.) The line below the figure is the score that counts for the finished translator of section 4: a BLEU of 96.8 in our run.
+# With 500 pairs the model looks perfect on what it has learned from, and on new sentences it is useless. Scored that way, it looks *better* than the model with 4,000 pairs, which is much better. The training score does not merely flatter: it puts the models into the wrong
+# order. (It is one run for each size: read the order of the models, not the single values.)
+#
+# The line below the figure is the score that counts for the finished translator of section 4: a BLEU of 96.8 in our run.
 #
 # ## 8. Exercise: a beam
 #
-# Greedy decoding never takes anything back. Suppose that the model gives these probabilities for a sentence of two words:
-#
-# (*un chat, un chien, un lit*: a cat, a dog, a bed; *le*: the; *des*: some.)
+# Greedy decoding never takes anything back. Suppose that the model gives these probabilities for a sentence of two words (*un chat, un chien, un lit*: a cat, a dog, a bed; *le*: the; *des*: some):
 #
 # | first word | | second word | | together |
 # |---|---|---|---|---|
@@ -789,8 +796,7 @@ def beam_decode(model: nn.Module, source: Tensor, width: int, max_len: int) -> t
 
 
 # %% [markdown]
-# Does it help? We take the model after its first pass, which still hesitates, and the finished one, and 60 validation sentences. Two things are compared: the score, which the beam is made to raise, and BLEU, which we hope that it
-# raises. How many points of BLEU does a beam of 4 bring to the model after its first pass?
+# Does it help? We take the model after its first pass, which still hesitates, and the finished one, and 60 validation sentences. Two things are compared: the score, which the beam is made to raise, and BLEU, which may follow. How many points of BLEU does a beam of 4 bring to the model after its first pass?
 
 # %% guess
 guess("points of BLEU that a beam of 4 brings after the first pass", ...)
@@ -820,17 +826,23 @@ reveal("points of BLEU that a beam of 4 brings after the first pass",
        table["BLEU"][4][1] - table["BLEU"][1][1])
 
 # %% [markdown]
-# The score of a beam is never below that of width 1: that is what your search guarantees. BLEU is another matter, since the score is the model's *opinion* of its sentence. Here, after the first pass, the model still hesitates between several words, the right one is often its second choice, and the
-# beam brings points. After the last pass it is sure of itself: there is nothing to search for, and the numbers differ only by chance. On large corpora wide beams can even lower BLEU ([Koehn and Knowles 2017](https://aclanthology.org/W17-3204/), section 3.6). Vaswani et al. (2017) took a width of 4.
+# The score of a beam is never below that of width 1: that is what your search guarantees. BLEU is another matter, since the score is the model's *opinion* of its sentence.
 #
+# Here, after the first pass, the model still hesitates between several words, the right one is often its second choice, and the
+# beam brings points. After the last pass it is sure of itself and there is little to search for; a difference of a point on 60 sentences may be chance. On large corpora wide beams can even lower BLEU ([Koehn and Knowles 2017](https://aclanthology.org/W17-3204/), section 3.6). Vaswani et al. (2017) took a width of 4.
+
+# %% [markdown] pause
+# You can write with a beam, and measure what was written. What comes next is to look inside: where the model looks while it writes a word, and which mistakes it makes. The translator itself is not kept: the cell below trains it again, in half a minute.
+
+# %% [markdown]
 # ## 9. Exercise: where did the word come from?
 #
-# While the decoder writes a word, its cross-attention spreads a weight of 1 over the English words. Nobody has told the model which words belong together. Has it found out?
+# While the decoder writes a word, its cross-attention spreads a weight of 1 over the English words. Nothing in its training says which words belong together. Has it found out?
 #
 # `context.maps = {}`, set before `model.decode`, makes the attentions note their weights: afterwards `context.maps[attention]` has them, `(b, h, n, m)`, for each attention of the decoder. Those of the last layer are called
 # `model.decoder.layers[-1].cross_attention`.
 #
-# > **The mistake first.** The decoder has read `<sos> nous trouvons`. To which word does the row of *trouvons* belong? Not to *trouvons*: at this place the model has already read it, and looks for what comes *next*. Name the rows by the words that are read, and
+# > **The mistake first.** The decoder has read `<sos> nous trouvons`. To which word does the row of *trouvons* belong? Not to *trouvons*: at this position the model has already read it, and looks for what comes *next*. Name the rows by the words that are read, and
 # > the whole map is off by one.
 
 # %% exercise="alignment"
@@ -844,7 +856,7 @@ def alignment(model: nn.Module, source: list[int], words: list[int]) -> Tensor:
         source: m token numbers of one English sentence.
         words: the n words of its translation, 1 or more, without `<sos>` and `<eos>`.
 
-    Row i has the weights of the last layer's cross-attention at the place that *writes* word i,
+    Row i has the weights of the last layer's cross-attention at the position that *writes* word i,
     the mean over the heads.
     """
     ### BEGIN SOLUTION
@@ -882,7 +894,9 @@ plots.show(figure, "Two maps of cross-attention. The largest weight of each row.
 
 # %% [markdown]
 # Read the left map from top to bottom. A diagonal would mean word for word; where French exchanges noun and adjective, the two strongest squares exchange places as well: the model writes *hommes* while it looks at *men*, the last word before the full stop, and goes *back* to *curious*
-# for the next one. On the right, *ne* and *pas* both come from *not*. (*les* looks at *not* as well, and hardly at *them*: not every row can be read.) Nobody has told it any of this: all it has ever been given is pairs of sentences.
+# for the next one.
+#
+# On the right, *ne* and *pas* both come from *not*. (*les* looks at *not* as well, and hardly at *them*: not every row can be read.) All this was learned from pairs of sentences alone.
 #
 # Is it a habit, or one lucky sentence? We look for such exchanges in 120 translations: two words next to each other, which look most at two English words next to each other, in the opposite order.
 
@@ -908,17 +922,17 @@ for exchange in sorted(exchanges)[:: max(1, len(exchanges) // 10)]:
 # %% [markdown]
 # In our run the list reads like a chapter of French grammar: the adjective behind its noun (*clean lamp*, *lampe propre*), the pronoun before its verb (*sell them*, *les vendent*), *pas* and the adverb behind theirs (*not open*, *ouvre pas*; *always lose*, *perdent toujours*). A few are noise.
 #
-# Two warnings. Weights say where the model *looked*, not why it wrote what it wrote: a word of the memory has already read the whole sentence, so the place of *men* knows of *four* and *curious*, too. And the last layer, averaged
-# over its heads, is a choice: other layers and heads look elsewhere. In some models they form no readable map at all, and translate as well.
+# Two warnings. Weights say where the model *looked*, not why it wrote what it wrote: a word of the memory has already read the whole sentence, so the position of *men* knows of *four* and *curious*, too. And the last layer, averaged
+# over its heads, is a choice: other layers and heads look elsewhere.
 
 # %% [markdown]
 # ## 10. From good to bad
 #
-# A number for a corpus hides its sentences. Always read some. Here are translations of the model after its *second* pass (the finished one makes too few mistakes to learn from), in the order of the model's own score, from the sentence that it is surest of
-# to the one that it is least sure of.
+# One BLEU for a corpus hides its sentences. Always read some. Here are translations of the model after its *second* pass; the finished one makes too few mistakes to learn from. They stand in the order of the model's own score, from the sentence that it is surest of to the one that it is least sure of.
 
 # %% measured
 # @title Translations of the second pass, from the surest to the least sure
+reader = copy.deepcopy(translator)
 reader.load_state_dict(snapshots[1])
 judged = []
 for text, wanted in parts["test"][:120]:
@@ -939,9 +953,15 @@ for name, share in zip(("surest 40", "middle 40", "least sure 40"), thirds):
     print(f"{name:14} {share:.0%} are right word by word")
 
 # %% [markdown]
-# The model's own score is a good judge of its work: of the surest third nearly all are right (100 % in our run), of the middle third 90 %, of the last one half (50 %). (Somebody who must decide which translations a person should check begins at the lower end. Notebook 10 did the same with answers to questions.)
+# The model's own score is a good judge of its work: of the surest third nearly all are right (100 % in our run), of the middle third 90 %, of the last one half (50 %). (If a person is to check some of the translations, begin at the lower end. Notebook 10 did the same with answers to questions.)
 #
-# And the mistakes are not of one kind. Look for these in your table: an elision that is missing (*ne achète* for *n'achète*), a wrong gender (*vertes* for *verts*, green), another word (*plus propre*, cleaner, for *meilleure*, better), and words that come from nowhere (*la dessinent*, draw her, for *mes enfants fatigués*, my tired children).
+# And the mistakes are not of one kind. Look for these in your table:
+#
+# - an elision that is missing (*ne achète* for *n'achète*);
+# - a wrong gender (*vertes* for *verts*, green);
+# - another word (*plus propre*, cleaner, for *meilleure*, better);
+# - words that come from nowhere (*la dessinent*, draw her, for *mes enfants fatigués*, my tired children).
+#
 # To BLEU they are all alike, one or two wrong words. To a reader the first is a slip, while the last says something other than the English.
 #
 # ## 11. Essay
@@ -986,12 +1006,12 @@ for name, share in zip(("surest 40", "middle 40", "least sure 40"), thirds):
 # For yourself: open an answer to see whether it is right.
 #
 # 1. A model has a BLEU of 97 on its test sentences. What does that say?
-#    - 97 % of its sentences are right. => One wrong word spoils a whole sentence, and costs a few n-grams among many.
-#    - 97 % of its words are right. => Words in a wrong order count as right words, and bring the longer n-grams to nothing.
-#    + Nearly all its runs of one to four words also stand in the references. => And it says so of this test only: other sentences, or another way to cut words, give another number.
+#    - 97 % of its sentences are those of the reference. => One wrong word spoils a whole sentence, and costs a few n-grams among many.
+#    - 97 % of its words are right, in whatever order. => Words in a wrong order count as right words, and bring the longer n-grams to nothing.
+#    + Nearly all its n-grams are in the references. => And it says so of this test only: other sentences, or another way to cut words, give another value.
 # 2. A beam of 4 finds sentences with a higher score than greedy decoding does. What follows for BLEU?
-#    - It rises as well, since more sentences were looked at. => The score is the model's opinion. After the last pass the score hardly moved, and BLEU by chance only.
-#    + Nothing certain: the score is the model's own opinion of its sentence. => It rose after the first pass, when the right word was often second; wide beams can lower it.
+#    - It rises as well, since more sentences were looked at. => The score is the model's opinion. After the last pass score and BLEU hardly moved.
+#    + Nothing certain: the score is the model's opinion. => It rose after the first pass, when the right word was often second; wide beams can lower it.
 #    - It falls, since a beam prefers short sentences. => The sum is divided by the number of words, so that short sentences have no advantage.
 # 3. In training nearly every word is right. Why may the same model translate badly?
 #    + There it reads the right words so far, and here its own. => One wrong word changes all that follows; this is called exposure bias.
@@ -1005,7 +1025,7 @@ for name, share in zip(("surest 40", "middle 40", "least sure 40"), thirds):
 # - The encoder reads both sides and runs **once for a batch**; the decoder is causal, and what it has computed for old words can be kept: $n$ words read in place of $n(n+1)/2$.
 # - BLEU: clipped precisions of 1- to 4-grams, counts summed over the corpus, geometric mean, brevity penalty; no special tokens; on sentences that the model has not read.
 # - A beam raises the model's own score. Whether BLEU follows is another question.
-# - Row $i$ of an alignment belongs to the word that is *written* at place $i$, not to the one that is read there.
+# - Row $i$ of an alignment belongs to the word that is *written* at position $i$, not to the one that is read there.
 #
 # **Go further.** Replace the encoder by a causal one, train again, and find in the table of section 10 which French words go wrong. In notebook 12 you choose the size of such a model: four
 # settings, one sweep, and a published sentence about it that is not true.

@@ -21,9 +21,9 @@
 # %% [markdown]
 # # 12 · A hyper-parameter sweep
 #
-# Somebody trains four translation models of growing size. Of the first three, each has a higher BLEU than the one before, the fourth and deepest one is clearly worse, and the report says: *it overfits*. The sentence sounds
-# so natural that nobody asks whether it is true. In this notebook you run such a sweep yourself, in a way that survives interruptions, you learn to read what a run died of from two curves, and you find out
-# what the deepest model really suffered from. Then you repair it.
+# Somebody trains four translation models of growing size. Of the first three, each has a higher BLEU than the one before, the fourth and deepest one is clearly worse, and the report says: *it overfits*. The sentence sounds so natural that nobody asks whether it is true.
+#
+# In this notebook you run such a sweep yourself, in a way that survives interruptions. You learn to tell from two curves what is wrong with a run, you meet a deep model that fails in the way of the published one, and you repair it.
 #
 # **When you are done, you can**
 # - count the parameters of an encoder-decoder of any size before you train it;
@@ -45,7 +45,7 @@
 # | *essay* `setting_essay` | choose a setting and defend it | 2 |
 # | **total** | | **21** |
 #
-# Cells tagged `experiment` train and draw; no mark depends on them.
+# Folded cells are experiments: no mark depends on them.
 
 # %% setup
 import hashlib
@@ -61,7 +61,7 @@ import torch
 from tqdm.auto import tqdm
 
 from helpers import plots
-from tutor import by_hand, check, guess, hint, reveal
+from tutor import by_hand, check, guess, hint, resume, reveal
 from helpers.batches import Batches, for_translation
 from helpers.corpora import Split, load
 from helpers.device import choose_device
@@ -132,18 +132,17 @@ print(f"training loss after epochs 1, 2 and 10: {failed['training_loss'].iloc[0]
 reveal("the perplexity of the deepest run on its training set", math.exp(loss))
 
 # %% [markdown]
-# It hesitates among 18 words, and gets more than every third word wrong, on what it should know by heart. Its loss *rises* in the second epoch, and in ten epochs it falls by 3 per cent. Keep this in mind; whether there is a better word for it than *overfits* is the question of this notebook.
+# It hesitates among some 18 words, and gets more than every third word wrong, on what it should know by heart. Its loss *rises* in the second epoch, and in ten epochs it falls by 3 per cent. Keep this in mind; whether there is a better word for it than *overfits* is the question of this notebook.
 #
 # ## 2. How large are they?
 #
 # "Deeper" and "wider" are two ways of being larger. Before training, count. An encoder-decoder (`EncoderDecoder` in `helpers/models.py`) has an embedding for each language, $M$ encoder layers, $M$ decoder layers and a head, with $S$ words in the source language and $V$ in the
-# target language. In notebook 05 you counted a layer with $F = D$: $6D^2 + 10D$. A decoder layer has one part more.
+# target language. In notebook 05 you counted a layer whose feed-forward part is as wide as the model, $F = D$: $6D^2 + 10D$. A decoder layer has one part more.
 #
-# **By hand**, for $S = 7$, $V = 9$, $D = 4$, $M = 1$: the embeddings have $(7 + 9) \cdot 4 = 64$ parameters, the encoder layer $6 \cdot 16 + 10 \cdot 4 = 136$, the head $4 \cdot 9 + 9 = 45$. What does a decoder layer have? List its parts first: how many matrices, how many
-# biases, how many norms? And how many parameters are there in all?
+# **By hand**, for $S = 7$, $V = 9$, $D = 4$, $M = 1$: the embeddings have $(7 + 9) \cdot 4 = 64$ parameters, the encoder layer $6 \cdot 16 + 10 \cdot 4 = 136$, the head $4 \cdot 9 + 9 = 45$. What does a decoder layer have? List its parts first: how many matrices, how many biases, how many norms? Then write the number of all parameters of the model.
 
 # %% by_hand
-by_hand("translator_total", ...)  # for S = 7, V = 9, D = 4, M = 1
+by_hand("translator_total", ...)  # all parameters, for S = 7, V = 9, D = 4, M = 1
 
 # %% [markdown]
 # The decoder layer has 224, so that together there are 469. Now for any size.
@@ -170,23 +169,24 @@ def translator_total() -> sympy.Expr:
 
 
 # %% [markdown]
-# Before the sweep, four more questions about the table and the curves of section 1. Write down what you think; section 4 comes back to them.
+# Before the sweep, four more questions about the table and the curves of section 1. Note what you think, on paper; section 4 comes back to them.
 #
 # 1. Which of the four runs get far more words right in their training set than in the dev part?
 # 2. *Middle* has the lowest dev loss, *wide* the highest BLEU. Can both be right?
 # 3. *Deep* takes eight times as long to decode as *wide*. What could make it so slow?
-# 4. On the dev part, *deep* has a loss of 4.775 and gets 63 % of the words right, with a BLEU of 0.3154. Do these three numbers go together? If the right words cost nothing, what does each wrong one cost on average?
-
-# %% guess
-guess("the loss of each wrong word of deep, if right ones cost nothing (nats)", ...)
-
-# %% [markdown]
-# The sweep of this notebook comes in two sizes. `"small"` takes three to five minutes on a laptop, for all trainings of this notebook together: the four settings with about a tenth of the width, and short sentences of the course's own corpus. `"full"` takes the widths of the table, and real captions of pictures (29,000 pairs); it needs a GPU. (Without one, try it on a CPU with many cores: `from helpers.device import set_threads` and `set_threads()` give PyTorch all the cores it may use; for small models the course sets one thread, which is fastest.)
+# 4. On the dev part, *deep* has a loss of 4.775 and gets 63 % of the words right, with a BLEU of 0.3154. Do these three values go together? If the right words cost nothing, what does each wrong one cost on average?
+#
+# The sweep of this notebook comes in two sizes. `"small"` takes three to five minutes on a laptop, for all trainings of this notebook together: the four settings with about a tenth of the width, and short sentences of the course's own corpus. `"full"` takes the widths of the table, and real captions of pictures (29,000 pairs); it needs a GPU.
+#
+# (Without one, try it on a CPU with many cores: `from helpers.device import set_threads` and `set_threads()` give PyTorch all the cores it may use; for small models the course sets one thread, which is fastest.)
+#
 # **Changing this one line is all it takes:**
 
-# %% setup
+# %% experiment open=true
 size = "small"  # or "full", for a GPU
 
+# %% experiment
+# @title What the two sizes are: corpus, widths, heads, rate, epochs
 SIZES = {
     "small": {"corpus": "translation_en_fr", "pairs": 1500, "longest": 7, "min_count": 1,
               "widths": (48, 72), "heads": (4, 6),
@@ -197,7 +197,7 @@ SIZES = {
 }  # fmt: skip
 plan = SIZES[size]
 
-# %% setup
+# %% experiment open=true
 narrow = {"heads": plan["heads"][0], "width": plan["widths"][0]}
 broad = {"heads": plan["heads"][1], "width": plan["widths"][1]}
 usual = {"norm": "post", "warmup": 0, "seed": 0}  # as in the report: no warm-up
@@ -298,10 +298,10 @@ picture.show(
 #
 # ### By hand
 #
-# The table on disk has a row for *middle*. The sweep has the settings *shallow, middle, wide, deep*, and is interrupted while it trains *wide*. Write down the calls of `train_one` and `save` in their order, each as "train NAME" or "save". Then those of a second run that is not interrupted.
+# The table on disk has a row for *middle*. The sweep has the settings *shallow, middle, wide, deep*, and is interrupted while it trains *wide*. Write down the calls of `train_one` and `save` of this run in their order, as a list of texts "train NAME" or "save". Then think through a second run that is not interrupted.
 
 # %% by_hand
-by_hand("run_sweep", [..., ..., ...])  # the calls of the first run: "train NAME" or "save"
+by_hand("run_sweep", ...)  # the calls of the first run, a list of "train NAME" and "save"
 
 # %% [markdown]
 # The first run trains *shallow*, saves, and begins to train *wide*. The second one trains *wide*, saves, trains *deep*, and saves. So four trainings are begun in all, and three calls of `save` are made.
@@ -471,7 +471,7 @@ def sweep(settings: list[dict]) -> list[dict]:
                          lambda table: save_table(path, table))
 
 
-rows = sweep(SETTINGS)
+rows = sweep([*SETTINGS])
 
 # %% measured
 # @title The table of the sweep
@@ -526,7 +526,7 @@ reveal("the setting with the highest BLEU", max(rows, key=lambda row: row["dev_b
 few = Split("translation/few", "train", train_pairs.rows.head(60))
 model = new_model({**SETTINGS[0], "dropout": 0.0})
 overfitting = train(model, Batches(few, encode, 512), "translation", epochs=50, learning_rate=3e-3,
-                    valid=Batches(dev_pairs, encode, 8192), device=device)
+                    valid=Batches(dev_pairs, encode, 8192), device=torch.device(device))
 found = {"training set": overfitting["loss"], "dev part": overfitting["valid_loss"]}
 steps = overfitting["epoch"].tolist()
 axes = plots.curves(found, steps, title="Overfitting: 60 pairs, read 50 times",
@@ -587,7 +587,11 @@ print(f"{'60 pairs, 50 times':20} "
 
 # %% [markdown]
 # (If *middle* is said to *fit*, your function is not wrong: the dev loss of that run fell by less than 5 % in its last epoch. The rule does not see that it is still high; section 6 comes back to this.)
-#
+
+# %% [markdown] pause
+# You have a sweep that survives interruptions, and a function that says what is wrong with a run. What comes next is to try it on the published runs, to repair the deep model, and to choose a setting.
+
+# %% [markdown]
 # ### The four published runs
 #
 # Your function wants two curves. The report has the training loss of all epochs, and the dev loss of the last epoch only. So let us *imagine* the nine that are missing, in three ways: the dev loss lay at its last value all the time, it was a fifth lower once and has turned, or it has fallen by a tenth in
@@ -604,6 +608,12 @@ for way, course in imagined.items():
     verdicts = [diagnose(published_losses[name], dev_losses[name]) for name in NAMES]
     columns[f"if the dev loss {way}"] = verdicts
 pd.DataFrame(columns, index=NAMES)
+
+# %% [markdown]
+# The next table sets the training set against the dev part, and takes up question 4 of section 2: if the right words cost nothing, what does each wrong one of *deep* cost on average, in nats?
+
+# %% guess
+guess("the loss of each wrong word of deep, if right ones cost nothing (nats)", ...)
 
 # %% experiment
 # @title The published runs: training set against dev part
@@ -622,16 +632,20 @@ reveal("the loss of each wrong word of deep, if right ones cost nothing (nats)",
 # %% [markdown]
 # For *deep* it does not matter what the dev loss did: this run **fails to train**. For the other three, the log leaves everything open.
 #
-# See which of the runs have the gap: *shallow*, *middle* and *wide* get 90 % of the training words right and about 75 % of the dev words, and their dev loss is about five times their training loss. If any of the four
-# has overfitted, it is one of these. *Deep* gets about as many new words right as words of its training set (63.3 and 63.7 %). By its losses it has a gap as well (1.9, with 1.5 to 1.7 for the others), but a gap alone proves nothing: most good models have one. To overfit is to know the training set too well, and "it overfits" was said of the one run that
+# See which of the runs have the gap: *shallow*, *middle* and *wide* get 90 % of the training words right and about 75 % of the dev words, and their dev loss is about five times their training loss. If any of the four has overfitted, it is one of these.
+#
+# *Deep* gets about as many new words right as words of its training set (63.3 and 63.7 %). By its losses it has a gap as well (1.9, with 1.5 to 1.7 for the others), but a gap alone proves nothing: most good models have one. To overfit is to know the training set too well, and "it overfits" was said of the one run that
 # does not know it.
 #
 # Now the other questions of section 2. The report does not show its program, so these are questions with likely answers, and no more.
 #
 # - **Middle or wide?** The loss asks how probable the *right* next word is when all words before it are right; BLEU compares what the model writes by itself. They need not agree (notebook 11). The report supposes that *wide* "likely handles longer, more complex sentence structures better"; nothing in its log looks at sentences by length (section 6 of notebook 11 shows how one would). One run each, and differences of 0.13 and 0.006: nobody knows whether a second seed would reverse either of them.
 # - **Slow decoding.** A model that hardly ever writes `<eos>` writes up to the longest length allowed, in each sentence. *Deep* may be such a model; its log would fit.
-# - **Three numbers.** A loss of 4.775 is a perplexity of 119. If 63 % of the words were right and cost nothing, each of the others would have to cost 13 nats: the right word would get a probability of about one in 450,000, less than by guessing among all words of most vocabularies. It looks as if the accuracy counts
-#   something that the loss does not, padding for example, which is easy to predict. The training curve says the same: between 63.3 and 64.0 % in all ten epochs, as if nothing had to be learned for it. In the same way, a BLEU of 0.3154 hardly goes with such a loss. Section 6 of notebook 11 shows ways of counting that make it possible: special tokens that count as words, smoothing, a mean over sentences. Which one it was cannot be known from here. So this BLEU does **not** tell us that the model has learned to translate.
+# - **Three values.** A loss of 4.775 is a perplexity of 119. If 63 % of the words were right and cost nothing, each of the others would have to cost 13 nats: the right word would get a probability of about one in 450,000, less than by guessing among all words of most vocabularies.
+#
+#   It looks as if the accuracy counts something that the loss does not, padding for example, which is easy to predict. The training curve says the same: between 63.3 and 64.0 % in all ten epochs, as if nothing had to be learned for it.
+#
+#   In the same way, a BLEU of 0.3154 hardly goes with such a loss. Section 6 of notebook 11 shows ways of counting that make it possible: special tokens that count as words, smoothing, a mean over sentences. Which one it was cannot be known from here. So this BLEU does **not** tell us that the model has learned to translate.
 #
 # ### Essay
 #
@@ -674,12 +688,14 @@ reveal("the loss of each wrong word of deep, if right ones cost nothing (nats)",
 #
 # - **The gradients near the top are large at the start**, and a full learning rate makes steps that are too long there ([Xiong et al. 2020](https://arxiv.org/abs/2002.04745), who prove it for models with random weights).
 # - **Adam does not know the usual size of the gradients yet**: its first steps rest on few gradients, and are too bold ([Liu et al. 2020](https://arxiv.org/abs/1908.03265), "RAdam"; [Ma and Yarats 2019](https://arxiv.org/abs/1910.04209) dispute it).
-# - **The tokens have become alike.** In a deep post-norm stack with random weights, all tokens of a sentence point in nearly the same direction at the top, attention has nothing to tell apart, and queries and keys get hardly any gradient ([Noci et al. 2022](https://arxiv.org/abs/2206.03126); their figure 1 shows it for post-norm translation models).
+# - **The tokens have become alike.** In a deep post-norm stack with random weights, all tokens of a sentence point in nearly the same direction at the top. Attention then has nothing to tell apart, and queries and keys get hardly any gradient ([Noci et al. 2022](https://arxiv.org/abs/2206.03126); their figure 1 shows it for post-norm translation models).
 #
-# Two of them can be looked at before the first step: how alike are the decoder's tokens at its top (mean cosine between two words of a sentence), and how large is the gradient of its last feed-forward part? What does each explanation lead you to expect in the two columns? A cosine of 0 means that two words have nothing in common, and 1 that they point in the same direction. How large is it with post-norm and six layers?
+# Two of them can be looked at before the first step: how alike are the decoder's tokens at its top (mean cosine between two words of a sentence), and how large is the gradient of its last feed-forward part? A cosine of 0 means that two words have nothing in common, and 1 that they point in the same direction.
+#
+# What does each explanation lead you to expect, with post-norm, from two layers to six? Which of the two columns will tell the six layers from the two more clearly? Write `"cosine"` or `"gradient"`.
 
 # %% guess
-guess("the cosine between tokens, post-norm, six layers", ...)
+guess("what tells six post-norm layers from two", ..., among=["cosine", "gradient"])
 
 # %% experiment
 # @title How a new decoder is looked at: cosines of its tokens, size of its gradients
@@ -710,11 +726,16 @@ columns = ["cosine between tokens", "gradient, last feed-forward part"]
 pd.DataFrame.from_dict(found, orient="index", columns=columns).round(2)
 
 # %% reveal
-reveal("the cosine between tokens, post-norm, six layers", found["post-norm, 6 layers"][0])
+growth = [six / two for six, two in zip(found["post-norm, 6 layers"], found["post-norm, 2 layers"])]
+reveal("what tells six post-norm layers from two", "cosine" if growth[0] > growth[1] else "gradient")
 
 # %% [markdown]
-# **Tokens.** In our run the cosine of post-norm goes from 0.84 with two layers to 0.99 with four and 1.00 with six: at the top of the deep decoder every word looks like every other one. Pre-norm ends at 0.84. **Gradients.** Post-norm has the larger ones, and its lead grows with depth, from twice to nearly four times those of pre-norm, as Xiong et al. predict.
-# But they do not grow from *shallow*, which trains, to *deep*, which does not (0.5 for both in our run); it is those of pre-norm that become smaller. So the tokens tell *shallow* from *deep* more clearly than the gradients do. This is still a look at the start, in small models: it shows what could go wrong, and not what did.
+# **Tokens.** In our run the cosine of post-norm goes from 0.84 with two layers to 0.99 with four and 1.00 with six: at the top of the deep decoder every word looks like every other one. Pre-norm ends at 0.84.
+#
+# **Gradients.** Post-norm has the larger ones, and its lead grows with depth, from twice to nearly four times those of pre-norm, as Xiong et al. predict.
+# But they do not grow from *shallow*, which trains, to *deep*, which does not (0.5 for both in our run); it is those of pre-norm that become smaller.
+#
+# So the tokens tell *shallow* from *deep* more clearly than the gradients do. This is still a look at the start, in small models: it shows what could go wrong, and not what did.
 #
 # Two repairs are known:
 #
@@ -727,7 +748,7 @@ reveal("the cosine between tokens, post-norm, six layers", found["post-norm, 6 l
 #
 # $$ \text{rate}(t) = \text{peak} \cdot \min\left(\frac{t}{W},\ \sqrt{\frac{W}{t}}\right) $$
 #
-# **By hand**, with $W = 4$ and a peak of 1: what are the rates at steps 1, 2, 4 and 16?
+# **By hand**, with $W = 4$ and a peak of 1: what are the rates at steps 1, 2, 4 and 16? Write the last one.
 
 # %% by_hand
 by_hand("warmup", ...)  # the rate at step 16
@@ -789,9 +810,9 @@ show_schedule(512, 4000, top=0.001)
 # ## 6. The repair, over three seeds
 #
 # One run proves nothing about depth, and one repaired run proves nothing about the repair. So: the *deep* setting, three times as it is, three times with warm-up, three times with pre-norm. All else is the same: the data, the number of steps, the highest learning rate. And because
-# `run_sweep` takes any list of settings, this is just another sweep: *deep* with seed 0 is in the table already, and is not trained again.
+# `run_sweep` takes any list of settings, this is just another sweep: *deep* with seed 0 is in the table already, and is not trained again. (After a pause the table is new, and it is.)
 #
-# Which of the two repairs will help more, and will all three seeds agree?
+# Which of the two repairs will help more, and will all three seeds agree? Write `"warm-up"` or `"pre-norm"`.
 
 # %% guess
 guess("the repair that helps more", ..., among=["warm-up", "pre-norm"])
@@ -810,7 +831,8 @@ shallow, deep = SETTINGS[0], SETTINGS[-1]
 repairs = {"deep, as published": sweep(versions(deep)),
            "deep, warm-up": sweep(versions(deep, warmup=plan["warmup"]))}
 
-# %% measured open=true
+# %% measured
+# @title The deepest setting with pre-norm, three seeds
 repairs["deep, pre-norm"] = sweep(versions(deep, norm="pre"))
 
 # %% measured
@@ -928,10 +950,12 @@ print(f"{chosen['name']}: dev BLEU {chosen['dev_bleu']:.1f}, test BLEU {score_bl
 #
 # *No exercise depends on this part.* In papers it is an ablation study.
 #
-# And what of the reasons that the report gives, width, heads and depth? Its table cannot say, because from each row to the next two things change. Here is what it takes: *shallow* with pre-norm, which trains, and of the four differences **one** at a time, with five seeds each. These 25 runs are the course's own; they took a minute and a half on one core, and what they
-# gave stands in `data/measured_here`, so that you need not wait. Open the next cell and write `again = True`, and your `run_sweep` trains them again. (For the full size nothing is kept: there the cell trains them.)
+# And what of the reasons that the report gives, width, heads and depth? Its table cannot say, because from each row to the next two things change.
 #
-# Which of the four changes will help most? Is there one that makes no difference?
+# Here is what it takes: *shallow* with pre-norm, which trains, and of the four differences **one** at a time, with five seeds each. These 25 runs are the course's own; they took a minute and a half on one core, and what they
+# gave is kept in `data/measured_here`, so that you need not wait. Open the next cell and write `again = True`, and your `run_sweep` trains them again. (For the full size nothing is kept: there the cell trains them.)
+#
+# Which of the four changes will help most? Is there one that makes no difference? Write one of `"width"`, `"heads"`, `"layers"` and `"dropout"`.
 
 # %% guess
 guess("the change that helps most", ..., among=["width", "heads", "layers", "dropout"])
@@ -1026,7 +1050,7 @@ reveal("the change that helps most", next(change for change in changes if change
 # 1. A large model has a poor score on the dev part. What would show that it overfits?
 #    - Its dev score is lower than that of smaller models. => So is that of a run which has learned nothing; the score does not tell them apart.
 #    - Its dev loss is higher than its training loss. => It has to be, but most good models have such a gap, too.
-#    + Its training loss is low, and its dev loss has turned and rises. => It takes two curves; a single score at the end cannot show it.
+#    + Its training loss is low, and its dev loss rises. => It takes two curves; a single score at the end cannot show it.
 #    - It has more parameters than it has words to learn from. => That is a reason to look, and no evidence: *deep* with pre-norm has as many, and learns.
 # 2. A deep post-norm run ends where it began, with a training loss of 97 % of the first one. What is worth trying first?
 #    + Warm-up, pre-norm or a smaller learning rate. => The optimisation has not started; these repair the start, with the same layers and data.
@@ -1034,10 +1058,10 @@ reveal("the change that helps most", next(change for change in changes if change
 #    - A smaller model, which cannot overfit so easily. => It does not overfit. You would conclude that depth does not pay, and the cause would stay unknown.
 #    - More epochs, since its loss is still high. => That helps where the loss still falls. Here it lay flat for ten epochs.
 # 3. Several settings have been trained with three seeds each. Which one do you take?
-#    - The one with the highest single BLEU on dev. => With a seed that moves the result by a point or more, the highest single value is partly luck.
+#    - The one whose best seed has the highest BLEU on dev. => With a seed that moves the result by a point or more, the highest single value is partly luck.
 #    - The one with the highest mean BLEU on test. => Then no honest number is left: test is looked at once, for the setting that is chosen.
-#    - The largest one: with more epochs it will be the best. => That has not been measured, and each further parameter costs time in any case.
-#    + The smallest whose mean on dev is within one standard error of the best. => A rule, named before the numbers, that does not pay for what may be luck.
+#    - The largest one, since with more epochs it will be the best. => That has not been measured, and each further parameter costs time in any case.
+#    + The smallest within one standard error of the best on dev. => A rule, named before the numbers, that does not pay for what may be luck.
 
 # %% [markdown]
 # ## What to remember
@@ -1061,7 +1085,7 @@ reveal("the change that helps most", next(change for change in changes if change
 # - **grid search** (also a *sweep*): trying all combinations of the values that each of them may have, or a list of chosen ones.
 # - **generalisation gap**: how much better a model is on its training set.
 # - **underfitting**: the training loss itself is still high and falls.
-# - **training instability**: the loss jumps, rises, or leaves the numbers (*divergence*); a run whose loss rests where it began has *failed to train*.
+# - **training instability**: the loss jumps, or rises without end to infinity or NaN (*divergence*); a run whose loss rests where it began has *failed to train*.
 # - **learning-rate schedule**: how the rate changes from step to step; **warm-up** is its rise, the *inverse square-root schedule* that of the paper of 2017.
 # - **ablation study**: one thing changed at a time.
 # - **confounding**: two things change together, so that neither can be named as the reason.
