@@ -459,7 +459,7 @@ reveal(
 )
 
 # %% [markdown]
-# The weights grow with $n^2$, the rest with $n$: from about 500 tokens on, the weights are the larger part.
+# The weights grow with $n^2$, the rest with $n$: from about 450 tokens on, the weights are the larger part.
 #
 # ### Without the square
 #

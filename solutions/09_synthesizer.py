@@ -59,6 +59,7 @@ from helpers import plots
 from tutor import by_hand, check, guess, hint, resume, reveal
 from helpers.batches import Batches, for_language_model
 from helpers.corpora import Split, load
+from helpers.heads import causal_mask, merge_heads, split_heads
 from helpers.models import Attention, Context, LanguageModel, TransformerBase
 from helpers.training import train
 from helpers.vocabulary import Vocabulary
@@ -194,28 +195,8 @@ def synthesizer_scores(x: Tensor, A: Tensor, b1: Tensor, B: Tensor, b2: Tensor) 
 # - `B` of shape `(h, d/h, max_len)` and `b2` of shape `(h, max_len)` are parameters of your own: `nn.Parameter(tensor)`. Start `B` with random values: with zeros, the scores would not depend on the token, and `hidden` would get no gradient in the first step;
 # - `value` and `output` are those of notebook 03.
 #
-# Three helpers from earlier notebooks. Make the mask on the device of the input, CPU or GPU: `causal_mask(n, x.device)`.
-
-# %% setup
-def causal_mask(size: int, device: torch.device | None = None) -> Tensor:
-    """Returns `(size, size)`: 0 where j <= i, minus infinity where j > i (notebook 01).
-
-    It is made on this device, such as `x.device`; without one, on the CPU.
-    """
-    return torch.full((size, size), -torch.inf, device=device).triu(diagonal=1)
-
-
-def split_heads(x: Tensor, n_heads: int) -> Tensor:
-    """Returns `(b, h, n, d/h)` of `(b, n, d)` (notebook 03)."""
-    return x.unflatten(-1, (n_heads, -1)).transpose(1, 2)
-
-
-def merge_heads(x: Tensor) -> Tensor:
-    """Returns `(b, n, d)` of `(b, h, n, d/h)` (notebook 03)."""
-    return x.transpose(1, 2).flatten(2)
-
-
-# %% [markdown]
+# Three functions that you know are given, from `helpers.heads`: `causal_mask(size, device)`, `split_heads(x, n_heads)` and `merge_heads(x)`. Make the mask on the device of the input, CPU or GPU: `causal_mask(n, x.device)`.
+#
 # The module has two methods: `weights`, so that we can look at them later, and `forward`, which uses them. The check calls both.
 
 # %% exercise="SynthesizerAttention"

@@ -210,7 +210,7 @@ def train_bpe(texts: list[str], merges: int) -> list[Pair]:
 # %% [markdown]
 # ### Counting again, or keeping the counts
 #
-# Counting all pairs again after each merge gives the right pairs, and takes two seconds here. Real text has more different words: the 1.1 MB of Shakespeare's plays in section 5 have fifteen times as many, and 768 merges take 48 s in this way.
+# Counting all pairs again after each merge gives the right pairs, and takes two seconds here. Real text has more different words: the 1.1 MB of Shakespeare's plays in section 5 have nearly sixteen times as many, and 768 merges take some 50 s in this way.
 #
 # Yet a merge changes only the words in which its pair occurs. Note beside each pair which words these are, and *keep* the counts. Then a merge only subtracts the pairs of the old parts of these words, and adds those of the new ones: 1.3 s, for the same merges. Tokenizers are trained in this way. (The check accepts either.)
 #
@@ -1013,7 +1013,7 @@ reveal("bits per byte that lzma needs after the same text", primed)
 # %% [markdown]
 # In our run `lzma` needs 0.80 bits per byte once it has read the same text: less than half of what `zlib` needs. Both models need fewer still. These reviews are made from about a hundred patterns (`data/README.md`), so whole phrases come back word for word. A program that finds them anywhere in three megabytes profits from that; the model sees the last 64 tokens and has the rest in its weights. Text that people wrote repeats itself far less.
 #
-# The models were not always ahead. After a third of the text the larger model is near 0.9 bits in the figure. We have tried a training that ends there, with a schedule that has come down to 0 (`STEPS = 900`): it comes to 0.86, and `lzma` after the same 1.0 MB to 0.86 as well. A comparison of two learners holds for the budget at which it was made: give both three times as much text, and the tie is gone.
+# The models were not always ahead. After a third of the text the larger model is near 0.9 bits in the figure. We have tried a training that ends there, with a schedule that has come down to 0 (`STEPS = 900`): it comes to 0.85, and `lzma` after the same 1.0 MB to 0.86, nearly a tie. A comparison of two learners holds for the budget at which it was made: give both three times as much text, and the model is far ahead.
 #
 # Nor is the account complete. Unpacking the compressed text takes the model, too, and the weights of the larger one take more than a megabyte. What this comparison teaches is something else: **a number says little without an opponent who had the same advantages.**
 #

@@ -1077,7 +1077,7 @@ reveal("loss of the models with two layers after 300 steps, in nats",
 # Before that, a head that looks for "before me stood what stands here" finds nothing, since nobody writes it down; and to write it down is of
 # no use as long as nobody looks for it. Olsson et al. see the same sudden change, at an early stage of training, in models of many sizes with two layers or more, and not with one.
 #
-# **With one layer** the mean of the three goes up and down between 1.8 and 2.4 from step 160 on, and ends at 2.3. For comparison: a model that knows the letters of a block and how often each is in it, and nothing of their order, pays 2.2 nats on average.
+# **With one layer** the mean of the three goes up and down between 1.8 and 2.3 from step 160 on, and ends at 2.3. For comparison: a model that knows the letters of a block and how often each is in it, and nothing of their order, pays 2.2 nats on average.
 #
 # The best head comes to between 0.1 and 0.3, which is above chance. A copy by position would do that: learned positions can tell a head to look a
 # fixed number of places back, though with seven lengths of block no one number is right in all texts. What these heads really do, we have not taken apart.

@@ -662,7 +662,7 @@ show_texts(4)
 # %% [markdown] essay="tuned_essay"
 # **Rubric** (one point for each, 3 points in all)
 #
-# - (a) Mostly form, with two numbers: the base, forced to choose, is right in about 93 % of the reviews without an example (section 1), and gives the wanted form in 0 %; after tuning the form is there in nearly 100 % and 95 % are right. So about 2 points in a hundred (1.4 to 2.4, on the same 300 reviews) are knowledge of reviews that came with the 300 labels. Half a point for the claim with one number.
+# - (a) Mostly form, with two numbers: the base, forced to choose, is right in about 93 % of the reviews without an example (section 1), and gives the wanted form in 0 %; after tuning the form is there in nearly 100 % and 95 % are right. So about 2 points in a hundred (1.3 to 2.3, on the same 300 reviews) are knowledge of reviews that came with the 300 labels. Half a point for the claim with one number.
 # - (b) The language: the perplexity on reviews rises from 3.5 to more than 6 with $\beta = 0.1$ (4.3 with 0.5), at a KL four to five times as large, and the texts fall apart. The reward counts judging words only, so it cannot see what is between them. Half a point for naming the loss without a measure, or the measure without the reason.
 # - (c) Learned: a style (length, politeness, a confident tone). Not known better: facts, or when it is wrong. A measurement: the share of right answers to questions with known answers before and after, or how often it is right where it says that it is sure (calibration, notebook 10). Half a point without a measurement.
 #
