@@ -1,7 +1,8 @@
 """What the notebooks of the Transformers course compute with: small modules, meant to be read.
 
 `device` (where tensors live), `vocabulary`, `corpora`, `batches`, `models`, `training` with its `checkpoints`, and
-`plots`; `weights`, which reads published models, and `llama`; `heads` and `pieces`, on which later notebooks build.
+`plots`; `weights`, which reads published models, and `llama`; `heads`, `pieces` and `bleu`, on which later notebooks
+build.
 What checks answers and gives hints is in `tutor`.
 """
 

@@ -87,6 +87,7 @@ def warm_up(limits: sandbox.Limits, *, protected: bool) -> Warm:
     # What notebooks import.
     from helpers import (  # noqa: F401
         batches,
+        bleu,
         corpora,
         diagrams,
         first_model,

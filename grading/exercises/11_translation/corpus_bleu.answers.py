@@ -352,3 +352,11 @@ def corpus_bleu(hypotheses: list[list[str]], references: list[list[str]]) -> flo
 # of: arithmetic, but 0 where one is 0
 # ~ sum((found & there).values()) => len(found.keys() & there.keys())
 # ~ sum(r / t for r, t in zip(right, total)) / 4 => math.exp(sum(math.log(r / t) for r, t in zip(right, total)) / 4)
+
+
+# %% wrong: the function that helpers give later notebooks -> a ready-made part in place of an answer
+def corpus_bleu(hypotheses, references):
+    from helpers.bleu import bleu
+
+    special = ("<pad>", "<sos>", "<eos>")
+    return bleu(*([[w for w in text if w not in special] for text in texts] for texts in (hypotheses, references)))
