@@ -28,7 +28,7 @@ def shell(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> InteractiveShell:
     stored.write_text(json.dumps(PARTS), encoding="utf-8")
     one = InteractiveShell()
     monkeypatch.setattr(resuming, "PARTS", stored)
-    monkeypatch.setattr(resuming, "notebooks", lambda: {"mine": Notebook("mine", {"double": 1}, {}, frozenset(), ())})
+    monkeypatch.setattr(resuming, "notebooks", lambda: {"mine": Notebook("mine", {"double": 1}, {}, (), frozenset())})
     monkeypatch.setattr("IPython.core.getipython.get_ipython", lambda: one)
     monkeypatch.delenv("JPY_SESSION_NAME", raising=False)
     monkeypatch.chdir(tmp_path)
