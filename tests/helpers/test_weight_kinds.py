@@ -98,7 +98,8 @@ def test_other_names_of_roberta_are_roberta(kind: str, tmp_path: Path) -> None:
     (tmp_path / "other").mkdir()
     one, other = relative(tmp_path / "one", "roberta"), relative(tmp_path / "other", "roberta", model_type=kind)
     assert same(load(one), load(other))
-    assert load(one).base.position.shape[0] == 62  # two of 64 are for padding
+    model: Any = load(one)
+    assert len(model.base.position) == 62  # two of 64 are for padding
 
 
 def test_slow_pairs_of_llama3_turn_more_slowly_and_fast_ones_as_before() -> None:

@@ -737,7 +737,7 @@ def test_what_is_not_there_is_named_with_what_to_do(tmp_path: Path, cache: Path)
         FileNotFoundError, match=r"smollm2 is not here yet: run `python -m helpers.weights fetch smollm2`"
     ):
         load("smollm2")
-    with pytest.raises(FileNotFoundError, match=r"no model of this name: there are tiny_bert, .*, smollm2, minilm"):
+    with pytest.raises(FileNotFoundError, match=r"no model of this name: there are tiny_bert, .*, smollm2, minilm, e5"):
         load("nothing")
     with pytest.raises(FileNotFoundError, match="there is no file or folder"):
         read(tmp_path / "nothing")
