@@ -23,6 +23,7 @@ from benchmarks.real_encoders import (
     BytePairs,
     SentenceClassifier,
     Task,
+    Unigrams,
     WordPieces,
     ask,
     fit_head,
@@ -71,6 +72,23 @@ def test_byte_pairs_are_merged_in_the_order_of_the_list() -> None:
         "": "",
     }.items():
         assert [tokens[number] for number in pairs.encode(text)] == wanted.split(), text
+
+
+def test_french_reviews_are_put_together_again_marked_as_queries_and_cut(tmp_path: Path) -> None:
+    library = pytest.importorskip("tokenizers", reason="the extra tokens is not installed")
+    pieces = ["<s>", "</s>", "<unk>", "▁query:", "▁un", "▁livre", "▁d'amour", "!"]
+    whole = library.Tokenizer(library.models.Unigram([(piece, -1.0) for piece in pieces], unk_id=2))
+    whole.pre_tokenizer = library.pre_tokenizers.Metaspace()
+    ends = [("<s>", 0), ("</s>", 1)]
+    whole.post_processor = library.processors.TemplateProcessing(single="<s> $A </s>", special_tokens=ends)
+    whole.save(str(tmp_path / "tokenizer.json"))
+    for text, wanted in {
+        "▁un ▁li vre ▁d ' amour !": "<s> ▁query: ▁un ▁livre ▁d'amour ! </s>",
+        "un livre": "<s> ▁query: ▁un ▁livre </s>",
+        "▁un " * 9: "<s> ▁query: ▁un ▁un ▁un ▁un </s>",
+    }.items():
+        numbers = Unigrams(tmp_path / "tokenizer.json", max_len=7).encode(text)
+        assert [pieces[number] for number in numbers] == wanted.split(), text
 
 
 # Heads
@@ -141,6 +159,15 @@ def test_draws_are_balanced_and_more_labels_are_the_same_and_others() -> None:
     assert sorted(few.draw(100, 3)) == [*range(100)]
     assert few.draw(10, 4) != small
     assert few.draw(10, 3) == small
+
+
+def test_copies_count_or_do_not() -> None:
+    few = task([0, 1])
+    rows = pd.DataFrame({"text": ["a", "b", "c", "d"], "label": [1, 0, 1, 1]})
+    few.corpus.parts["test"] = Split("few/test", "test", rows)
+    logits = torch.tensor([[1.0, 0.0], [1.0, 0.0], [0.0, 1.0], [1.0, 0.0]])
+    assert few.accuracy(logits) == 0.5
+    assert few.accuracy(logits, copies=False) == pytest.approx(2 / 3)
 
 
 class Letters:
