@@ -220,6 +220,18 @@ def test_naive_bayes_wins_without_a_real_encoder_and_loses_to_a_fine_tuned_one()
     assert mean("sst2", "real, frozen", 6920) < mean("sst2", "naive Bayes", 6920)
 
 
+def test_in_french_a_hundred_labels_do_on_a_real_encoder_what_all_do_for_naive_bayes() -> None:
+    for more, fewer in ((300, 20), (1600, 100)):
+        assert mean("cls_books", "real, frozen", fewer) > mean("cls_books", "naive Bayes", more)
+    assert mean("cls_books", "real, frozen", 1600) > mean("cls_books", "naive Bayes", 1600) + 0.04
+
+
+def test_the_page_says_how_far_chance_in_the_test_part_goes(repository: Path) -> None:
+    errors = {n: [round(100 * math.sqrt(p * (1 - p) / n), 1) for p in (0.8, 0.6)] for n in (1821, 2000)}
+    assert errors == {1821: [0.9, 1.1], 2000: [0.9, 1.1]}
+    assert "0.9 points at 80 % and 1.1 at 60 %" in (repository / "docs" / "results.md").read_text("utf-8")
+
+
 def test_the_notebook_says_the_numbers_that_are_kept(repository: Path) -> None:
     text = (repository / "solutions" / "06_pretrained_vs_scratch.py").read_text("utf-8")
     section = text[text.index("### What real pretraining buys") :]
