@@ -65,8 +65,6 @@ def _(rng: random.Random) -> list[Question]:
     return _blocks(rng)
 
 
-
-
 @exercise.corners("several blocks", count=(1, range(33, 40), range(257, 262)), scale=(1e-4, 100.0), low=(-50.0, 0.0))
 def _(rng: random.Random, count: int, scale: float, low: float) -> Question:
     return _ask(count, seed_from(rng), scale, low)

@@ -42,7 +42,13 @@ def _one(rng: random.Random) -> list[Question]:
 
 
 exercise.by_hand(
-    Question((["base.embedding.weight", "base.layers.0.norm_1.weight", "base.layers.1.norm_1.weight", "head.weight"], 8.0, 0.5)),
+    Question(
+        (
+            ["base.embedding.weight", "base.layers.0.norm_1.weight", "base.layers.1.norm_1.weight", "head.weight"],
+            8.0,
+            0.5,
+        )
+    ),
     part=lambda rates: list(rates.values()),
 )
 

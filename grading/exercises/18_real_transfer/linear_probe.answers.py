@@ -64,9 +64,8 @@ def linear_probe(features, labels, penalty):
 
 # %% wrong: no penalty -> without the penalty
 # hint: Without it, the weights grow without end where the texts can be separated.
-# of: Newton's method
-# -     cost[-1] = 0.0
-# +     cost = torch.full_like(cost, 1e-6)
+# of: L-BFGS
+# ~ penalty * weight.square().sum() => 0 * weight.square().sum()
 
 # %% wrong: the mean of the squares -> the mean of the squares in place of their sum
 # hint: The sum of the squared weights is wanted; their mean makes a wide encoder cheaper than a narrow one.

@@ -6,7 +6,6 @@ import random
 
 import torch
 from torch import Tensor
-from torch.nn import functional as F
 
 from grading.definitions.definition import Definition
 from grading.exercises.draws import fixed, seed_from
@@ -72,7 +71,9 @@ def _(rng: random.Random) -> list[Question]:
     return [_ask(rng.randint(20, 30), 2, 0.3, seed_from(rng), share=share) for share in (0.9, 0.1)]
 
 
-@exercise.corners("a small penalty", count=(2, range(33, 40), range(129, 140)), width=(1, range(8, 11)), penalty=(0.1, 2.0))
+@exercise.corners(
+    "a small penalty", count=(2, range(33, 40), range(129, 140)), width=(1, range(8, 11)), penalty=(0.1, 2.0)
+)
 def _(rng: random.Random, count: int, width: int, penalty: float) -> Question:
     return _ask(count, width, penalty, seed_from(rng))
 

@@ -44,6 +44,7 @@ def mean_pool(states, lengths):
 # of: a mask of words
 # ~ < lengths => <= lengths
 
+
 # %% wrong: the first row -> only the first token
 # hint: The first row is BERT's way with a trained token [CLS]; wanted is the mean over all tokens.
 def mean_pool(states, lengths):
@@ -75,7 +76,7 @@ def mean_pool(states, lengths):
 # ~ return (states * is_word.unsqueeze(2)).sum(dim=1) / lengths.unsqueeze(1) => return F.normalize((states * is_word.unsqueeze(2)).sum(dim=1), dim=1)
 
 
-# %% wrong: a mask of zeros in the states ->
+# %% wrong: a mask of zeros in the states -> padding counts as words
 def mean_pool(states, lengths):
     is_word = (states != 0).all(dim=2)
     return (states * is_word.unsqueeze(2)).sum(dim=1) / is_word.sum(dim=1, keepdim=True)

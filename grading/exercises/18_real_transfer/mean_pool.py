@@ -28,7 +28,12 @@ def _ask(lengths: list[int], width: int, seed: int, more: int = 0) -> Question:
 
 
 exercise.by_hand(
-    Question((torch.tensor([[[1.0, 2.0], [3.0, 6.0], [8.0, 8.0]], [[4.0, 0.0], [2.0, 1.0], [0.0, 2.0]]]), torch.tensor([2, 3])))
+    Question(
+        (
+            torch.tensor([[[1.0, 2.0], [3.0, 6.0], [8.0, 8.0]], [[4.0, 0.0], [2.0, 1.0], [0.0, 2.0]]]),
+            torch.tensor([2, 3]),
+        )
+    )
 )
 
 
@@ -46,9 +51,7 @@ def _padded(rng: random.Random) -> list[Question]:
     ]
 
 
-@exercise.stage(
-    "padding does not count", points=1.5, public=[_ask([2, 4, 1], 3, 3), *fixed(_padded, 0)], decisive=True
-)
+@exercise.stage("padding does not count", points=1.5, public=[_ask([2, 4, 1], 3, 3), *fixed(_padded, 0)], decisive=True)
 def _(rng: random.Random) -> list[Question]:
     """The states at padding are no zeros: leave them out of the sum, and divide by the number of real tokens. Each text
     has its own number.
@@ -56,7 +59,12 @@ def _(rng: random.Random) -> list[Question]:
     return _padded(rng)
 
 
-@exercise.corners("padding does not count", texts=(1, range(33, 40)), longest=(1, range(65, 70), range(129, 140)), width=(1, range(65, 70)))
+@exercise.corners(
+    "padding does not count",
+    texts=(1, range(33, 40)),
+    longest=(1, range(65, 70), range(129, 140)),
+    width=(1, range(65, 70)),
+)
 def _(rng: random.Random, texts: int, longest: int, width: int) -> Question:
     lengths = [rng.randint(1, longest) for _ in range(texts - 1)] + [longest]
     return _ask(rng.sample(lengths, texts), width, seed_from(rng), more=1)

@@ -40,12 +40,16 @@ def _is_clear(ask: Question) -> bool:
 
 
 def _is_told_apart(ask: Question) -> bool:
-    """Says whether the product, the distance, the least alike and the largest amount have another order."""
+    """Says whether the product, the distance, amounts and rows divided by their largest value have another order.
+
+    The nearest one looks the query's way: that all may look away is asked elsewhere.
+    """
     query, states, k = ask.inputs
     unit, products = F.normalize(states, dim=1) @ query, states @ query
     others = [products, -torch.cdist(states, query.unsqueeze(0)).squeeze(1), unit.abs()]
+    others.append((states / states.abs().amax(dim=1, keepdim=True)) @ query)
     orders = [scores.argsort(descending=True)[:k].tolist() for scores in others]
-    return _is_clear(ask) and all(order != nearest(*ask.inputs) for order in orders)
+    return _is_clear(ask) and bool(unit.amax() > 0) and all(order != nearest(*ask.inputs) for order in orders)
 
 
 def _ask(rng: random.Random, texts: int, width: int, k: int, shift: float = 0.0) -> Question:
@@ -91,5 +95,9 @@ def _(rng: random.Random, texts: int, width: int, k: int) -> Question | None:
 
 
 exercise.large += [
-    until(repeat(random.Random(5)), lambda rng: _draw(rng, 1500, 8, 1), lambda ask: int(nearest(*ask.inputs)[0]) > 1024 and _is_clear(ask))
+    until(
+        repeat(random.Random(5)),
+        lambda rng: _draw(rng, 1500, 8, 1),
+        lambda ask: int(nearest(*ask.inputs)[0]) > 1024 and _is_clear(ask),
+    )
 ]

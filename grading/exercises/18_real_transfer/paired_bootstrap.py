@@ -11,7 +11,7 @@ from grading.definitions.definition import Definition
 from grading.exercises.draws import fixed, seed_from
 from tutor.checking.answers import Question
 
-exercise = Definition(minutes=20, difficulty=2)
+exercise = Definition(minutes=15, difficulty=2)
 
 
 @exercise.reference
@@ -32,7 +32,13 @@ def _ask(size: int, draws: int, seed: int, a: float, b: float) -> Question:
 
 
 exercise.by_hand(
-    Question((torch.tensor([True, True, False, True]), torch.tensor([True, False, False, False]), torch.tensor([[0, 1, 2, 3]]))),
+    Question(
+        (
+            torch.tensor([True, True, False, True]),
+            torch.tensor([True, False, False, False]),
+            torch.tensor([[0, 1, 2, 3]]),
+        )
+    ),
     part=lambda found: found[0],
 )
 

@@ -28,6 +28,7 @@ def quantise(weight):
 # hint: A single large row makes the codes of all others small. Each row has a scale of its own.
 # ~ weight.detach().abs().amax(dim=1) => weight.detach().abs().amax().expand(len(weight))
 
+
 # %% wrong: by columns -> the scales are those of the columns
 # hint: A row is what one output is made of: one scale for each row, dim=1.
 def quantise(weight):

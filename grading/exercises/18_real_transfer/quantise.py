@@ -11,7 +11,7 @@ from grading.definitions.definition import Definition
 from grading.exercises.draws import fixed, seed_from
 from tutor.checking.answers import Question
 
-exercise = Definition(minutes=15, difficulty=2)
+exercise = Definition(minutes=12, difficulty=2)
 
 
 @exercise.reference
@@ -35,7 +35,9 @@ def _ask(rows: int, columns: int, seed: int, zero: bool = False) -> Question:
     return Question((codes * sizes,))
 
 
-exercise.by_hand(Question((torch.tensor([[1.0, -2.54, 0.5], [0.254, 0.1, 0.0]]),)), part=lambda found: found[0].tolist(), tolerance=0)
+exercise.by_hand(
+    Question((torch.tensor([[1.0, -2.54, 0.5], [0.254, 0.1, 0.0]]),)), part=lambda found: found[0].tolist(), tolerance=0
+)
 
 
 def _rows(rng: random.Random) -> list[Question]:
