@@ -30,7 +30,10 @@ def find(name: str | Path) -> Path:
         return folder
     if not Path(name).exists():
         names = ", ".join([*TINY, *REAL])
-        raise FileNotFoundError(f"there is no file or folder {name}, and no model of this name: there are {names}")
+        raise FileNotFoundError(
+            f"there is no file or folder {name}, and no model of this name: there are {names}. To bring one from "
+            "a hub, put its config.json and .safetensors files, or one .gguf file, into a folder, and load that folder"
+        )
     return Path(name)
 
 
@@ -42,18 +45,20 @@ def is_here(name: str) -> bool:
         return False
 
 
-def load(name: str | Path, dtype: torch.dtype | None = torch.float32) -> Model:
+def load(name: str | Path, dtype: torch.dtype | None = torch.float32, *, base_only: bool = False) -> Model:
     """Returns a published model as one of the course's, in evaluation mode.
 
-    BERT becomes a TransformerBase, or a MaskedLanguageModel where the file has that head (its text is read as BERT's
-    first type; a second text is not). GPT-2 becomes a LanguageModel, Llama a Llama. Heads that share the embedding's
-    weight have a copy of it in the first two, which multiply the embedding by sqrt(d). The few published tensors that
-    have no place in a model are listed in `helpers.weights.names`, each with the reason; any other stops the load.
+    BERT and its relatives become a TransformerBase, or a MaskedLanguageModel where the file has that head (its text is
+    read as BERT's first type; a second text is not). GPT-2 becomes a LanguageModel, Llama, Mistral and Qwen2 a Llama,
+    which takes no more tokens than Mistral sees at once. Heads that share the embedding's weight have a copy of it in
+    the first three, which multiply the embedding by sqrt(d). The few published tensors that have no place in a model
+    are listed in `helpers.weights.names`, each with the reason; any other stops the load.
 
     Args:
         name: a name of `find`, or the path of a file or folder.
         dtype: of the numbers in memory, to which all are converted; None keeps what each tensor has in the file (packed
             numbers of GGUF become float32).
+        base_only: leave every head out, so that a file with a classifier can be loaded, which is refused otherwise.
 
     Raises:
         FileNotFoundError: there are no such files.
@@ -64,7 +69,7 @@ def load(name: str | Path, dtype: torch.dtype | None = torch.float32) -> Model:
     """
     published = read(find(name))
     with torch.device("meta"):  # shapes without numbers: the file brings them
-        model, names, unused = build(published)
+        model, names, unused = build(published, base_only=base_only)
     copy_into(model, published, names, unused, dtype)
     return model.eval()
 
