@@ -240,8 +240,8 @@ def corpora() -> Iterator[Path]:
 
 
 def tiny_models() -> Iterator[Path]:
-    """Yields the files of the models that the course brings: in published layouts, and that of notebook 00."""
-    for pattern in ("tiny_*/*", "first_model/*"):
+    """Yields the files of the models that the course brings: in published layouts, that of notebook 00, and vectors of a real one."""
+    for pattern in ("tiny_*/*", "first_model/*", "real_vectors/*"):
         yield from sorted((ROOT / "data").glob(pattern))
 
 
