@@ -85,10 +85,10 @@ def probe(features: Tensor, labels: Tensor, penalty: float) -> tuple[Tensor, Ten
         optimizer.zero_grad()
         value = F.binary_cross_entropy_with_logits(features @ weight + bias, labels.float())
         value = value + penalty * weight.square().sum()
-        value.backward()  # type: ignore[no-untyped-call]
+        value.backward()
         return value
 
-    optimizer.step(loss)  # type: ignore[arg-type]
+    optimizer.step(loss)
     return weight.detach(), bias.detach()
 
 
@@ -118,8 +118,10 @@ def main() -> None:
     best = (-1.0, torch.zeros(0), torch.zeros(0))
     for penalty in PENALTIES:
         weight, bias = probe(unit["train"] - middle, labels["train"], penalty)
-        right = {part: (((unit[part] - middle) @ weight + bias > 0) == labels[part].bool()).float().mean().item()
-                 for part in ("valid", "test")}
+        right = {
+            part: (((unit[part] - middle) @ weight + bias > 0) == labels[part].bool()).float().mean().item()
+            for part in ("valid", "test")
+        }
         print(f"penalty {penalty}: validation {right['valid']:.3f}, test {right['test']:.3f}")
         best = max(best, (right["valid"], weight, bias), key=lambda found: found[0])
     logits = (unit.pop("unlabelled") - middle) @ best[1] + best[2]

@@ -85,8 +85,19 @@ def warm_up(limits: sandbox.Limits, *, protected: bool) -> Warm:
     plt.switch_backend("agg")  # loads what draws, too
 
     # What notebooks import.
-    from helpers import batches, corpora, diagrams, first_model, formulas, llama, models, plots  # noqa: F401
-    from helpers import real_vectors, training, weights  # noqa: F401
+    from helpers import (  # noqa: F401
+        batches,
+        corpora,
+        diagrams,
+        first_model,
+        formulas,
+        llama,
+        models,
+        plots,
+        real_vectors,
+        training,
+        weights,
+    )
     from tutor import by_hand, check, guess, hint, progress  # noqa: F401
     from tutor.checking import sequence_layers  # noqa: F401
 
