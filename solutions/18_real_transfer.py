@@ -130,7 +130,7 @@ cosines_of(pooled)
 # %% [markdown]
 # (By hand: $(2, 4)$ and $(2, 1)$; the row $(8, 8)$ is padding.)
 #
-# With padding in the mean, the short texts are more alike than they are: *good* and *mauvais* (bad) 0.90 in place of 0.87. Worse, the vector of a text depends on its neighbours in the batch: here the wrong vector has a cosine of 0.91 to 0.97 with the right one, and in a batch of long texts it would be less. The same text would have another vector tomorrow.
+# With padding in the mean, the short texts are more alike than they are: the *very good book* and the *livre très mauvais* (a very bad one) 0.90 in place of 0.87. Worse, the vector of a text depends on its neighbours in the batch. Here the wrong vectors of the short texts have cosines of 0.91 to 0.97 with the right ones; in another batch, with more or less padding, they would be others.
 #
 # The French praise and the English praise lie nearest to each other (0.96). *Très bon* and *très mauvais* are not far behind: both are short judgements of a book. **Do not read a cosine as a percentage**: even the late train has 0.73 and more with all of them. So it is with this encoder; only the order counts.
 #
@@ -182,7 +182,7 @@ for number, three in [(n, t) for n, t in enumerate(found) if t[0] != n][:4]:
 reveal("English sentences of 200 that find their translation first", first)
 
 # %% [markdown]
-# Nearly all of them, and all among the first three, without one translated word. Even a wrong one shares half of its words. This is how search engines find texts by what they say (*semantic search*), in other languages too. The vectors of all texts are made once; for a query only one more is needed.
+# Nearly all of them, and all among the first three, without one translated word. What is found wrongly is near in form or in meaning. This is how search engines find texts by what they say (*semantic search*), in other languages too. The vectors of all texts are made once; for a query only one more is needed.
 #
 # With the model itself you can look for a sentence of your own. `python -m helpers.weights fetch e5` in a terminal brings it (91 MB, MIT licence; it wants the packages `safetensors` and `tokenizers`). Without it, the cell says so, and nothing later needs it.
 
@@ -276,7 +276,7 @@ for size in PENALTIES:
           f"right in training {in_training:.1%}, in validation {in_validation:.1%}")
 
 # %% [markdown]
-# The small penalties fit all training reviews, with weights that are many times as long, and are a little worse in validation; the larger ones find nearly the same probe. 100 reviews do not tell 97 % from 98 %, so nothing hangs on the exact value here. With a penalty of 0.1 the weights are so short that hardly their direction counts.
+# The small penalties fit all training reviews, with weights that are five and more times as long, and are a little worse in validation; the larger ones find nearly the same probe. 100 reviews do not tell 97 % from 98 %, so nothing hangs on the exact value here. Even with 0.1, where the weights are short, as many reviews are sorted rightly: for the sign of a logit only the direction of the weights counts, and the bias.
 #
 # Now **label efficiency**: accuracy by the number of labels, five draws for each. Naive Bayes, which counts words, stands beside it, with the same labels. (Each draw chooses its penalty by the same 100 validation reviews, so that with 20 labels we really use 120; one who has only 20 uses cross-validation within them.)
 #
@@ -341,7 +341,7 @@ reveal("labels with which the probe passes naive Bayes with 300", passing[0])
 # %% [markdown]
 # Ten labels are enough: five good reviews and five bad ones give 90 %, and 300 give 92 %. Naive Bayes stays between 53 and 57 %, since the words that judge are new in the test. The encoder knows *affreux* (awful) from elsewhere, and the labels only say which direction is praise.
 #
-# One comparison puts this into its place. The two-layer model of notebook 00, 160,000 parameters, has read 10,500 of these very reviews without labels. Fine-tuned on 300 it comes to about as much, as section 3 will show. What a model has read counts, and not only how large it is.
+# One comparison puts this into its place. The two-layer model of notebook 00, 160,000 parameters, has read 10,500 of these very reviews without labels. Fine-tuned on 300 it comes near, as section 3 will show. What a model has read counts, and not only how large it is.
 #
 # Invented reviews are easy: many sentences are alike. What of *real* French book reviews, those of notebook 06? The next cell shows *stored* accuracies: the same frozen encoder with a linear head beside naive Bayes and our own pretraining, by number of labels (mean, lowest and highest draw).
 
@@ -399,7 +399,7 @@ def layerwise_rates(names: list[str], rate: float, decay: float) -> dict[str, fl
 # %% [markdown]
 # (By hand: 1, 2, 4 and 8.)
 #
-# What is it good for? The less the lower parts move, the less of the old knowledge is lost: losing it is called **forgetting**. Here is the language model of notebook 00, two layers, with a new head, fine-tuned on the 300 labelled reviews with several decays. Afterwards its base goes back under the old head that writes: how good is it still at predicting reviews? Its perplexity was 3.5 before.
+# What is it good for? The less the lower parts move, the less of the old knowledge is lost: losing it is called **forgetting**. Here is the language model of notebook 00, two layers, with a new head, fine-tuned on the 300 labelled reviews with several decays. Afterwards its base goes back under the old head that writes: how good is it still at predicting reviews? Its perplexity was 3.4 before.
 #
 # By which factor does the perplexity grow with one rate for all?
 
@@ -473,7 +473,7 @@ reveal("perplexity after fine-tuning at one rate, divided by that before",
 # %% [markdown]
 # With one rate for all, the perplexity has tripled: the model has paid for its 300 labels with much of what it had read. A rate that falls with depth keeps nearly all, and the accuracy is no lower; the ranges of accuracy overlap, so three seeds do not say more.
 #
-# But look at the last row. A rate ten times as small for *all* layers does nearly as well. A rate for each depth is one way to be careful; whoever praises it must compare it with this one.
+# But look at the last row. A rate ten times as small for *all* layers does about as well. A rate for each depth is one way to be careful, and this is the one to compare it with.
 #
 # And when is fine-tuning worth it at all? The next cell shows *stored* measurements with MiniLM, a real English encoder, on real English film reviews (the runs of notebook 06, section 9): a frozen encoder with a head beside fine-tuning and LoRA (notebook 15). With how many labels is fine-tuning first ahead of the frozen encoder by more than two points, on average?
 
@@ -490,7 +490,7 @@ gain = (english["mean"]["real, fine-tuned"] - english["mean"]["real, frozen"]) >
 reveal("labels with which fine-tuning is first ahead", int(gain.index[gain.argmax()]))
 
 # %% [markdown]
-# With 20 labels fine-tuning is worse than the frozen encoder (58 against 62 %, and the ranges overlap widely); from 100 on it is ahead, and its lead grows to eight points with all labels. LoRA follows it closely. So: a probe first, always, since it takes a second; fine-tuning where there are a few hundred labels. (The ranges are of two draws for fine-tuning and LoRA, of five for *frozen*; with 6,920 labels there is nothing to draw, and one run.)
+# With 20 labels fine-tuning is behind the frozen encoder (58.1 and 61.5 % on average, and the ranges overlap widely); from 100 on it is ahead, and its lead grows to eight points with all labels. LoRA follows it closely. So: a probe first, always, since it takes a second; fine-tuning where there are a few hundred labels. (The ranges are of two draws for fine-tuning and LoRA, of five for *frozen*; with 6,920 labels there is nothing to draw, and one run.)
 
 # %% [markdown] pause
 # You have made vectors of texts and put a head on them, you know what labels are worth with a real encoder, and how to fine-tune it with a rate for each depth. Next, what is large is made small: a small model learns from a large one, and values are rounded to a few bits. At the end you decide what differences are worth.
@@ -498,7 +498,7 @@ reveal("labels with which fine-tuning is first ahead", int(gain.index[gain.argma
 # %% [markdown]
 # ## 4. A small model that a large one teaches
 #
-# The encoder has 118 million parameters; a telephone or a server with a million users may want something smaller. **Distillation** ([Hinton, Vinyals and Dean 2015](https://arxiv.org/abs/1503.02531)) trains a small model, the *student*, on the outputs of a large one, the *teacher*. The teacher says more than a label: "0.9 this, 0.1 that". And it can answer for any text, so texts *without* labels become useful. MiniLM ([Wang et al. 2020](https://arxiv.org/abs/2002.10957)), which notebook 06 shows, was made in a similar way, from attention maps in place of outputs.
+# The encoder has 118 million parameters; a telephone or a server with a million users may want something smaller. **Distillation** ([Hinton, Vinyals and Dean 2015](https://arxiv.org/abs/1503.02531)) trains a small model, the *student*, on the outputs of a large one, the *teacher*. The teacher says more than a label: "0.9 this, 0.1 that". And it can answer for any text, so texts *without* labels become useful. MiniLM ([Wang et al. 2020](https://arxiv.org/abs/2002.10957)), which notebook 06 shows, was made in a similar way, from attention weights in place of outputs.
 #
 # Both models' logits are divided by a **temperature** $T$ before the softmax: above 1, small probabilities become visible. With $p$ for the teacher's distribution at $T$, $q$ for the student's, and a share $s$ for the teacher, the loss of a text is
 #
@@ -506,6 +506,29 @@ reveal("labels with which fine-tuning is first ahead", int(gain.index[gain.argma
 #
 # The sum is the *Kullback-Leibler divergence* of $q$ from $p$: 0 where both are equal, else greater. The labels' part has no temperature. Why $T^2$? The gradient of the sum becomes about $1/T^2$ as large when $T$ grows; with the factor, a new temperature does not change how much the teacher counts.
 #
+# In the picture, nothing is learned on the hatched side.
+
+# %% experiment
+# @title What a student learns from
+from helpers.diagrams import Diagram
+
+picture = Diagram(4.2, 2.7)
+picture.box("text", (2.1, 0.3), "a text")
+for x, name, kind in ((1.05, "teacher", "frozen"), (3.15, "student", "part")):
+    picture.box(name, (x, 1.0), name, kind, width=1.2)
+    picture.arrow("text", name)
+picture.box("goal", (1.05, 1.7), "softmax at T", width=1.2)
+picture.box("own", (2.45, 1.7), "softmax at T", width=1.2)
+picture.box("plain", (3.65, 1.7), "at 1", width=0.6)
+picture.box("soft", (1.75, 2.4), "divergence, share s", "loss", width=1.6)
+picture.box("hard", (3.45, 2.4), "cross-entropy", "loss", width=1.2)
+for start, end in (("teacher", "goal"), ("student", "own"), ("student", "plain"), ("goal", "soft"),
+                   ("own", "soft"), ("plain", "hard")):
+    picture.arrow(start, end)
+picture.show("A text goes into teacher and student. Both outputs, at the temperature T, meet in the "
+             "divergence; the student's own at temperature 1 meets the label in the cross-entropy.")
+
+# %% [markdown]
 # **By hand.** Two classes, $T = 2$, $s = 1$. The teacher's logits are $2 \ln 3$ and 0, the student's 0 and 0. What is the loss?
 
 # %% by_hand
@@ -604,6 +627,26 @@ reveal("right test reviews in a hundred, small model taught by the teacher",
 #
 # A value is $d\,q + m$. The low four bits of bytes 4 to 19 are the codes of values 0 to 15, the high four those of values 16 to 31: the two codes of a byte are 16 values apart. So `byte & 15` and `byte >> 4` are the codes. For example, the byte 179 is 1011 0011 in binary digits: the low code is 3, the high one 11.
 #
+# In the picture, the byte is the first of the 16.
+
+# %% experiment
+# @title Two codes in a byte: values 0 and 16 of a block
+from helpers.diagrams import Diagram
+
+picture = Diagram(4.2, 1.9)
+for place, bit in enumerate("10110011"):
+    kind = "attention" if place < 4 else "part"
+    picture.box(f"bit {place}", (0.7 + 0.4 * place, 0.55), bit, kind, width=0.34)
+picture.box("high", (1.3, 1.45), "byte >> 4: 11", width=1.4)
+picture.box("low", (2.9, 1.45), "byte & 15: 3", width=1.4)
+picture.arrow("bit 1", "high")
+picture.arrow("bit 6", "low")
+picture.note((1.3, 0.2), "high: value 16", ha="center")
+picture.note((2.9, 0.2), "low: value 0", ha="center")
+picture.show("The eight bits 1011 0011 of the byte 179. The first four are the high code, 11, of value 16 "
+             "of the block; the last four the low code, 3, of value 0.")
+
+# %% [markdown]
 # > **The mistake first.** If low and high codes take turns, as one might expect, every value has a right size and nearly all stand in the wrong column. Nothing in the file says so; the model writes nonsense.
 
 # %% exercise="dequantise"
@@ -663,7 +706,7 @@ def quantise(weight: Tensor) -> tuple[Tensor, Tensor]:
 # %% [markdown]
 # (By hand: the scales are 0.02 and 0.002, the codes $(50, -127, 25)$ and $(127, 50, 0)$.)
 #
-# What does it cost? All matrices of the language model of notebook 00 are rounded and unpacked again, and its perplexity is measured. Before, it is 3.5. In which of four ways does it suffer most?
+# What does it cost? All matrices of the language model of notebook 00 are rounded and unpacked again, and its perplexity is measured. Before, it is 3.4. In which of four ways does it suffer most?
 
 # %% guess
 guess("the way of rounding that costs most", ...,
@@ -707,7 +750,7 @@ reveal("the way of rounding that costs most", max(ROUNDED, key=lambda name: tabl
 # %% [markdown]
 # One byte a value costs nothing that shows in three digits. Four bits cost 3 % of the perplexity with a scale for each block of 32, and 19 % with one scale for each whole matrix: how many values share a scale counts as much as the number of bits. For the scales a block pays one bit more for each value, so *4 bits* are 5.
 #
-# This model is small, and its matrices hold no extreme values. In large models a few columns are many times as large as all others, which makes a common scale for a row costly; this is what the paper on LLM.int8() is about. (The stored vectors of the encoder are of this kind: one byte a value, a scale for each vector, half a megabyte in place of two.)
+# This model is small, and its matrices hold no extreme values. In large models a few dimensions of the hidden states are many times as large as all others; LLM.int8() computes these few in 16 bits, and the rest in 8. (The stored vectors of the encoder are of this kind: one byte a value, a scale for each vector, half a megabyte in place of two.)
 #
 # ## 6. Is a better than b?
 #
@@ -771,7 +814,8 @@ print("each by itself, 300 labels and 10:",
       " and ".join(f"{low:.1%} to {high:.1%}" for low, high in alone))
 
 # %% reveal
-reveal("comparisons of five that are not decided", sum(low <= 0 <= high for _, low, high in limits.values()))
+reveal("comparisons of five that are not decided",
+       sum(low <= 0 <= high for _, low, high in limits.values()))
 
 # %% [markdown]
 # Three of five are not decided, and these are just the ones about which one would like to know more. *300 labels or 10*: 1.2 points for thirty times as many labels, and the interval contains 0. The two that are decided need no interval to be seen.

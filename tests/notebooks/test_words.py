@@ -60,8 +60,8 @@ INTRODUCED = {
     "16": ("multi-query",),
     "17": ("zero-shot", "supervised fine-tuning", "RLHF", "reward hacking", "KL penalty"),
     "18": (
-        "sentence embeddings?", "mean pooling", "semantic search", "discriminative fine-tuning", "distillation",
-        "pseudo-labelling", "bootstrap", "forgetting",
+        "sentence embeddings?", "semantic search", "discriminative fine-tuning", "distillation",
+        "pseudo-labelling", "bootstrap",
     ),
 }  # fmt: skip
 ORDER = [(word, number) for number, words in INTRODUCED.items() for word in words]
