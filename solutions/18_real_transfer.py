@@ -111,7 +111,7 @@ def mean_pool(states: Tensor, lengths: Tensor) -> Tensor:
     """Returns the mean of each text's states over its tokens, `(b, d)`.
 
     Args:
-        states: of the last layer, `(b, n, d)`; at padding they may be anything.
+        states: of the last layer, `(b, n, d)`; those at padding mean nothing.
         lengths: the number of tokens of each text, `(b,)`, at least 1; what stands behind is padding.
     """
     ### BEGIN SOLUTION
@@ -839,13 +839,13 @@ reveal("comparisons of five that are not decided",
 #
 # **Answers as students write them**
 #
-# - *Full marks (2 of 2)*: "(a) First naive Bayes and the share of the most frequent class, five draws. Then a probe on the frozen encoder with the same
-#   labels: if it is not above naive Bayes, the encoder does not read Breton. I also take 50 sentences with their French translation and count how many
-#   find it; near 1 in 50 would say the same. (b) I put 80 messages aside for the test and do not touch them. In the other 120 I choose the penalty by
-#   cross-validation. If the probe is good I fine-tune with a small rate that decays with depth, three seeds; if it is bad, I let the encoder read the
-#   5,000 messages first. I stop when the next way is not better than the last by more than the range of draws. (c) 3 points of 80 are two or three
-#   messages, so the paired interval will hold 0. I would believe that both are about equally good, and take the cheaper one; about other messages I know nothing." Why:
-#   each part with what follows from it.
+# - *Full marks (2 of 2)*: "(a) First naive Bayes, and then a probe on the frozen encoder with the same labels, five draws of each; if the probe is not
+#   above naive Bayes, the encoder does not read Breton, and if of 50 sentences only one or two find their French translation, that says the same. (b) I
+#   put 80 messages aside for the test and do not touch them; in the other 120 I choose the penalty by cross-validation. If the probe is good I
+#   fine-tune with small rates that fall with depth, three seeds; if it is bad, I let the encoder read the 5,000 messages first. I stop when a way is
+#   not better than the cheaper one by more than the range of draws. (c) 3 points of 80 are two or three messages, so the paired interval will contain
+#   0: I believe that both are about equally good for messages like these, take the cheaper one, and know nothing about others." Why: each part with
+#   what follows from it.
 # - *Half (1 of 2)*: "(a) I begin with naive Bayes as a baseline. (b) Then I try a frozen encoder, then fine-tuning with three seeds, choose the
 #   learning rate in validation and keep a test set. (c) 3 points are real if all three seeds agree." Why: (a) nothing says whether the encoder
 #   knows the language (0.4 of 0.75); (b) is right but has no reason to stop and leaves the 5,000 (0.6 of 0.75); (c) is a misconception: the seeds share one test set (0).
