@@ -598,18 +598,18 @@ ways = {
     "2,000 outputs, temperature 1": ("unlabelled", real.teacher, nothing, 1.0, 1.0),
     "2,000 outputs, temperature 4": ("unlabelled", real.teacher, nothing, 4.0, 1.0),
 }
-pupils = {name: [taught(*way, seed) for seed in range(3)] for name, way in ways.items()}
+students = {name: [taught(*way, seed) for seed in range(3)] for name, way in ways.items()}
 full = fitted(torch.arange(300))
 print(f"{'the teacher itself':35} {is_right(full, 'test').float().mean():.1%}")
-for name, three in pupils.items():
+for name, three in students.items():
     print(f"{name:35}", " to ".join(f"{f(x.float().mean() for x in three):.1%}" for f in (min, max)))
 
 # %% reveal
 reveal("right test reviews in a hundred, small model taught by the teacher",
-       100 * sum(three.float().mean().item() for three in pupils["2,000 outputs, temperature 1"]) / 3)
+       100 * sum(three.float().mean().item() for three in students["2,000 outputs, temperature 1"]) / 3)
 
 # %% [markdown]
-# On 300 labels the small model is hardly better than a coin: most words of the test reviews never had a label. Taught by the large one it has more than 91 %, nearly what the teacher has, with a seventy-thousandth of its parameters. What it gained is what the *unlabelled* reviews hold: each word that judges occurs there, and the teacher says on which side.
+# On 300 labels the small model is hardly better than a coin: most words that judge in the test reviews never had a label. Taught by the large one it has more than 91 %, nearly what the teacher has, with a seventy-thousandth of its parameters. What it gained is what the *unlabelled* reviews hold: each word that judges occurs there, and the teacher says on which side.
 #
 # The teacher's best classes alone do as well, and so does the higher temperature. With two classes, outputs say little more than the best class; the case of Hinton and his colleagues is a larger one, with many classes of which some are alike. Teaching on the best class is called *pseudo-labelling*.
 #
@@ -795,13 +795,13 @@ guess("comparisons of five that are not decided", ...)
 # @title Five comparisons with their intervals
 count, generator = len(labels["test"]), torch.Generator().manual_seed(0)
 samples = torch.randint(count, (2000, count), generator=generator)
-teacher_right, pupil_right = is_right(full, "test"), pupils["2,000 outputs, temperature 1"][0]
+teacher_right, student_right = is_right(full, "test"), students["2,000 outputs, temperature 1"][0]
 compared = {
     "encoder or naive Bayes": (teacher_right, naive_bayes(torch.arange(300))),
     "300 labels or 100": (teacher_right, is_right(fitted(draw(100, 0)), "test")),
     "300 labels or 10": (teacher_right, is_right(fitted(draw(10, 0)), "test")),
-    "teacher or pupil": (teacher_right, pupil_right),
-    "pupil or 300 labels": (pupil_right, pupils["300 labels"][0]),
+    "teacher or student": (teacher_right, student_right),
+    "student or 300 labels": (student_right, students["300 labels"][0]),
 }
 limits = {name: paired_bootstrap(*both, samples) for name, both in compared.items()}
 for name, (gap, low, high) in limits.items():
