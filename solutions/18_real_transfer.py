@@ -490,7 +490,7 @@ gain = (english["mean"]["real, fine-tuned"] - english["mean"]["real, frozen"]) >
 reveal("labels with which fine-tuning is first ahead", int(gain.index[gain.argmax()]))
 
 # %% [markdown]
-# With 20 labels fine-tuning is behind the frozen encoder (58.1 and 61.5 % on average, and the ranges overlap widely); from 100 on it is ahead, and its lead grows to eight points with all labels. LoRA follows it closely. So: a probe first, always, since it takes a second; fine-tuning where there are a few hundred labels. (The ranges are of two draws for fine-tuning and LoRA, of five for *frozen*; with 6,920 labels there is nothing to draw, and one run.)
+# With 20 labels fine-tuning is behind the frozen encoder (58.1 and 61.5 % on average, and the ranges overlap widely); from 100 on it is ahead, and its lead grows to eight points with all labels. LoRA follows it closely. So: a probe first, always, since it takes a second; fine-tuning where there are a few hundred labels. (The ranges are of five draws for *frozen*, and for fine-tuning with 100 and 300 labels; of two for the rest. With 6,920 labels fine-tuning and LoRA have one run.)
 
 # %% [markdown] pause
 # You have made vectors of texts and put a head on them, you know what labels are worth with a real encoder, and how to fine-tune it with a rate for each depth. Next, what is large is made small: a small model learns from a large one, and values are rounded to a few bits. At the end you decide what differences are worth.
