@@ -32,7 +32,8 @@ def _ask(count: int, seed: int, scale: float = 0.05, low: float = -0.4) -> Quest
     """Returns a question on blocks whose scales and minima lie around these."""
     generator = torch.Generator().manual_seed(seed)
     wide = (0.5 + torch.rand(2, count, generator=generator)) * torch.tensor([[scale], [low]])
-    return Question((packed(*wide.tolist(), torch.randint(16, (count, 32), generator=generator)),))
+    scales, minima = wide.tolist()
+    return Question((packed(scales, minima, torch.randint(16, (count, 32), generator=generator)),))
 
 
 def _steps() -> Question:
