@@ -48,7 +48,7 @@
 # | *essay* `plan_essay` | a plan for 200 labels | 2 |
 # | **total** | | **21** |
 #
-# Cells tagged `experiment` compute and draw, one to two minutes in all; no mark depends on them. Nothing is downloaded: the encoder's vectors of 1,120 texts come with the course.
+# Folded cells are experiments: they compute and draw, one to two minutes in all, and no mark depends on them. Nothing is downloaded: the encoder's vectors of 1,120 texts come with the course.
 
 # %% setup
 import copy
@@ -438,7 +438,7 @@ def fine_tune(rate: float, decay: float, seed: int) -> Classifier:
 # %% experiment
 # @title What is measured: accuracy, perplexity
 @torch.no_grad()
-def perplexity(model: LanguageModel) -> float:
+def perplexity_of(model: LanguageModel) -> float:
     """Returns the perplexity of a model on the validation reviews."""
     tokens, lengths = as_tokens(texts["valid"])
     logits = model(tokens, lengths)[:, :-1]
@@ -451,7 +451,7 @@ def after(rate: float, decay: float, seed: int) -> dict[str, float]:
     old.base = model.base
     with torch.no_grad():
         right = model(*as_tokens(texts["test"])).argmax(dim=1) == labels["test"]
-    return {"accuracy": right.float().mean().item(), "perplexity": perplexity(old)}
+    return {"accuracy": right.float().mean().item(), "perplexity": perplexity_of(old)}
 
 
 # %% measured
@@ -459,7 +459,7 @@ def after(rate: float, decay: float, seed: int) -> dict[str, float]:
 SETTINGS = {"rate 0.003, decay 1": (3e-3, 1.0), "rate 0.003, decay 0.5": (3e-3, 0.5),
             "rate 0.003, decay 0.2": (3e-3, 0.2), "rate 0.0003, decay 1": (3e-4, 1.0)}
 runs = {name: [after(*setting, seed) for seed in range(3)] for name, setting in SETTINGS.items()}
-print(f"perplexity before: {perplexity(writer):.2f}")
+print(f"perplexity before: {perplexity_of(writer):.2f}")
 pd.DataFrame({
     name: {key: f"{min(run[key] for run in three):.3f} to {max(run[key] for run in three):.3f}"
            for key in ("accuracy", "perplexity")}
@@ -468,7 +468,7 @@ pd.DataFrame({
 
 # %% reveal
 reveal("perplexity after fine-tuning at one rate, divided by that before",
-       sum(run["perplexity"] for run in runs["rate 0.003, decay 1"]) / 3 / perplexity(writer))
+       sum(run["perplexity"] for run in runs["rate 0.003, decay 1"]) / 3 / perplexity_of(writer))
 
 # %% [markdown]
 # With one rate for all, the perplexity has tripled: the model has paid for its 300 labels with much of what it had read. A rate that falls with depth keeps nearly all, and the accuracy is no lower; the ranges of accuracy overlap, so three seeds do not say more.
@@ -735,13 +735,13 @@ ROUNDED = {
     "4 bits, a block of 32": lambda weight: steps_of(weight, 32, 15),
     "4 bits, a scale a matrix": lambda weight: steps_of(weight, weight.numel(), 15),
 }
-table = {"float32": {"bits a value": 32.0, "perplexity": perplexity(writer)}}
+table = {"float32": {"bits a value": 32.0, "perplexity": perplexity_of(writer)}}
 for name, bits in zip(ROUNDED, (8 + 32 / 64, 8.0, 160 / 32, 4.0)):
     rounded = copy.deepcopy(writer)
     for parameter in rounded.parameters():
         if parameter.dim() == 2:
             parameter.data = ROUNDED[name](parameter.data)
-    table[name] = {"bits a value": bits, "perplexity": perplexity(rounded)}
+    table[name] = {"bits a value": bits, "perplexity": perplexity_of(rounded)}
 pd.DataFrame(table).T.round(3)
 
 # %% reveal
