@@ -43,7 +43,7 @@ from torch import Tensor, nn
 from benchmarks import training
 from benchmarks.graphs import StaticWriter
 from benchmarks.real_encoders import SentenceClassifier
-from helpers.batches import Batches, Example, for_language_model
+from helpers.batches import Batches, Example, for_classifier, for_language_model
 from helpers.corpora import Corpus, Split, load
 from helpers.device import autocast, bf16_pays, choose_device, explain_device, set_seed
 from helpers.llama import Llama
@@ -151,7 +151,7 @@ def accuracy(device: torch.device, quick: bool) -> None:
     corpus, budget, epochs, seeds = (load("reviews_fr"), 512, 1, 1) if quick else (load("cls_books"), 4096, 12, 3)
     rows = corpus.train.rows.head(40) if quick else corpus.train.rows
     vocabulary = corpus.vocabulary or Vocabulary.learn(corpus.train["text"])
-    encode = training.for_classifier(vocabulary, max_len=512)
+    encode = for_classifier(vocabulary, max_len=512)
     test = Batches(corpus.test, encode, 8192)
     print(f"\nTest accuracy after {epochs} epochs, {len(rows)} reviews, {seeds} seeds: the mean, least and greatest.")
     print("\n| tokens a batch | learning rate | steps | test accuracy | seconds |\n|---|---|---|---|---|")
