@@ -70,7 +70,7 @@ from helpers.corpora import Split, load
 from helpers.diagrams import Diagram
 from helpers.heads import attend, causal_mask, merge_heads, split_heads
 from helpers.models import LanguageModel, TransformerBase, rotary_angles, rotate
-from helpers.pieces import bpe_encode
+from helpers.pieces import GPT2_WORD, Cutter
 from helpers.training import evaluate, schedule, train
 from helpers.vocabulary import Vocabulary
 from helpers.weights import find, is_here
@@ -1240,7 +1240,9 @@ def kept(name: str, measure) -> pd.DataFrame:
 #
 # ### Its tokens
 #
-# Its tokenizer is that of notebook 14, learned from another text: single bytes and 48,900 merges, as pairs of texts in which each byte has a letter. With the merges as pairs of numbers, `bpe_encode` of `helpers.pieces` does it: it gives what yours of notebook 14 gives, and looks up the pairs of a word in place of going through all merges. (The real one cuts words by a slightly longer rule; for plain English sentences both cut alike.)
+# Its tokenizer is that of notebook 14, learned from another text: single bytes and 48,900 merges, as pairs of texts in which each byte has a letter. With the merges as pairs of numbers, the `Cutter` of `helpers.pieces` cuts as your `bpe_encode` of notebook 14 does. It looks up which merge of a word was learned first, in place of going through all 48,900, and remembers the words that it has cut.
+#
+# Only the words are others than in notebook 14. Here `'s` and `'t` are words of their own (*don't* is ` don` and `'t`), so is each digit, and of several blanks in a row all but the last one before a word are one. A model must read what it was trained on, so the pattern is GPT-2's, with single digits.
 
 # %% measured
 # @title The letters of the bytes
@@ -1256,19 +1258,20 @@ class Tokenizer:
     """Text to the model's tokens and back, with its own list of tokens and merges."""
 
     def __init__(self, tokens: list[str], merges: list[str]) -> None:
-        self.tokens, self.pieces, self.merges = tokens, letters(), []
+        self.tokens, self.pieces, pairs = tokens, letters(), []
         numbers = {piece: number for number, piece in enumerate(self.pieces)}
         for merge in merges:
             left, right = merge.split(" ")
-            self.merges.append((numbers[left], numbers[right]))
+            pairs.append((numbers[left], numbers[right]))
             numbers[left + right] = len(self.pieces)
             self.pieces.append(left + right)
+        self.cutter = Cutter(pairs, GPT2_WORD)
         self.number = {token: number for number, token in enumerate(tokens)}
         self.byte = {letter: byte for byte, letter in enumerate(letters())}
 
     def encode(self, text: str) -> list[int]:
         """Returns the model's numbers of the tokens of a text."""
-        return [self.number[self.pieces[piece]] for piece in bpe_encode(text, self.merges)]
+        return [self.number[self.pieces[piece]] for piece in self.cutter.encode(text)]
 
     def decode(self, numbers: list[int]) -> str:
         """Returns the text of tokens; special ones, which no bytes make, are left out."""
