@@ -73,7 +73,7 @@ from helpers.models import LanguageModel, TransformerBase, rotary_angles, rotate
 from helpers.pieces import GPT2_WORD, Cutter
 from helpers.training import evaluate, schedule, train
 from helpers.vocabulary import Vocabulary
-from helpers.weights import find, is_here
+from helpers.weights import find
 
 # %% [markdown]
 # ## 1. What is in a real model
@@ -1195,37 +1195,47 @@ reveal("the higher induction score of the two heads that read reviews", review_s
 # %% [markdown]
 # ## 7. A real model
 #
-# Now SmolLM2 itself. Its file is not part of the course; one command, given once in a terminal, fetches it (93 MB, `SmolLM2-135M-Instruct.Q4_1.gguf`, licence Apache 2.0; it also needs the package *gguf*, see *Real models* in the students' page):
-#
-#     .venv/bin/python -m helpers.weights fetch smollm2
+# Now SmolLM2 itself. Its file is not part of the course; the button below fetches it (93 MB, `SmolLM2-135M-Instruct.Q4_1.gguf`, licence Apache 2.0). In a terminal, `.venv/bin/python -m helpers.weights fetch smollm2` does the same.
 #
 # *Q4_1* says that the matrices are rounded to 16 levels for each block of 32 numbers, 4 bits each. So the model below is not number for number the published one: whether a wrong answer, a chance or a share comes from the model or from the rounding, nobody can say here.
 #
 # Without it nothing is missing for a mark: each cell below then shows what it measured once, on our machine. With it, the same cells ask the model in *your* class.
 
+# %% interactive
+# @title A button that fetches SmolLM2 (93 MB, Apache 2.0)
+from helpers.weights.button import fetch_button
+
+fetch_button("smollm2")
+
+# %% [markdown]
+# Your `load_weights` fills one layer after the other, so that never more than one is in memory twice. A layer's name in the file is replaced by nothing, since the layer is the model then.
+
 # %% measured
 # @title SmolLM2 in your class, where its file is here
-from importlib.util import find_spec
-
-from helpers.memory import give_back_freed_memory
+from helpers.weights import problem
 from helpers.weights.files import read
 
 GGUF_NAMES = {  # llama.cpp's names for the same; in its files pairs are neighbours already
-    "token_embd": "embedding", "output_norm": "norm", "blk.": "layers.", "attn_q.": "attention.query.",
-    "attn_k.": "attention.key.", "attn_v.": "attention.value.", "attn_output.": "attention.output.",
-    "attn_norm.": "attention_norm.", "ffn_norm.": "feed_forward_norm.", "ffn_gate": "feed_forward.gate",
+    "attn_q.": "attention.query.", "attn_k.": "attention.key.", "attn_v.": "attention.value.",
+    "attn_output.": "attention.output.", "attn_norm.": "attention_norm.",
+    "ffn_norm.": "feed_forward_norm.", "ffn_gate": "feed_forward.gate",
     "ffn_up": "feed_forward.hidden", "ffn_down": "feed_forward.output",
 }
+PARTS_OF_THE_FILE = {"token_embd.": "embedding", "output_norm.": "norm"} | {
+    f"blk.{number}.": f"layers.{number}" for number in range(30)}
 real = None
-if is_here("smollm2") and find_spec("gguf"):
-    file = read(find("smollm2"))
-    tensors = {name: tensor.read().float() for name, tensor in file.tensors.items()}
-    real = load_weights(Llama(49152, 576, 30, 9, 3, 4 * 576, base=100000.0), tensors, GGUF_NAMES).eval()
-    del tensors  # the model has copies: both together are 1.1 GB
-    give_back_freed_memory()
-    print(f"SmolLM2 in your class: {sum(number.numel() for number in real.parameters()):,} numbers")
+if missing := problem("smollm2"):
+    print(missing, "The cells below show what they measured in our run.", sep="\n")
 else:
-    print("SmolLM2 is not here: the cells below show what they measured in our run.")
+    file = read(find("smollm2"))
+    real = Llama(49152, 576, 30, 9, 3, 4 * 576, base=100000.0).eval()
+    for begins, part in PARTS_OF_THE_FILE.items():
+        tensors = {name: tensor.read().float() for name, tensor in file.tensors.items()
+                   if name.startswith(begins)}
+        load_weights(real.get_submodule(part), tensors, {begins: "", **GGUF_NAMES})
+    left = [name for name in file.tensors if not name.startswith(tuple(PARTS_OF_THE_FILE))]
+    print(f"SmolLM2 in your class: {sum(number.numel() for number in real.parameters()):,} numbers,",
+          f"{len(left)} tensors left over")
 
 found = {}  # tables by name
 
