@@ -1212,6 +1212,7 @@ fetch_button("smollm2")
 
 # %% measured
 # @title SmolLM2 in your class, where its file is here
+from helpers.memory import give_back_freed_memory
 from helpers.weights import problem
 from helpers.weights.files import read
 
@@ -1227,6 +1228,7 @@ real = None
 if missing := problem("smollm2"):
     print(missing, "The cells below show what they measured in our run.", sep="\n")
 else:
+    give_back_freed_memory()  # of the trainings above
     file = read(find("smollm2"))
     real = Llama(49152, 576, 30, 9, 3, 4 * 576, base=100000.0).eval()
     for begins, part in PARTS_OF_THE_FILE.items():
@@ -1234,6 +1236,9 @@ else:
                    if name.startswith(begins)}
         load_weights(real.get_submodule(part), tensors, {begins: "", **GGUF_NAMES})
     left = [name for name in file.tensors if not name.startswith(tuple(PARTS_OF_THE_FILE))]
+    cut_by = [file.setting(f"tokenizer.ggml.{part}") for part in ("tokens", "merges")]
+    del file, tensors  # what was read lies in the model now
+    give_back_freed_memory()
     print(f"SmolLM2 in your class: {sum(number.numel() for number in real.parameters()):,} numbers,",
           f"{len(left)} tensors left over")
 
@@ -1292,7 +1297,7 @@ class Tokenizer:
 
 
 if real is not None:
-    tokenizer = Tokenizer(*(file.setting(f"tokenizer.ggml.{part}") for part in ("tokens", "merges")))
+    tokenizer = Tokenizer(*cut_by)
 
 
 def cuts() -> list[dict]:
@@ -1366,7 +1371,29 @@ for row in kept("real_answers", conversation).itertuples():
 # %% [markdown]
 # In our run the sentences are fluent, and two of the four answers are wrong. Chopin has become a person who never lived, and 17 times 23 is 391. What is wrong is written exactly as what is right; this is called a *hallucination*. Nothing in the loss of a language model asks for truth (notebook 10).
 #
-# That it is the same model as others compute is not a matter of its answers: given the same tokens, your class and `transformers` differ by less than 0.0001 in logits of up to 32.
+# That it is the same model as others compute is not a matter of its answers: given the same tokens, your class and `transformers` differ by less than 0.001 in logits of up to 35, in texts of up to 2,048 tokens, and the most probable token is the same everywhere.
+#
+# ### You chat with it
+#
+# Your class, and your cache: what was said stays in it, so that a new question is all that the model has to read. Ask in English, and ask on. The sliders are those of notebook 14: at temperature 0 the most probable token is taken each time, *nucleus* is top-p.
+
+# %% interactive
+# @title A chat with your Llama: type, and press Enter
+from helpers.chat import Chat, show_chat
+
+if real is None:
+    print(missing, "Below is a conversation that it had in our run.", sep="\n")
+else:
+    display(show_chat(Chat(real, tokenizer)))
+
+# %% [markdown]
+# A conversation of our run, at temperature 0.7 with a nucleus of 0.9:
+#
+# > **What's the capital of France?** Ladies and gentlemen, the capital of France is Paris. It's a city that has been shaped by the ingenuity of countless people across the continent. [...]
+# >
+# > **And what should I see there?** The capital of France is a city that's both familiar and yet, utterly unique. You can walk through the Eiffel Tower, and take in the breathtaking views of the city, surrounded by the majestic beauty of Paris. [...] You can walk in the city's charming neighborhoods, such as Marseille, and take in the vibrant energy of the French capital. [...]
+#
+# What *there* is, the second question does not say: the model has it from the cache. That Marseille is no neighbourhood of Paris, no cache can mend. (The code is in `helpers.chat`: a loop as in `go_on`, with a draw in the place of the maximum.)
 #
 # ### How much faster with the cache?
 #
