@@ -70,10 +70,10 @@ from helpers.corpora import Split, load
 from helpers.diagrams import Diagram
 from helpers.heads import attend, causal_mask, merge_heads, split_heads
 from helpers.models import LanguageModel, TransformerBase, rotary_angles, rotate
-from helpers.pieces import bpe_encode
+from helpers.pieces import GPT2_WORD, Cutter
 from helpers.training import evaluate, schedule, train
 from helpers.vocabulary import Vocabulary
-from helpers.weights import find, is_here
+from helpers.weights import find
 
 # %% [markdown]
 # ## 1. What is in a real model
@@ -1195,37 +1195,52 @@ reveal("the higher induction score of the two heads that read reviews", review_s
 # %% [markdown]
 # ## 7. A real model
 #
-# Now SmolLM2 itself. Its file is not part of the course; one command, given once in a terminal, fetches it (93 MB, `SmolLM2-135M-Instruct.Q4_1.gguf`, licence Apache 2.0; it also needs the package *gguf*, see *Real models* in the students' page):
-#
-#     .venv/bin/python -m helpers.weights fetch smollm2
+# Now SmolLM2 itself. Its file is not part of the course; the button below fetches it (93 MB, `SmolLM2-135M-Instruct.Q4_1.gguf`, licence Apache 2.0). In a terminal, `.venv/bin/python -m helpers.weights fetch smollm2` does the same.
 #
 # *Q4_1* says that the matrices are rounded to 16 levels for each block of 32 numbers, 4 bits each. So the model below is not number for number the published one: whether a wrong answer, a chance or a share comes from the model or from the rounding, nobody can say here.
 #
 # Without it nothing is missing for a mark: each cell below then shows what it measured once, on our machine. With it, the same cells ask the model in *your* class.
 
+# %% interactive
+# @title A button that fetches SmolLM2 (93 MB, Apache 2.0)
+from helpers.weights.button import fetch_button
+
+fetch_button("smollm2")
+
+# %% [markdown]
+# Your `load_weights` fills one layer after the other, so that never more than one is in memory twice. A layer's name in the file is replaced by nothing, since the layer is the model then.
+
 # %% measured
 # @title SmolLM2 in your class, where its file is here
-from importlib.util import find_spec
-
 from helpers.memory import give_back_freed_memory
+from helpers.weights import problem
 from helpers.weights.files import read
 
 GGUF_NAMES = {  # llama.cpp's names for the same; in its files pairs are neighbours already
-    "token_embd": "embedding", "output_norm": "norm", "blk.": "layers.", "attn_q.": "attention.query.",
-    "attn_k.": "attention.key.", "attn_v.": "attention.value.", "attn_output.": "attention.output.",
-    "attn_norm.": "attention_norm.", "ffn_norm.": "feed_forward_norm.", "ffn_gate": "feed_forward.gate",
+    "attn_q.": "attention.query.", "attn_k.": "attention.key.", "attn_v.": "attention.value.",
+    "attn_output.": "attention.output.", "attn_norm.": "attention_norm.",
+    "ffn_norm.": "feed_forward_norm.", "ffn_gate": "feed_forward.gate",
     "ffn_up": "feed_forward.hidden", "ffn_down": "feed_forward.output",
 }
+PARTS_OF_THE_FILE = {"token_embd.": "embedding", "output_norm.": "norm"} | {
+    f"blk.{number}.": f"layers.{number}" for number in range(30)}
 real = None
-if is_here("smollm2") and find_spec("gguf"):
-    file = read(find("smollm2"))
-    tensors = {name: tensor.read().float() for name, tensor in file.tensors.items()}
-    real = load_weights(Llama(49152, 576, 30, 9, 3, 4 * 576, base=100000.0), tensors, GGUF_NAMES).eval()
-    del tensors  # the model has copies: both together are 1.1 GB
-    give_back_freed_memory()
-    print(f"SmolLM2 in your class: {sum(number.numel() for number in real.parameters()):,} numbers")
+if missing := problem("smollm2"):
+    print(missing, "The cells below show what they measured in our run.", sep="\n")
 else:
-    print("SmolLM2 is not here: the cells below show what they measured in our run.")
+    give_back_freed_memory()  # of the trainings above
+    file = read(find("smollm2"))
+    real = Llama(49152, 576, 30, 9, 3, 4 * 576, base=100000.0).eval()
+    for begins, part in PARTS_OF_THE_FILE.items():
+        tensors = {name: tensor.read().float() for name, tensor in file.tensors.items()
+                   if name.startswith(begins)}
+        load_weights(real.get_submodule(part), tensors, {begins: "", **GGUF_NAMES})
+    left = [name for name in file.tensors if not name.startswith(tuple(PARTS_OF_THE_FILE))]
+    cut_by = [file.setting(f"tokenizer.ggml.{part}") for part in ("tokens", "merges")]
+    del file, tensors  # what was read lies in the model now
+    give_back_freed_memory()
+    print(f"SmolLM2 in your class: {sum(number.numel() for number in real.parameters()):,} numbers,",
+          f"{len(left)} tensors left over")
 
 found = {}  # tables by name
 
@@ -1240,7 +1255,9 @@ def kept(name: str, measure) -> pd.DataFrame:
 #
 # ### Its tokens
 #
-# Its tokenizer is that of notebook 14, learned from another text: single bytes and 48,900 merges, as pairs of texts in which each byte has a letter. With the merges as pairs of numbers, `bpe_encode` of `helpers.pieces` does it: it gives what yours of notebook 14 gives, and looks up the pairs of a word in place of going through all merges. (The real one cuts words by a slightly longer rule; for plain English sentences both cut alike.)
+# Its tokenizer is that of notebook 14, learned from another text: single bytes and 48,900 merges, as pairs of texts in which each byte has a letter. With the merges as pairs of numbers, the `Cutter` of `helpers.pieces` cuts as your `bpe_encode` of notebook 14 does. It looks up which merge of a word was learned first, in place of going through all 48,900, and remembers the words that it has cut.
+#
+# Only the words are others than in notebook 14. Here `'s` and `'t` are words of their own (*don't* is ` don` and `'t`), so is each digit, and of several blanks in a row all but the last one before a word are one. A model must read what it was trained on, so the pattern is GPT-2's, with single digits.
 
 # %% measured
 # @title The letters of the bytes
@@ -1256,19 +1273,20 @@ class Tokenizer:
     """Text to the model's tokens and back, with its own list of tokens and merges."""
 
     def __init__(self, tokens: list[str], merges: list[str]) -> None:
-        self.tokens, self.pieces, self.merges = tokens, letters(), []
+        self.tokens, self.pieces, pairs = tokens, letters(), []
         numbers = {piece: number for number, piece in enumerate(self.pieces)}
         for merge in merges:
             left, right = merge.split(" ")
-            self.merges.append((numbers[left], numbers[right]))
+            pairs.append((numbers[left], numbers[right]))
             numbers[left + right] = len(self.pieces)
             self.pieces.append(left + right)
+        self.cutter = Cutter(pairs, GPT2_WORD)
         self.number = {token: number for number, token in enumerate(tokens)}
         self.byte = {letter: byte for byte, letter in enumerate(letters())}
 
     def encode(self, text: str) -> list[int]:
         """Returns the model's numbers of the tokens of a text."""
-        return [self.number[self.pieces[piece]] for piece in bpe_encode(text, self.merges)]
+        return [self.number[self.pieces[piece]] for piece in self.cutter.encode(text)]
 
     def decode(self, numbers: list[int]) -> str:
         """Returns the text of tokens; special ones, which no bytes make, are left out."""
@@ -1279,7 +1297,7 @@ class Tokenizer:
 
 
 if real is not None:
-    tokenizer = Tokenizer(*(file.setting(f"tokenizer.ggml.{part}") for part in ("tokens", "merges")))
+    tokenizer = Tokenizer(*cut_by)
 
 
 def cuts() -> list[dict]:
@@ -1353,7 +1371,29 @@ for row in kept("real_answers", conversation).itertuples():
 # %% [markdown]
 # In our run the sentences are fluent, and two of the four answers are wrong. Chopin has become a person who never lived, and 17 times 23 is 391. What is wrong is written exactly as what is right; this is called a *hallucination*. Nothing in the loss of a language model asks for truth (notebook 10).
 #
-# That it is the same model as others compute is not a matter of its answers: given the same tokens, your class and `transformers` differ by less than 0.0001 in logits of up to 32.
+# That it is the same model as others compute is not a matter of its answers: given the same tokens, your class and `transformers` differ by less than 0.001 in logits of up to 35, in texts of up to 2,048 tokens, and the most probable token is the same everywhere.
+#
+# ### You chat with it
+#
+# Your class, and your cache: what was said stays in it, so that a new question is all that the model has to read. Ask in English, and ask on. The sliders are those of notebook 14: at temperature 0 the most probable token is taken each time, *nucleus* is top-p.
+
+# %% interactive
+# @title A chat with your Llama: type, and press Enter
+from helpers.chat import Chat, show_chat
+
+if real is None:
+    print(missing, "Below is a conversation that it had in our run.", sep="\n")
+else:
+    display(show_chat(Chat(real, tokenizer)))
+
+# %% [markdown]
+# A conversation of our run, at temperature 0.7 with a nucleus of 0.9:
+#
+# > **What's the capital of France?** Ladies and gentlemen, the capital of France is Paris. It's a city that has been shaped by the ingenuity of countless people across the continent. [...]
+# >
+# > **And what should I see there?** The capital of France is a city that's both familiar and yet, utterly unique. You can walk through the Eiffel Tower, and take in the breathtaking views of the city, surrounded by the majestic beauty of Paris. [...] You can walk in the city's charming neighborhoods, such as Marseille, and take in the vibrant energy of the French capital. [...]
+#
+# What *there* is, the second question does not say: the model has it from the cache. That Marseille is no neighbourhood of Paris, no cache can mend. (The code is in `helpers.chat`: a loop as in `go_on`, with a draw in the place of the maximum.)
 #
 # ### How much faster with the cache?
 #

@@ -10,6 +10,7 @@ which of ours, `fetching` brings real models, and `files`, which notebook 16 use
 """
 
 from helpers.weights.fetching import main as main
+from helpers.weights.fetching import problem as problem
 from helpers.weights.kinds import Model as Model
 from helpers.weights.loading import TINY as TINY
 from helpers.weights.loading import copy_into as copy_into

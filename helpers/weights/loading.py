@@ -7,7 +7,7 @@ import torch
 from torch import Tensor, nn
 
 from helpers.embedded import embedded
-from helpers.weights.fetching import REAL, folder_of
+from helpers.weights.fetching import REAL, folder_of, problem
 from helpers.weights.files import Published, free_memory, read, refuse_unreadable
 from helpers.weights.kinds import Model, build
 from helpers.weights.names import Made, Names, unchanged
@@ -35,6 +35,14 @@ def find(name: str | Path) -> Path:
             "a hub, put its config.json and .safetensors files, or one .gguf file, into a folder, and load that folder"
         )
     return Path(name)
+
+
+def _whole(name: str | Path) -> Path:
+    """Returns where a model lies, as `find` does, and refuses a real one that is damaged."""
+    place = find(name)
+    if name in REAL and " is damaged: " in (why := problem(str(name))):
+        raise ValueError(why)
+    return place
 
 
 def is_here(name: str) -> bool:
@@ -67,7 +75,7 @@ def load(name: str | Path, dtype: torch.dtype | None = torch.float32, *, base_on
             the tensor that is missing, left over or of another shape.
         MemoryError: the model does not fit into the memory that is free.
     """
-    published = read(find(name))
+    published = read(_whole(name))
     with torch.device("meta"):  # shapes without numbers: the file brings them
         model, names, unused = build(published, base_only=base_only)
     copy_into(model, published, names, unused, dtype)

@@ -23,7 +23,8 @@ import pytest
 import requests
 
 from helpers import downloads
-from helpers.weights import fetching, find, is_here, load, main
+from helpers.weights import fetching, find, is_here, load, main, problem
+from helpers.weights.button import fetch_button
 from helpers.weights.fetching import HOST, REAL, Part, Real, WeightsError, fetch, folder_of
 from tests.servers import Server
 
@@ -145,6 +146,76 @@ def test_what_is_damaged_is_fetched_again_and_what_a_killed_process_left_is_remo
     assert fetch("little") == folder
     assert files_in(cache) == KEPT
     assert (folder / "model.safetensors").read_bytes() == (find("tiny_gpt2") / "model.safetensors").read_bytes()
+
+
+def without_readers(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(fetching, "find_spec", lambda _: None)
+
+
+def test_each_reason_why_a_model_cannot_be_read_is_one_sentence(
+    mirror: Path, cache: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
+    command = "`python -m helpers.weights fetch little`"
+    assert problem("little") == f"little is not here yet: {command} fetches it once (0 MB, none)."
+    path = fetch("little") / "model.safetensors"
+    with monkeypatch.context() as patched:
+        patched.setattr(fetching, "find_spec", lambda name: name)
+        assert problem("little") == ""
+    with monkeypatch.context() as patched:
+        without_readers(patched)
+        assert problem("little").startswith(
+            'little is here, and what reads it is not: run `%pip install "safetensors>='
+        )
+        assert main(["fetch", "little"]) == 0
+        assert "what reads it is not" in capsys.readouterr().out
+    content = bytearray(path.read_bytes())
+    content[-1] ^= 1
+    path.write_bytes(content)
+    told = f"little is damaged: {path} is not what was published; {command} fetches it again."
+    assert problem("little") == told
+    with pytest.raises(ValueError, match=f"^{re.escape(told)}$"):
+        load("little")
+
+
+def test_a_file_s_hash_is_looked_at_once(mirror: Path, cache: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    fetch("little")
+    problem("little")
+    monkeypatch.setattr(fetching, "_sha256", lambda path: pytest.fail(f"{path} is read again"))
+    problem("little")
+
+
+def test_the_end_of_a_fetch_names_a_reader_that_is_missing(
+    mirror: Path, cache: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
+    without_readers(monkeypatch)
+    assert main(["fetch", "little", "--yes"]) == 0
+    assert capsys.readouterr().out.endswith('`pip install "safetensors>=0.4,<1"` in a terminal, once.\n')
+
+
+def test_a_button_fetches_and_says_what_became_of_it(
+    mirror: Path, cache: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
+    monkeypatch.setattr(fetching, "find_spec", lambda name: name)
+    button, _ = fetch_button("little").children
+    assert button.description == "Fetch little (0 MB, none)"
+    monkeypatch.setenv(downloads.MIRROR, str(mirror / "nowhere"))
+    button.click()
+    assert "little cannot be downloaded: " in capsys.readouterr().out
+    assert not button.disabled
+    assert problem("little")
+    monkeypatch.setenv(downloads.MIRROR, "http://127.0.0.1:9")
+    button.click()
+    assert f"set {downloads.MIRROR} to a copy" in capsys.readouterr().out
+    monkeypatch.setenv(downloads.MIRROR, str(mirror))
+    button.click()
+    assert capsys.readouterr().out.endswith("little is here: go on with the next cell.\n")
+    assert button.disabled
+    [said] = fetch_button("little").children
+    assert said.value == "little is here: go on with the next cell."
+
+
+def test_the_button_of_notebook_16_says_size_and_licence(cache: Path) -> None:
+    assert fetch_button("smollm2").children[0].description == "Fetch SmolLM2 (93 MB, Apache 2.0)"
 
 
 @pytest.mark.parametrize(

@@ -14,7 +14,7 @@ from tutor.checking.answers import Question
 
 from ._common import Answers, Pair, _bytes, _differ, _telling, replace_pair, split_words
 
-exercise = Definition(minutes=12, difficulty=2, forbids=("helpers.pieces.bpe_encode",))
+exercise = Definition(minutes=12, difficulty=2, forbids=("helpers.pieces.bpe_encode", "helpers.pieces.Cutter"))
 
 
 @exercise.reference

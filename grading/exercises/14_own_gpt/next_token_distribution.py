@@ -15,7 +15,7 @@ from tutor.checking.answers import Question
 
 from ._common import _telling
 
-exercise = Definition(minutes=20, difficulty=2)
+exercise = Definition(minutes=20, difficulty=2, forbids=("helpers.chat.sampled",))
 
 
 @exercise.reference
