@@ -1,7 +1,8 @@
 """The course on an accelerator: does it compute what the processor computes, how fast does it train and write?
 
-    python -m benchmarks.gpu                           # everything, about two minutes on a GPU
+    python -m benchmarks.gpu                           # everything, some minutes on a GPU
     python -m benchmarks.gpu --parts curves writing    # some of it
+    python -m benchmarks.gpu --peak 989 "NVIDIA's data sheet of the H200 SXM, dense bfloat16"
     python -m benchmarks.gpu --quick                   # a trial with tiny models, on any device
 
 Each part compares with something named, in the same run and on the same device:
@@ -9,9 +10,15 @@ Each part compares with something named, in the same run and on the same device:
 curves      the same seeds on the accelerator and on the processor: losses of a small language model, in float32 and,
             where it pays, in bfloat16. Dropout is off, since each device draws its own numbers. The exit status is 1
             where float32 is not within the tolerance
-loops       our training loop against the plain one of `benchmarks.training`, at the full size of notebook 06
+loops       our training loop against the plain one of `benchmarks.training`, at the full size of notebook 06, in
+            float32 and bfloat16 with the same batches; with --compiled also by torch.compile
+accuracy    test accuracy after the same epochs with batches four times as large, three seeds each
 encoder     fine-tuning of MiniLM: our model and loop against BERT of `transformers` in a plain loop, and the processor
-writing     SmolLM2 writes: with a cache, without one, in float32 and bfloat16, against `generate` of `transformers`
+writing     SmolLM2 writes: with a cache, without one, with a static cache (on CUDA as a graph), in float32 and
+            bfloat16, against `generate` of `transformers`
+
+Columns divide: a ratio is that of the two speeds beside it, each from a median time. The share of the peak counts the
+operations of `benchmarks.training.share_of`; --peak says the TFLOPS of dense products in bfloat16, and their source.
 
 The real models come by `python -m helpers.weights fetch NAME`, the reviews of `loops` are downloaded. Where a model or
 `transformers` is missing, the part says so and measures the rest. Without an accelerator nothing is measured, unless
@@ -34,25 +41,28 @@ import torch
 from torch import Tensor, nn
 
 from benchmarks import training
+from benchmarks.graphs import StaticWriter
 from benchmarks.real_encoders import SentenceClassifier
-from helpers.batches import Batches, Example, for_language_model
+from helpers.batches import Batches, Example, for_classifier, for_language_model
 from helpers.corpora import Corpus, Split, load
 from helpers.device import autocast, bf16_pays, choose_device, explain_device, set_seed
 from helpers.llama import Llama
 from helpers.models import LanguageModel, TransformerBase, as_mask
-from helpers.training import train
+from helpers.training import evaluate, train
 from helpers.vocabulary import Vocabulary
 from helpers.weights import is_here
 from helpers.weights import load as load_weights
 
 TOLERANCE = 1e-3  # of a loss in float32: sums in another order, over some dozens of steps
 GOAL = 8  # times the plain loop, on a GPU
-PARTS = ("curves", "loops", "encoder", "writing")
+PARTS = ("curves", "loops", "accuracy", "encoder", "writing")
 WOULD = """There is no accelerator here, so nothing is measured. On one this would compare
 - the losses of a small language model with those on the processor, seed by seed (tolerance {tolerance:g});
 - our training loop with a plain one, V = 50,001, D = 200, M = 4, A = 2, 1,600 reviews (goal: {goal} times as fast);
+- test accuracy after batches four times as large;
 - fine-tuning of {encoder} with BERT of transformers in a plain loop: sentences a second, memory;
-- {model} writing with a cache, without one, in bfloat16, with generate of transformers: tokens a second, memory.
+- {model} writing with a cache, without one, with a static one, in bfloat16, with generate of transformers:
+  tokens a second, memory.
 --quick does all of it with tiny models on this device."""
 
 
@@ -116,20 +126,57 @@ def curves(device: torch.device, quick: bool) -> bool:
 # Training loops
 
 
-def loops(device: torch.device, quick: bool) -> None:
+def loops(device: torch.device, quick: bool, peak: float | None = None, compiled: bool = False) -> None:
     """Prints the table of `benchmarks.training` and by how much our loop beats the plain one."""
     if quick:
         small = load("reviews_fr")
         corpus = Corpus(small.name, small.parts, Vocabulary.learn(small.train["text"]))
-        settings = argparse.Namespace(rows=16, max_len=16, budget=128, repeats=1, compiled=False)
+        settings = argparse.Namespace(rows=16, max_len=16, budget=128, repeats=1)
     else:
         corpus = load("cls_books")
-        settings = argparse.Namespace(rows=1600, max_len=512, budget=4096, repeats=3, compiled=False)
+        settings = argparse.Namespace(rows=1600, max_len=512, budget=4096, repeats=3)
+    settings.compiled, settings.peak = compiled, peak
     print()
     ratios = training.speeds(corpus, device, settings)
     training.memory(corpus, device, settings)
     best = max((name for name in ratios if name.startswith("ours")), key=lambda name: ratios[name])
     print(f"{best}: {ratios[best]:.1f} times the plain loop (goal on a GPU: {GOAL}).")
+
+
+# Accuracy
+
+
+def accuracy(device: torch.device, quick: bool) -> None:
+    """Prints test accuracies after the same epochs with large batches: the same rate, and twice it (root of 4)."""
+    corpus, budget, epochs, seeds = (load("reviews_fr"), 512, 1, 1) if quick else (load("cls_books"), 4096, 12, 3)
+    rows = corpus.train.rows.head(40) if quick else corpus.train.rows
+    vocabulary = corpus.vocabulary or Vocabulary.learn(corpus.train["text"])
+    encode = for_classifier(vocabulary, max_len=512)
+    test = Batches(corpus.test, encode, 8192)
+    print(f"\nTest accuracy after {epochs} epochs, {len(rows)} reviews, {seeds} seeds: the mean, least and greatest.")
+    print("\n| tokens a batch | learning rate | steps | test accuracy | seconds |\n|---|---|---|---|---|")
+    for factor, rate in ((1, 2e-4), (4, 2e-4), (4, 4e-4)):
+        found, seconds, steps = [], [], 0
+        for seed in range(seeds):
+            set_seed(seed)
+            model = training.our_classifier()
+            batches = Batches(Split(corpus.name, "train", rows), encode, factor * budget, seed=seed)
+            history = train(
+                model,
+                batches,
+                "classifier",
+                epochs=epochs,
+                learning_rate=rate,
+                seed=seed,
+                device=device,
+                progress=False,
+            )
+            found.append(evaluate(model, test, "classifier")["accuracy"])
+            seconds.append(float(history["seconds"].iloc[-1]))
+            steps = int(history["step"].iloc[-1])
+        spread = f"{statistics.mean(found):.1%} ({min(found):.1%} to {max(found):.1%})"
+        took = statistics.median(seconds)
+        print(f"| {factor * budget:,} | {rate:g} | {steps} | {spread} | {took:.1f} |", flush=True)
 
 
 # The encoder
@@ -173,7 +220,7 @@ class Peer(nn.Module):
         return logits
 
 
-def encoder(device: torch.device, quick: bool, name: str) -> None:
+def encoder(device: torch.device, quick: bool, name: str, peak: float | None = None) -> None:
     """Prints how many sentences a second are learned from, and the memory that takes."""
     if not is_here(name):
         print(f"\n{name} is not here: `python -m helpers.weights fetch {name}`")
@@ -216,14 +263,17 @@ def encoder(device: torch.device, quick: bool, name: str) -> None:
     ways["ours, batches of 16"] = lambda: ours(grouped, device)
     ways["ours, 4,096 tokens a batch"] = lambda: ours(budget, device)
     ways["ours, batches of 16, on the processor"] = lambda: ours(part, cpu)
-    print(f"\n| fine-tuning {name} | sentences/s | times the first row | memory |\n|---|---|---|---|")
+    print(f"\n| fine-tuning {name} | sentences/s | times the first row | share of the peak | memory |")
+    print("|---|---|---|---|---|")
+    length, parameters = sum(budget.sizes) / len(split), training.multiplied(base)
     first = None
     for way, make in ways.items():
         on_processor = way.endswith("processor")
         took, memory = measure(cpu if on_processor else device, make(), 1 if on_processor or quick else 3)
         speed = len(part.sizes if on_processor else split) / took
         first = first or speed
-        print(f"| {way} | {speed:,.0f} | {speed / first:.2f} | {memory} |", flush=True)
+        share = "" if on_processor else training.share_of(peak, speed * length, parameters)
+        print(f"| {way} | {speed:,.0f} | {speed / first:.2f} | {share} | {memory} |", flush=True)
 
 
 def load_base(name: str) -> TransformerBase:
@@ -275,13 +325,15 @@ def writer(way: str, model: Llama, tokens: Tensor, count: int, dtype: torch.dtyp
         return lambda: without_cache(model, tokens, count)
     if way == "with a cache":
         return lambda: model.greedy(tokens, count)
+    if way.startswith("static cache"):
+        return StaticWriter(model, tokens, count)
     peer: Any = peer_of(model, dtype, tokens.device)
     seen = torch.ones_like(tokens)
     options = {"do_sample": False, "max_new_tokens": count, "min_new_tokens": count}
     return lambda: peer.generate(tokens, attention_mask=seen, **options)
 
 
-def writing(device: torch.device, quick: bool, name: str) -> None:
+def writing(device: torch.device, quick: bool, name: str, peak: float | None = None) -> None:
     """Prints how many tokens a second are written, and the memory that takes."""
     if not is_here(name):
         print(f"\n{name} is not here: `python -m helpers.weights fetch {name}`")
@@ -290,7 +342,9 @@ def writing(device: torch.device, quick: bool, name: str) -> None:
     loaded = load_weights(name)
     assert isinstance(loaded, Llama)
     print(f"\n{count} tokens after {prompt}, the most probable one each time.")
-    print(f"\n| {name} writes | texts at once | tokens/s | times without a cache | memory |\n|---|---|---|---|---|")
+    print(f"\n| {name} writes | texts at once | tokens/s | times without a cache | share of the peak | memory |")
+    print("|---|---|---|---|---|---|")
+    parameters = training.multiplied(loaded) + loaded.embedding.weight.numel() * loaded.tied  # its table is the head
     for dtype in (torch.float32, torch.bfloat16):
         model = loaded.to(device, dtype)
         for texts in (1, 32):
@@ -299,6 +353,7 @@ def writing(device: torch.device, quick: bool, name: str) -> None:
             for way in (
                 "without a cache",
                 "with a cache",
+                "static cache" + ", CUDA graph" * (device.type == "cuda"),
                 *["transformers, generate"] * bool(find_spec("transformers")),
             ):
                 model.to("cpu" if way.startswith("transformers") else device)
@@ -307,9 +362,10 @@ def writing(device: torch.device, quick: bool, name: str) -> None:
                 speed = texts * count / took
                 first = first or speed
                 kind = str(dtype).removeprefix("torch.")
+                # What is computed again without a cache is no progress, and does not count as use of the device.
+                share = training.share_of(peak, speed, parameters, operations=2)
                 print(
-                    f"| {way}, {kind} | {texts} | {speed:,.0f} | {speed / first:.2f} | {memory} |",
-                    flush=True,
+                    f"| {way}, {kind} | {texts} | {speed:,.0f} | {speed / first:.2f} | {share} | {memory} |", flush=True
                 )
                 del work  # and its model
     if not find_spec("transformers"):
@@ -323,9 +379,18 @@ def main() -> None:
     parser.add_argument("--quick", action="store_true", help="tiny models, few steps: only a trial, on any device")
     parser.add_argument("--encoder", help="a name or folder of helpers.weights (minilm; with --quick tiny_bert)")
     parser.add_argument("--model", help="likewise, for writing (smollm2; with --quick tiny_llama)")
+    parser.add_argument("--compiled", action="store_true", help="in `loops`, time torch.compile as well")
+    parser.add_argument("--peak", nargs=2, metavar=("TFLOPS", "SOURCE"), help="of dense bfloat16, and who says so")
     settings = parser.parse_args()
+    try:
+        peak = float(settings.peak[0]) if settings.peak else None
+    except ValueError:
+        parser.error(f"--peak takes TFLOPS and a source: {settings.peak[0]!r} is not a number")
     device = choose_device(settings.device)
     print(explain_device(device), f"PyTorch {torch.__version__}.")
+    if peak:
+        print(f"The peak is {peak:g} TFLOPS ({settings.peak[1]}).")
+    print(f"Products in float32: precision {torch.get_float32_matmul_precision()!r} ('highest': no TF32).")
     encoder_name = settings.encoder or ("tiny_bert" if settings.quick else "minilm")
     model_name = settings.model or ("tiny_llama" if settings.quick else "smollm2")
     if device.type == "cpu" and not settings.quick:
@@ -335,11 +400,13 @@ def main() -> None:
     if "curves" in settings.parts:
         same = curves(device, settings.quick)
     if "loops" in settings.parts:
-        loops(device, settings.quick)
+        loops(device, settings.quick, peak, settings.compiled)
+    if "accuracy" in settings.parts:
+        accuracy(device, settings.quick)
     if "encoder" in settings.parts:
-        encoder(device, settings.quick, encoder_name)
+        encoder(device, settings.quick, encoder_name, peak)
     if "writing" in settings.parts:
-        writing(device, settings.quick, model_name)
+        writing(device, settings.quick, model_name, peak)
     if not same:
         sys.exit(f"The losses on {device} are further from the processor's than {TOLERANCE:g}.")
 

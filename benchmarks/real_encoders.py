@@ -3,6 +3,7 @@
     python -m benchmarks.real_encoders --out results             # about ten minutes on a GPU, hours without
     python -m benchmarks.real_encoders --out results --quick     # a trial: does everything run?
     python -m benchmarks.real_encoders --draw                    # the picture and the table, of the numbers kept
+    python -m benchmarks.real_encoders --out results --copies    # what copies of training reviews in the test change
 
 Film reviews of SST-2 in English, the book reviews of `cls_books` in French; each way learns from the same draws of
 labelled sentences, one draw for each seed, and is tested on the whole test part once. Nothing is chosen by the test,
@@ -11,15 +12,16 @@ nor by validation: rates and numbers of passes were fixed before (`TUNING`), the
 naive Bayes       counts words (English) or SentencePiece tokens (French), add-one smoothing
 scratch           the classifier of notebook 06, from random numbers
 own pretraining   the same, after a language model has read the training reviews without labels and 29,000 captions
-real, frozen      a linear head on the mean over the tokens of MiniLM (six layers, a BERT), which stays as it is
+real, frozen      a linear head on the mean over the tokens of a real encoder, which stays as it is: in English MiniLM
+                  (a BERT of six layers), in French multilingual-e5-small (one of twelve)
 real, fine-tuned  that head to begin with, then everything is trained
 real, LoRA        the same, but queries and values change by matrices of rank 8 only (Hu 2021)
 asked             no label: SmolLM2 reads the sentence and an unfinished one behind it, and its logit of a praising word
                   is compared with that of a blaming one. `seed` is the number of the wording (`WORDINGS`)
 
-The real models read English, so French has the first three only. Both come by `python -m helpers.weights fetch`. A run
-that was stopped goes on where it was; `--ways` and `--corpora` share it out among processes, each with its own folder,
-and `--keep` gathers what all of them have found.
+French has no LoRA and nothing that is asked, since SmolLM2 reads English. `python -m helpers.weights fetch` brings the
+real models; the tokens of the French one need the extra `tokens`. A run that was stopped goes on where it was; `--ways`
+and `--corpora` share it out among processes, each with its own folder, and `--keep` gathers what all have found.
 """
 
 import argparse
@@ -61,10 +63,11 @@ ROOT = Path(__file__).resolve().parent.parent
 KEPT = ROOT / "data" / "measured_here" / "real_encoders.tsv"
 PICTURES = ROOT / "docs" / "images"
 LANGUAGES = {"sst2": "English", "cls_books": "French"}
+ENCODERS = {"sst2": "minilm", "cls_books": "e5"}
 OF_WORDS = ("naive Bayes", "scratch", "own pretraining")
 REAL = ("real, frozen", "real, fine-tuned", "real, LoRA")
 ASKED = "asked"
-WAYS = {"sst2": (*OF_WORDS, *REAL, ASKED), "cls_books": OF_WORDS}
+WAYS = {"sst2": (*OF_WORDS, *REAL, ASKED), "cls_books": (*OF_WORDS, *REAL[:2])}
 LABELS = (20, 100, 300, 1600, 6920)
 # Learning rate, fewest steps, fewest passes. With few labels three passes would be a handful of steps, too few for any
 # encoder (Zhang 2021, "Revisiting few-sample BERT fine-tuning"; Mosbach 2021).
@@ -123,6 +126,24 @@ class WordPieces:
             pieces.append("##" * (start > 0) + word[start:end])
             start = end
         return pieces
+
+
+class Unigrams:
+    """The tokenizer of multilingual-e5-small, as the library `tokenizers` reads it from its `tokenizer.json`.
+
+    Its authors want "query: " before each text; the reviews of `cls_books` come as SentencePiece tokens.
+    """
+
+    def __init__(self, path: Path, max_len: int) -> None:
+        from tokenizers import Tokenizer  # here, for whoever has not installed the extra `tokens`
+
+        self.library = Tokenizer.from_file(str(path))
+        self.library.enable_truncation(max_len)
+
+    def encode(self, text: str) -> list[int]:
+        """Returns the numbers of `<s>`, the pieces of `text` and `</s>`, the end of `text` cut off."""
+        plain = text.replace(" ", "").replace("▁", " ").strip() if "▁" in text else text
+        return self.library.encode(f"query: {plain}").ids
 
 
 class BytePairs:
@@ -289,33 +310,50 @@ class Task:
         return model.base
 
     @cached_property
-    def pieces(self) -> WordPieces:
-        return WordPieces(find(self.settings.encoder) / "tokenizer.json")
+    def pieces(self) -> WordPieces | Unigrams:
+        path = find(self.name_of_encoder) / "tokenizer.json"
+        unigram = json.loads(path.read_text("utf-8"))["model"].get("type") == "Unigram"
+        return Unigrams(path, self.settings.max_len) if unigram else WordPieces(path)
+
+    @property
+    def name_of_encoder(self) -> str:
+        return self.settings.encoder or ENCODERS[self.name]
 
     def encode_pieces(self, row: dict) -> Example:
         return Example(self.pieces.encode(row["text"])[: self.settings.max_len], int(row["label"]))
 
     @cached_property
     def encoder(self) -> TransformerBase:
-        model = load_weights(self.settings.encoder)
+        model = load_weights(self.name_of_encoder)
         assert isinstance(model, TransformerBase)
         return model.to(self.device)
 
     @cached_property
     def test_pieces(self) -> Batches:
-        return Batches(self.corpus.test, self.encode_pieces, 16_384)
+        return Batches(self.corpus.test, self.encode_pieces, self.at_once)
+
+    @property
+    def at_once(self) -> int:
+        return 16_384 if self.device.type == "cuda" else 2048  # tokens; on a processor large batches gain nothing
 
     @cached_property
     def states(self) -> dict[str, Tensor]:
-        """The frozen encoder's sentence vectors, `(rows, d)`, of the training and the test part."""
-        found = {}
+        """The frozen encoder's sentence vectors, `(rows, d)`, of the training and the test part, which are kept."""
+        path, found = (
+            self.settings.out / f"states_{self.name}_{Path(self.name_of_encoder).name}.pt",
+            dict[str, Tensor](),
+        )
+        if path.exists():
+            return dict(torch.load(path))
         for part in (self.corpus.train, self.corpus.test):
-            batches = Batches(replace_role(part), self.encode_pieces, 16_384)
+            batches = Batches(replace_role(part), self.encode_pieces, self.at_once)
             found[part.role] = torch.zeros(len(part), self.encoder.d_model)
             with torch.no_grad():
                 for batch in batches:
                     on_device = batch.to(self.device)
                     found[part.role][batch.rows] = mean_state(self.encoder, on_device.tokens, on_device.lengths).cpu()
+        if not self.settings.quick:
+            torch.save(found, path)
         return found
 
     def draw(self, count: int, seed: int) -> list[int]:
@@ -327,9 +365,12 @@ class Task:
         kinds = [order[labels[order] == kind][: count // 2] for kind in (0, 1)]
         return sorted(np.concatenate(kinds).tolist())
 
-    def accuracy(self, logits: Tensor) -> float:
-        labels = torch.tensor(self.corpus.test["label"])
-        return (logits.argmax(dim=1) == labels).float().mean().item()
+    def accuracy(self, logits: Tensor, copies: bool = True) -> float:
+        """Returns the share of the test part that is right; without `copies`, of its rows that are in no other part."""
+        right = logits.argmax(dim=1) == torch.tensor(self.corpus.test["label"])
+        if not copies:
+            right = right[~torch.tensor(self.corpus.copies("test"))]
+        return right.float().mean().item()
 
 
 def replace_role(split: Split) -> Split:
@@ -360,24 +401,24 @@ def tune(task: Task, way: str, model: nn.Module, few: Split, encode: Encode, see
     return model
 
 
-def measure(task: Task, way: str, count: int, seed: int) -> float:
-    """Returns the test accuracy of one way with `count` labels."""
+def measure(task: Task, way: str, count: int, seed: int) -> Tensor:
+    """Returns the logits `(rows, 2)` of the test part by one way with `count` labels."""
     chosen = task.draw(count, seed)
     few = Split(f"{task.name}/few", "train", task.corpus.train.rows.iloc[chosen].reset_index(drop=True))
     if way == "naive Bayes":
         texts, others = (list(map(task.vocabulary.encode, part["text"])) for part in (few, task.corpus.test))
-        return task.accuracy(F.one_hot(torch.tensor(naive_bayes(texts, few["label"], others)), 2))
+        return F.one_hot(torch.tensor(naive_bayes(texts, few["label"], others)), 2)
     torch.manual_seed(seed)
     if way in OF_WORDS:
         model: nn.Module = Classifier(task.new_base() if way == "scratch" else copy.deepcopy(task.own))
-        return task.accuracy(predict(tune(task, way, model, few, task.encode(), seed), task.test))
+        return predict(tune(task, way, model, few, task.encode(), seed), task.test)
     weight, bias = fit_head(task.states["train"][chosen], torch.tensor(few["label"]))
     if way == "real, frozen":
-        return task.accuracy(F.linear(task.states["test"], weight, bias))
+        return F.linear(task.states["test"], weight, bias)
     real = SentenceClassifier(copy.deepcopy(task.encoder), weight, bias)
     if way == "real, LoRA":
         real = with_lora(real)
-    return task.accuracy(predict(tune(task, way, real, few, task.encode_pieces, seed), task.test_pieces))
+    return predict(tune(task, way, real, few, task.encode_pieces, seed), task.test_pieces)
 
 
 def score_by_words(logits: Tensor, positive: list[int], negative: list[int]) -> Tensor:
@@ -461,7 +502,20 @@ def run(settings: argparse.Namespace, device: torch.device) -> None:
                 for way in (way for way in ways if way != ASKED):
                     if (name, way, count, seed) not in have:
                         row = {"corpus": name, "way": way, "labels": count, "seed": seed}
-                        keep([{**row, "accuracy": measure(task, way, count, seed), "valid": math.nan}])
+                        accuracy = task.accuracy(measure(task, way, count, seed))
+                        keep([{**row, "accuracy": accuracy, "valid": math.nan}])
+
+
+def compare_copies(settings: argparse.Namespace, device: torch.device) -> None:
+    """Prints mean accuracies, of ways that are quick, with and without test reviews that stand in the training part."""
+    for name in settings.corpora:
+        task = prepare(name, settings, device)
+        print(f"{name}: {sum(task.corpus.copies('test'))} copies among {len(task.corpus.test)} test reviews")
+        for way in ("naive Bayes", "real, frozen"):
+            for count in (count for count in settings.labels if count <= len(task.corpus.train)):
+                logits = [measure(task, way, count, seed) for seed in range(settings.seeds)]
+                means = [100 * np.mean([task.accuracy(one, copies) for one in logits]) for copies in (True, False)]
+                print(f"{way}, {count} labels: {means[0]:.1f} % with the copies, {means[1]:.1f} without", flush=True)
 
 
 # The table and the picture
@@ -547,6 +601,7 @@ def main() -> None:
     parser.add_argument("--out", type=Path, help="folder for what is measured")
     parser.add_argument("--draw", action="store_true", help="only make picture and table again")
     parser.add_argument("--keep", type=Path, nargs="+", metavar="FOLDER", help="keep what these folders hold")
+    parser.add_argument("--copies", action="store_true", help="only compare with a test part without copies")
     parser.add_argument("--corpora", nargs="+", choices=LANGUAGES, default=list(LANGUAGES))
     parser.add_argument("--ways", nargs="+", choices=WAYS["sst2"], default=list(WAYS["sst2"]))
     parser.add_argument("--labels", type=int, nargs="+", default=list(LABELS))
@@ -554,7 +609,7 @@ def main() -> None:
     parser.add_argument("--max-len", type=int, default=512, help="texts are cut at so many tokens")
     parser.add_argument("--reading", type=int, default=10, help="passes of the own pretraining")
     parser.add_argument("--texts", type=int, help="read so many texts only")
-    parser.add_argument("--encoder", default="minilm", help="a name or folder of helpers.weights")
+    parser.add_argument("--encoder", help="a name or folder of helpers.weights, in place of those in ENCODERS")
     parser.add_argument("--model", default="smollm2", help="likewise, for what is asked")
     parser.add_argument("--device", help="cpu, cuda, mps; chosen when not given")
     parser.add_argument("--quick", action="store_true", help="little of everything: only a trial")
@@ -572,6 +627,9 @@ def main() -> None:
     settings.out.mkdir(parents=True, exist_ok=True)
     device = choose_device(settings.device)
     print(explain_device(device))
+    if settings.copies:
+        compare_copies(settings, device)
+        return
     started = time.perf_counter()
     run(settings, device)
     show(gather([settings.out]), settings.out)

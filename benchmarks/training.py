@@ -6,7 +6,7 @@
 Both train the classifier of notebook 06 at full size (V=50001, D=200, M=4, A=2) on the real book
 reviews. The plain loop is the usual one: batches of 8 in random order, padded to the longest,
 torch.nn.TransformerEncoder with a causal and a padding mask, Adam, float32. Rows are measured in
-turn, several times, on the same rows; the ratio is the median of the ratios within each round.
+turn, several times, on the same rows; a ratio is that of the two median times.
 """
 
 import argparse
@@ -18,6 +18,7 @@ import warnings
 from collections.abc import Callable, Iterable
 from contextlib import AbstractContextManager, nullcontext
 from typing import Any
+from unittest.mock import patch
 
 import torch
 from torch import Tensor, nn
@@ -25,7 +26,7 @@ from torch.nn import functional as F
 
 from helpers.batches import Batch, Batches, Encode, for_classifier, padding_share
 from helpers.corpora import Corpus, Split, load
-from helpers.device import autocast, choose_device, explain_device
+from helpers.device import autocast, bf16_pays, choose_device, explain_device
 from helpers.models import Classifier, TransformerBase, as_mask, sinusoids
 from helpers.training import evaluate, score_classifier, train
 
@@ -81,6 +82,43 @@ def plain_epoch(
     return time.perf_counter() - started
 
 
+def multiplied(model: nn.Module) -> int:
+    """Return how many parameters take part in products: those of an embedding are only looked up."""
+    tables = sum(part.weight.numel() for part in model.modules() if isinstance(part, nn.Embedding))
+    return sum(parameter.numel() for parameter in model.parameters()) - tables
+
+
+def share_of(peak: float | None, speed: float, parameters: int, operations: int = 6) -> str:
+    """Return which share of a device's peak is used, in words.
+
+    Args:
+        peak: in TFLOPS, of the products of dense matrices; without it the share is not known.
+        speed: tokens a second, padding not counted.
+        parameters: that take part in products.
+        operations: for each parameter and token: 2 to read, 6 to learn (Kaplan et al. 2020, 2.1). The products of
+            queries, keys and values with one another are not counted.
+    """
+    return f"{speed * operations * parameters / (peak * 1e12):.3%}" if peak else "no peak given"
+
+
+def table(times: dict[str, list[float]], tokens: int, share: Callable[[float], str]) -> dict[str, float]:
+    """Print a row for each loop, the first one being compared with; return how many times as fast each is.
+
+    Args:
+        times: loop -> the seconds of each of its rounds.
+        tokens: of one round.
+        share: what to write in the last column for so many tokens a second.
+    """
+    print("\n| loop | tokens/s | times the plain loop | times the row above | share of the peak |")
+    print("|---|---|---|---|---|")
+    speeds = {name: tokens / statistics.median(seconds) for name, seconds in times.items()}
+    first = above = next(iter(speeds.values()))
+    for name, speed in speeds.items():
+        print(f"| {name} | {speed:,.0f} | {speed / first:.2f} | {speed / above:.2f} | {share(speed)} |")
+        above = speed
+    return {name: speed / first for name, speed in speeds.items()}
+
+
 def encoding_of(corpus: Corpus, settings: argparse.Namespace) -> Encode:
     """Return what makes examples of the rows of a corpus that brings its vocabulary."""
     assert corpus.vocabulary is not None
@@ -106,12 +144,13 @@ def speeds(corpus: Corpus, device: torch.device, settings: argparse.Namespace) -
         precision = (lambda: autocast(device)) if bf16 else nullcontext
         return lambda: plain_epoch(model, batches, optimizer, device, precision)
 
-    def ours(batches: Batches, compiled: bool = False) -> Callable[[], float]:
+    def ours(batches: Batches, compiled: bool = False, bf16: bool = True) -> Callable[[], float]:
         model = our_classifier()
 
         def epoch() -> float:
-            history = train(model, batches, "classifier", epochs=1, device=device, progress=False,
-                            compiled=compiled)  # fmt: skip
+            with nullcontext() if bf16 else patch("helpers.device.bf16_pays", lambda device: False):
+                history = train(model, batches, "classifier", epochs=1, device=device, progress=False,
+                                compiled=compiled)  # fmt: skip
             return float(history["seconds"].iloc[-1])
 
         return epoch
@@ -123,12 +162,17 @@ def speeds(corpus: Corpus, device: torch.device, settings: argparse.Namespace) -
         "+ token budget in place of 8 rows": plain(our_classifier, budget),
         "+ fused Adam": plain(our_classifier, budget, fused=device.type != "mps"),
     }
-    if device.type == "cuda":
+    pays = bf16_pays(device)
+    if pays:
         loops["+ bfloat16"] = plain(our_classifier, budget, bf16=True, fused=True)
     loops["ours: + no waiting for numbers, pinned memory"] = ours(budget)
-    if device.type == "cuda":
+    if pays:
+        loops["ours, float32"] = ours(budget, bf16=False)
+    if device.type != "cpu":
         large = Batches(sample, encode, 4 * settings.budget)
-        loops[f"ours, budget of {4 * settings.budget} tokens"] = ours(large)
+        loops[f"ours, budget of {4 * settings.budget} tokens, float32"] = ours(large, bf16=False)
+        if pays:
+            loops[f"ours, budget of {4 * settings.budget} tokens, bfloat16"] = ours(large)
     if settings.compiled:
         loops["ours, compiled"] = ours(budget, compiled=True)
     times: dict[str, list[float]] = {name: [] for name in loops}
@@ -137,15 +181,9 @@ def speeds(corpus: Corpus, device: torch.device, settings: argparse.Namespace) -
             seconds = epoch()
             if turn:
                 times[name].append(seconds)
-    first = times["plain loop"]
-    print("\n| loop | tokens/s | times the plain loop | times the row above |\n|---|---|---|---|")
-    above, ratios = first, {}
-    for name, seconds in times.items():
-        ratio, step = (statistics.median(a / b for a, b in zip(base, seconds, strict=True)) for base in (first, above))
-        speed = tokens / statistics.median(seconds)
-        print(f"| {name} | {speed:,.0f} | {ratio:.2f} | {step:.2f} |")
-        above, ratios[name] = seconds, ratio
-    return ratios
+    parameters = multiplied(our_classifier())
+    print(f"{settings.repeats} rounds; {parameters:,} parameters take part in products.")
+    return table(times, tokens, lambda speed: share_of(settings.peak, speed, parameters))
 
 
 def memory(corpus: Corpus, device: torch.device, settings: argparse.Namespace) -> None:
@@ -213,6 +251,7 @@ def main() -> None:
     parser.add_argument("--max-len", type=int, default=512, help="tokens per review (default 512)")
     parser.add_argument("--budget", type=int, help="tokens per batch (default 1024; on a GPU 4096)")
     parser.add_argument("--compiled", action="store_true", help="time torch.compile as well")
+    parser.add_argument("--peak", type=float, help="of the device's dense products in bfloat16, in TFLOPS")
     parser.add_argument("--epochs", type=int, default=0, help="also train so long, with accuracy")
     parser.add_argument("--rate", type=float, default=2e-4, help="learning rate, ours")
     parser.add_argument("--plain-rate", type=float, default=2e-4, help="learning rate, plain loop")

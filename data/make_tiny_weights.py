@@ -80,6 +80,28 @@ LLAMA: dict[str, Any] = {
     "dtype": "float32",
 }
 
+TO_ROBERTA = {
+    "bert.": "roberta.",
+    "cls.predictions.transform.dense": "lm_head.dense",
+    "cls.predictions.transform.LayerNorm": "lm_head.layer_norm",
+    "cls.predictions.bias": "lm_head.bias",
+}
+TO_DISTILBERT = {
+    "bert.encoder": "bert.transformer",
+    "attention.self.query": "attention.q_lin",
+    "attention.self.key": "attention.k_lin",
+    "attention.self.value": "attention.v_lin",
+    "attention.output.dense": "attention.out_lin",
+    "attention.output.LayerNorm": "sa_layer_norm",
+    "output.LayerNorm": "output_layer_norm",
+    "intermediate.dense": "ffn.lin1",
+    "output.dense": "ffn.lin2",
+    "bert.": "distilbert.",
+    "cls.predictions.transform.dense": "vocab_transform",
+    "cls.predictions.transform.LayerNorm": "vocab_layer_norm",
+    "cls.predictions.bias": "vocab_projector.bias",
+}
+
 
 class Draw:
     """Random tensors; `random.random` gives the same numbers in every version of Python."""
@@ -154,6 +176,41 @@ def gpt2() -> Tensors:
             tensors |= {f"{layer}.{part}.weight": draw.weight(into, out), f"{layer}.{part}.bias": draw.bias(out)}
         tensors |= draw.scale(f"{layer}.ln_1", d) | draw.scale(f"{layer}.ln_2", d)
     return tensors | draw.scale("transformer.ln_f", d)
+
+
+def relatives() -> dict[str, tuple[dict[str, Any], Tensors]]:
+    """Settings and tensors of models that compute almost what BERT and Llama do, made of theirs; in no file."""
+    base = {name: value for name, value in BERT.items() if name not in ("architectures", "model_type")}
+    roberta = {"model_type": "roberta", "type_vocab_size": 1, "pad_token_id": 1, "layer_norm_eps": 1e-5}
+    distilbert = {"model_type": "distilbert", "dim": 32, "n_layers": 2, "n_heads": 4, "hidden_dim": 64}
+    distilbert |= {"activation": "gelu", "vocab_size": 96, "max_position_embeddings": 64, "pad_token_id": 0}
+    rope = {"rope_type": "llama3", "rope_theta": 500.0, "factor": 8.0, "original_max_position_embeddings": 16}
+    rope |= {"low_freq_factor": 1.0, "high_freq_factor": 2.0}
+    found: dict[str, tuple[dict[str, Any], Tensors]] = {
+        "roberta": ({**base, **roberta, "architectures": ["RobertaForMaskedLM"]}, renamed(bert(), TO_ROBERTA)),
+        "distilbert": ({**distilbert, "architectures": ["DistilBertForMaskedLM"]}, renamed(bert(), TO_DISTILBERT)),
+        "mistral": (LLAMA | {"model_type": "mistral", "sliding_window": 40}, llama()),
+        "qwen2": (LLAMA | {"model_type": "qwen2"}, llama()),
+        "llama3": (LLAMA | {"rope_scaling": rope, "rope_theta": 500.0}, llama()),
+    }
+    types = "roberta.embeddings.token_type_embeddings.weight"
+    found["roberta"][1][types] = found["roberta"][1][types][:1]
+    found["distilbert"][1].pop("distilbert.embeddings.token_type_embeddings.weight")
+    draw = Draw(4)
+    for number in range(LLAMA["num_hidden_layers"]):
+        for part, size in (("q", 64), ("k", 32), ("v", 32)):
+            found["qwen2"][1][f"model.layers.{number}.self_attn.{part}_proj.bias"] = draw.bias(size)
+    return found
+
+
+def renamed(tensors: Tensors, parts: dict[str, str]) -> Tensors:
+    """The same tensors, parts of their names changed in this order."""
+    found = {}
+    for name, tensor in tensors.items():
+        for old, new in parts.items():
+            name = name.replace(old, new)
+        found[name] = tensor
+    return found
 
 
 def llama() -> Tensors:
@@ -363,6 +420,8 @@ def files() -> dict[str, bytes]:
 
 def expected() -> dict[str, Any]:
     """What `transformers` computes with each model for some tokens: the last hidden states, and the last logits."""
+    import tempfile
+
     import torch
     import transformers
 
@@ -379,6 +438,21 @@ def expected() -> dict[str, Any]:
             "tokens": tokens,
             "hidden": [[[round(x, 5) for x in row] for row in rows] for rows in hidden.tolist()],  # (b, n, d)
             "logits": [[round(x, 5) for x in row] for row in logits.tolist()],  # (b, V), at the last token
+        }
+    for name, (config, tensors) in relatives().items():
+        with tempfile.TemporaryDirectory() as folder:
+            (Path(folder) / "config.json").write_text(json.dumps(config))
+            (Path(folder) / "model.safetensors").write_bytes(safetensors(tensors))
+            kind = transformers.AutoModelForMaskedLM if "bert" in name else transformers.AutoModelForCausalLM
+            model = kind.from_pretrained(folder).eval()
+        draw = random.Random(name)
+        tokens = [[draw.randrange(3, model.config.vocab_size) for _ in range(30)]]  # none is RoBERTa's padding
+        with torch.no_grad():
+            told = model(torch.tensor(tokens), output_hidden_states=True)
+        found[name] = {
+            "tokens": tokens,
+            "hidden": [round(x, 5) for x in told.hidden_states[-1][0, -1].tolist()],  # (d,), at the last token
+            "logits": [round(x, 5) for x in told.logits[0, -1, :30].tolist()],  # of the first words
         }
     return found
 

@@ -1,7 +1,8 @@
 """Llama, the shape of most language models of today, from its parts (Touvron et al. 2023, "LLaMA").
 
 It is the decoder of `helpers.models` with four parts changed: RMSNorm for LayerNorm, rotary positions, query heads that
-share keys and values, and SwiGLU for the feed-forward part. Nothing has a bias.
+share keys and values, and SwiGLU for the feed-forward part. Nothing has a bias, but in Qwen2 (Yang et al. 2024), which
+adds one to queries, keys and values. Mistral (Jiang et al. 2023) has the same parts.
 
 Tensors are batch first: b sequences, n tokens, width d; h query heads and g key/value heads of w numbers each, h a
 multiple of g; F numbers inside the feed-forward part, V words. m counts the tokens read so far, with the n new ones.
@@ -9,12 +10,32 @@ multiple of g; F numbers inside the feed-forward part, V words. m counts the tok
 
 import math
 from dataclasses import replace
+from typing import NamedTuple
 
 import torch
 from torch import Tensor, nn
 from torch.nn import functional as F
 
 from helpers.models import Context, causal_mask, rotary_angles, rotate
+
+
+class Slower(NamedTuple):
+    """How Llama 3.1 makes a model that was trained on `length` tokens read longer texts (Dubey et al. 2024).
+
+    Pairs that turn fewer than `low` times within these tokens turn `factor` times more slowly from then on, those that
+    turn more than `high` times turn as before; in between, the share of either follows the number of turns.
+    """
+
+    factor: float
+    low: float
+    high: float
+    length: float
+
+    def of(self, steps: Tensor) -> Tensor:
+        """Returns by how much pairs turn from token to token, `(w/2,)`, that otherwise turn by `steps` `(w/2,)`."""
+        turns = self.length * steps / (2 * math.pi)  # within the length
+        kept = ((turns - self.low) / (self.high - self.low)).clamp(0, 1)
+        return steps * (kept + (1 - kept) / self.factor)
 
 
 class RMSNorm(nn.Module):
@@ -55,12 +76,12 @@ class GroupedAttention(nn.Module):
     pairs as neighbours, 0::2 and 1::2, as `helpers.models.rotate` turns them.
     """
 
-    def __init__(self, d_model: int, n_heads: int, n_kv_heads: int, d_head: int) -> None:
+    def __init__(self, d_model: int, n_heads: int, n_kv_heads: int, d_head: int, bias: bool = False) -> None:
         super().__init__()
         self.d_head, self.sharing = d_head, n_heads // n_kv_heads
-        self.query = nn.Linear(d_model, n_heads * d_head, bias=False)
-        self.key = nn.Linear(d_model, n_kv_heads * d_head, bias=False)
-        self.value = nn.Linear(d_model, n_kv_heads * d_head, bias=False)
+        self.query = nn.Linear(d_model, n_heads * d_head, bias=bias)
+        self.key = nn.Linear(d_model, n_kv_heads * d_head, bias=bias)
+        self.value = nn.Linear(d_model, n_kv_heads * d_head, bias=bias)
         self.output = nn.Linear(n_heads * d_head, d_model, bias=False)
 
     def forward(self, x: Tensor, angles: Tensor, context: Context) -> Tensor:
@@ -114,6 +135,8 @@ class Llama(nn.Module):
         eps: of each RMSNorm.
         max_len: most tokens that the model was made for; more are refused.
         tied: whether the head's weight is that of the embedding.
+        bias: whether queries, keys and values have one, as in Qwen2.
+        slower: how the rotary angles are made smaller, as in Llama 3.1.
 
     Raises:
         ValueError: when heads cannot share out the width, the keys, or their numbers in pairs.
@@ -132,6 +155,8 @@ class Llama(nn.Module):
         eps: float = 1e-5,
         max_len: int = 2048,
         tied: bool = True,
+        bias: bool = False,
+        slower: Slower | None = None,
     ) -> None:
         super().__init__()
         n_kv_heads = n_kv_heads or n_heads
@@ -142,12 +167,12 @@ class Llama(nn.Module):
         self.d_head = d_head or d_model // n_heads
         if self.d_head % 2:
             raise ValueError(f"rotary positions turn pairs, and a head of {self.d_head} numbers has one left over")
-        self.base, self.max_len, self.tied = base, max_len, tied
+        self.base, self.max_len, self.tied, self.slower = base, max_len, tied, slower
         d_feedforward = d_feedforward or 8 * d_model // 3
         self.embedding = nn.Embedding(vocab_size, d_model)
         self.layers = nn.ModuleList(
             LlamaLayer(
-                GroupedAttention(d_model, n_heads, n_kv_heads, self.d_head),
+                GroupedAttention(d_model, n_heads, n_kv_heads, self.d_head, bias),
                 SwiGLU(d_model, d_feedforward),
                 d_model,
                 eps,
@@ -186,7 +211,7 @@ class Llama(nn.Module):
         if size > self.max_len:
             raise ValueError(f"{size} tokens are more than max_len={self.max_len}, for which the model was made")
         positions = torch.arange(past, size, device=tokens.device)  # (n,)
-        angles = rotary_angles(positions, self.d_head, self.base)  # (n, w/2)
+        angles = self._angles(positions)  # (n, w/2)
         x = self.embedding(tokens)  # (b, n, d)
         context = replace(context, mask=None, causal=past == 0 and len(positions) > 1)  # the last token sees all others
         if past and len(positions) > 1:
@@ -195,6 +220,12 @@ class Llama(nn.Module):
         for layer in self.layers:
             x = layer(x, angles, context)
         return self.norm(x)
+
+    def _angles(self, positions: Tensor) -> Tensor:
+        if self.slower is None:
+            return rotary_angles(positions, self.d_head, self.base)  # (n, w/2)
+        one = rotary_angles(torch.ones_like(positions[:1]), self.d_head, self.base)[0]  # (w/2,)
+        return positions.unsqueeze(1) * self.slower.of(one)  # (n, w/2)
 
     def scores(self, hidden: Tensor) -> Tensor:
         """Returns the logits `(..., V)` of hidden states `(..., d)`."""

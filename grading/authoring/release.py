@@ -243,8 +243,8 @@ def corpora() -> Iterator[Path]:
 
 
 def tiny_models() -> Iterator[Path]:
-    """Yields the files of the models that the course brings: in published layouts, and that of notebook 00."""
-    for pattern in ("tiny_*/*", "first_model/*"):
+    """Yields the files of the models that the course brings, and the vectors that a real one has made."""
+    for pattern in ("tiny_*/*", "first_model/*", "real_vectors/*"):
         yield from sorted((ROOT / "data").glob(pattern))
 
 

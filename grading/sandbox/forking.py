@@ -97,6 +97,7 @@ def warm_up(limits: sandbox.Limits, *, protected: bool) -> Warm:
         models,
         pieces,
         plots,
+        real_vectors,
         training,
         weights,
     )

@@ -1,8 +1,8 @@
-"""Published weights in the course's own models: BERT, GPT-2 and Llama.
+"""Published weights in the course's own models: BERT, GPT-2, Llama and their relatives.
 
     model = load("tiny_llama")       # random weights in the published layout, part of the course
     model = load("smollm2")          # a real model, after `python -m helpers.weights fetch smollm2`
-    model = load("path/to/folder")   # any other: config.json with model.safetensors, or a .gguf file
+    model = load("path/to/folder")   # any other: config.json with model.safetensors (or its shards), or a .gguf file
 
 `python -m helpers.weights list` says which real models can be fetched, how large they are, and whose licence they have.
 The parts: `loading` fills a model, `kinds` says which of ours a file describes, `names` which published tensor becomes

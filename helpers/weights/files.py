@@ -5,7 +5,8 @@
     published.tensors["wte.weight"].read()
 
 Two layouts are read. *safetensors* (huggingface.co/docs/safetensors): eight bytes of length, a head in JSON with names,
-types and shapes, the numbers; the settings of the model stand beside it in `config.json`. *GGUF* (ggml-org/ggml,
+types and shapes, the numbers; the settings of the model stand beside it in `config.json`. A large model comes in
+several such files, its shards, and `model.safetensors.index.json` says which tensor is in which. *GGUF* (ggml-org/ggml,
 docs/gguf.md): settings, tokenizer, names and shapes, then the numbers, as a rule in a few bits each. Neither holds
 code, so neither can run any: a pickle (`.bin`, `.pt`) could, and is refused.
 """
@@ -36,6 +37,7 @@ OTHERS = {
     b"<": "a web page",
 }
 AGAIN = "fetch it again"
+INDEX = "model.safetensors.index.json"  # of a model in shards
 GGUF_SIZES = (1, 1, 2, 2, 4, 4, 4, 1, 8, 12, 8, 8, 8)  # least bytes of a value of each type of GGUF, by its number
 TEXT, LIST = 8, 9  # the types among them of which a value has a length of its own
 MOST_VALUES = 2**20  # in a head: the largest tokenizers have some 850,000, and the library takes 16 µs for each
@@ -55,7 +57,7 @@ class Stored:
 class Published:
     """All that a file says: settings of the model and its tensors by their published names."""
 
-    path: Path  # of the file with the tensors
+    path: Path  # of the file with the tensors, or of the index of several
     layout: str  # "safetensors" or "gguf"
     settings: dict[str, Any]  # of config.json, or GGUF's fields, the tokens and merges of the tokenizer among them
     tensors: dict[str, Stored]
@@ -97,14 +99,16 @@ class Published:
 
 
 def read(path: str | Path) -> Published:
-    """Returns what a file of weights holds, or the only such file of a folder; no tensor is read yet.
+    """Returns what a file of weights holds, or the only such file of a folder, or its shards; no tensor is read yet.
 
     Raises:
-        FileNotFoundError: there is none, or the `config.json` of a safetensors file is missing.
+        FileNotFoundError: there is none, or the `config.json` of a safetensors file or one of the shards is missing.
         ValueError: it is cut short, of another layout, or stores numbers in a way that is not read here.
         ModuleNotFoundError: the package that reads its layout is not installed.
     """
     path = _only_file(Path(path))
+    if path.name == INDEX:
+        return _read_shards(path)
     with path.open("rb") as file:
         start = file.read(32)
     if start.startswith(b"GGUF"):
@@ -121,6 +125,8 @@ def _only_file(path: Path) -> Path:
     if not path.is_dir():  # a named pipe is neither: to open it would wait for ever
         raise FileNotFoundError(f"there is no file or folder {path}")
     found = sorted(file for end in ("safetensors", "gguf") for file in path.glob(f"*.{end}") if file.is_file())
+    if len(found) != 1 and (path / INDEX).is_file():
+        return path / INDEX
     if len(found) != 1:
         names = ", ".join(file.name for file in found) or "none"
         raise FileNotFoundError(f"{path} should hold one file of weights (.safetensors or .gguf), and holds {names}")
@@ -140,17 +146,41 @@ def _needed(package: str, layout: str) -> ModuleType:
         ) from None
 
 
+def _read_shards(path: Path) -> Published:
+    """Reads the files that an index names, which must lie beside it and hold what it says."""
+    places = _read_json(path, "the places of tensors").get("weight_map")
+    if not isinstance(places, dict) or not places or not all(isinstance(name, str) for name in places.values()):
+        raise ValueError(f"{path} does not say in which file each tensor is: {AGAIN}")
+    shards = {}
+    for name in sorted(set(places.values())):
+        if not re.fullmatch(r"[\w.-]+\.safetensors", name):  # so it is a name, and no path to somewhere else
+            raise ValueError(f"{path} names {name!r}, which is no name of a safetensors file")
+        if not (path.parent / name).is_file():
+            raise FileNotFoundError(f"{path.parent} lacks {name}, which {path.name} names: fetch it, too")
+        shards[name] = _read_safetensors(path.parent / name)
+    for tensor, name in places.items():
+        if tensor not in shards[name].tensors:
+            raise ValueError(f"{path.parent / name} lacks {tensor}, which {path.name} says is there: {AGAIN}")
+    tensors = {tensor: stored for shard in shards.values() for tensor, stored in shard.tensors.items()}
+    return Published(path, "safetensors", next(iter(shards.values())).settings, tensors)
+
+
+def _read_json(path: Path, what: str) -> dict[str, Any]:
+    try:
+        told = json.loads(path.read_text("utf-8"))
+        if not isinstance(told, dict):
+            raise ValueError("expected names with values")
+    except (ValueError, RecursionError) as error:
+        raise ValueError(f"{path} is no JSON with {what} ({error}): {AGAIN}") from None
+    return told
+
+
 def _read_safetensors(path: Path) -> Published:
     library = _needed("safetensors", "safetensors")
     settings = path.with_name("config.json")
     if not settings.is_file():
         raise FileNotFoundError(f"{settings} is missing: it holds the model's settings, and {path.name} does not")
-    try:
-        told = json.loads(settings.read_text("utf-8"))
-        if not isinstance(told, dict):
-            raise ValueError("expected names with values")
-    except (ValueError, RecursionError) as error:
-        raise ValueError(f"{settings} is no JSON with a model's settings ({error}): {AGAIN}") from None
+    told = _read_json(settings, "a model's settings")
     try:
         file = library.safe_open(path, framework="pt")
         slices = {name: file.get_slice(name) for name in file.keys()}  # noqa: SIM118  (the file itself has no iterator)

@@ -30,7 +30,10 @@ def find(name: str | Path) -> Path:
         return folder
     if not Path(name).exists():
         names = ", ".join([*TINY, *REAL])
-        raise FileNotFoundError(f"there is no file or folder {name}, and no model of this name: there are {names}")
+        raise FileNotFoundError(
+            f"there is no file or folder {name}, and no model of this name: there are {names}. To bring one from "
+            "a hub, put its config.json and .safetensors files, or one .gguf file, into a folder, and load that folder"
+        )
     return Path(name)
 
 
@@ -50,18 +53,20 @@ def is_here(name: str) -> bool:
         return False
 
 
-def load(name: str | Path, dtype: torch.dtype | None = torch.float32) -> Model:
+def load(name: str | Path, dtype: torch.dtype | None = torch.float32, *, base_only: bool = False) -> Model:
     """Returns a published model as one of the course's, in evaluation mode.
 
-    BERT becomes a TransformerBase, or a MaskedLanguageModel where the file has that head (its text is read as BERT's
-    first type; a second text is not). GPT-2 becomes a LanguageModel, Llama a Llama. Heads that share the embedding's
-    weight have a copy of it in the first two, which multiply the embedding by sqrt(d). The few published tensors that
-    have no place in a model are listed in `helpers.weights.names`, each with the reason; any other stops the load.
+    BERT and its relatives become a TransformerBase, or a MaskedLanguageModel where the file has that head (its text is
+    read as BERT's first type; a second text is not). GPT-2 becomes a LanguageModel, Llama, Mistral and Qwen2 a Llama,
+    which takes no more tokens than Mistral sees at once. Heads that share the embedding's weight have a copy of it in
+    the first three, which multiply the embedding by sqrt(d). The few published tensors that have no place in a model
+    are listed in `helpers.weights.names`, each with the reason; any other stops the load.
 
     Args:
         name: a name of `find`, or the path of a file or folder.
         dtype: of the numbers in memory, to which all are converted; None keeps what each tensor has in the file (packed
             numbers of GGUF become float32).
+        base_only: leave every head out, so that a file with a classifier can be loaded, which is refused otherwise.
 
     Raises:
         FileNotFoundError: there are no such files.
@@ -72,7 +77,7 @@ def load(name: str | Path, dtype: torch.dtype | None = torch.float32) -> Model:
     """
     published = read(_whole(name))
     with torch.device("meta"):  # shapes without numbers: the file brings them
-        model, names, unused = build(published)
+        model, names, unused = build(published, base_only=base_only)
     copy_into(model, published, names, unused, dtype)
     return model.eval()
 
@@ -194,4 +199,5 @@ def _make(published: Published, made: Made, dtype: torch.dtype | None) -> Tensor
             part.to(torch.promote_types(part.dtype, torch.float32)) for part in parts
         ]  # half precision would round
     made_of = made.change(*parts)
+    parts.clear()  # an embedding of many languages takes 400 MB, and would be there three times
     return torch.empty(made_of.shape, dtype=kept, device="cpu").copy_(made_of)  # memory of its own, row by row

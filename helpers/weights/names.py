@@ -1,4 +1,4 @@
-"""Which published tensor becomes which of the course's own: tables for BERT, GPT-2 and Llama.
+"""Which published tensor becomes which of the course's own: tables for BERT, GPT-2, Llama and their relatives.
 
 Published names are those of `transformers` and, for GGUF, of llama.cpp; ours are those of `helpers.models` and
 `helpers.llama`. Shapes: vocabulary V, width d, heads h of w numbers.
@@ -41,6 +41,11 @@ def with_first_type(positions: Tensor, types: Tensor) -> Tensor:
     return positions + types[:1].view(1, positions.size(-1))  # another width must not be broadcast
 
 
+def with_first_type_from(start: int) -> Callable[[Tensor, Tensor], Tensor]:
+    """Returns `with_first_type` for RoBERTa, whose first token has position `start`; those before it are not used."""
+    return lambda positions, types: with_first_type(positions[start:], types)
+
+
 def third(number: int) -> Callable[[Tensor], Tensor]:
     """Returns what takes query (0), key (1) or value (2) out of GPT-2's fused `(d, 3 d)` or bias `(3 d,)`.
 
@@ -50,7 +55,7 @@ def third(number: int) -> Callable[[Tensor], Tensor]:
 
 
 def pairs_side_by_side(d_head: int) -> Callable[[Tensor], Tensor]:
-    """Returns what reorders the rows of queries or keys `(h w, d)` from rotary halves to rotary pairs.
+    """Returns what reorders the rows of queries or keys `(h w, d)`, or biases `(h w,)`, from rotary halves to pairs.
 
     In `transformers`, number i of a head turns with number i + w/2; in GGUF and in `helpers.models.rotate`, number 2i
     turns with number 2i + 1. So within each head row i goes to 2i, and row i + w/2 to 2i + 1. Queries and keys are
@@ -93,6 +98,44 @@ BERT_HEAD: Names = {  # the scores use the embedding once more
     "head.scores.weight": "embeddings.word_embeddings.weight",
     "head.scores.bias": "cls.predictions.bias",
 }
+ROBERTA_HEAD: Names = {
+    "head.transform.weight": "lm_head.dense.weight",
+    "head.transform.bias": "lm_head.dense.bias",
+    "head.norm.weight": "lm_head.layer_norm.weight",
+    "head.norm.bias": "lm_head.layer_norm.bias",
+    "head.scores.weight": "embeddings.word_embeddings.weight",
+    "head.scores.bias": "lm_head.bias",
+}
+DISTILBERT: Names = {
+    "embedding.weight": Made(divided_by_root, "embeddings.word_embeddings.weight"),
+    "position": "embeddings.position_embeddings.weight",
+    "embedding_norm.weight": "embeddings.LayerNorm.weight",
+    "embedding_norm.bias": "embeddings.LayerNorm.bias",
+    "layers.{layer}.attention.query.weight": "transformer.layer.{layer}.attention.q_lin.weight",
+    "layers.{layer}.attention.query.bias": "transformer.layer.{layer}.attention.q_lin.bias",
+    "layers.{layer}.attention.key.weight": "transformer.layer.{layer}.attention.k_lin.weight",
+    "layers.{layer}.attention.key.bias": "transformer.layer.{layer}.attention.k_lin.bias",
+    "layers.{layer}.attention.value.weight": "transformer.layer.{layer}.attention.v_lin.weight",
+    "layers.{layer}.attention.value.bias": "transformer.layer.{layer}.attention.v_lin.bias",
+    "layers.{layer}.attention.output.weight": "transformer.layer.{layer}.attention.out_lin.weight",
+    "layers.{layer}.attention.output.bias": "transformer.layer.{layer}.attention.out_lin.bias",
+    "layers.{layer}.attention_norm.weight": "transformer.layer.{layer}.sa_layer_norm.weight",
+    "layers.{layer}.attention_norm.bias": "transformer.layer.{layer}.sa_layer_norm.bias",
+    "layers.{layer}.feed_forward.hidden.weight": "transformer.layer.{layer}.ffn.lin1.weight",
+    "layers.{layer}.feed_forward.hidden.bias": "transformer.layer.{layer}.ffn.lin1.bias",
+    "layers.{layer}.feed_forward.output.weight": "transformer.layer.{layer}.ffn.lin2.weight",
+    "layers.{layer}.feed_forward.output.bias": "transformer.layer.{layer}.ffn.lin2.bias",
+    "layers.{layer}.feed_forward_norm.weight": "transformer.layer.{layer}.output_layer_norm.weight",
+    "layers.{layer}.feed_forward_norm.bias": "transformer.layer.{layer}.output_layer_norm.bias",
+}
+DISTILBERT_HEAD: Names = {
+    "head.transform.weight": "vocab_transform.weight",
+    "head.transform.bias": "vocab_transform.bias",
+    "head.norm.weight": "vocab_layer_norm.weight",
+    "head.norm.bias": "vocab_layer_norm.bias",
+    "head.scores.weight": "embeddings.word_embeddings.weight",
+    "head.scores.bias": "vocab_projector.bias",
+}
 GPT2: Names = {
     "embedding.weight": Made(divided_by_root, "wte.weight"),
     "position": "wpe.weight",
@@ -128,6 +171,11 @@ LLAMA: Names = {  # queries and keys: see `pairs_side_by_side`
     "layers.{layer}.feed_forward.down.weight": "layers.{layer}.mlp.down_proj.weight",
     "norm.weight": "norm.weight",
 }
+QWEN2: Names = {  # besides those of Llama
+    "layers.{layer}.attention.query.bias": "layers.{layer}.self_attn.q_proj.bias",
+    "layers.{layer}.attention.key.bias": "layers.{layer}.self_attn.k_proj.bias",
+    "layers.{layer}.attention.value.bias": "layers.{layer}.self_attn.v_proj.bias",
+}
 LLAMA_GGUF: Names = {  # pairs stand side by side already
     "embedding.weight": "token_embd.weight",
     "layers.{layer}.attention_norm.weight": "blk.{layer}.attn_norm.weight",
@@ -152,6 +200,16 @@ BERT_UNUSED = {
     "cls.seq_relationship.bias": "of the same part",
     "cls.predictions.decoder.weight": "the embedding once more",
     "cls.predictions.decoder.bias": "cls.predictions.bias once more",
+}
+ROBERTA_UNUSED = {
+    "embeddings.position_ids": "the numbers 0, 1, 2, ...",
+    "pooler.dense.weight": "read by heads for whole texts, which the course has of its own",
+    "pooler.dense.bias": "of the same part",
+    "lm_head.decoder.weight": "the embedding once more",
+    "lm_head.decoder.bias": "lm_head.bias once more",
+}
+DISTILBERT_UNUSED = {
+    "vocab_projector.weight": "the embedding once more",
 }
 GPT2_UNUSED = {
     "h.{layer}.attn.bias": "the causal mask",

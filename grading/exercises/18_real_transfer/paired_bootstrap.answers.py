@@ -1,0 +1,75 @@
+# %% right: one difference for each example
+def paired_bootstrap(right_a, right_b, samples):
+    difference = right_a.double() - right_b.double()  # 1, 0 or -1
+    means = difference[samples].mean(dim=1)  # one for each drawn test set
+    low, high = torch.quantile(means, torch.tensor([0.025, 0.975], dtype=torch.double)).tolist()
+    return difference.mean().item(), low, high
+
+
+# %% right: two accuracies for each draw
+# other: It computes both accuracies and subtracts; the solution subtracts first, example by example, which shows why equal errors cancel.
+def paired_bootstrap(right_a, right_b, samples):
+    a, b = right_a.double(), right_b.double()
+    differences = a[samples].mean(1) - b[samples].mean(1)
+    low = torch.quantile(differences, 0.025)
+    high = torch.quantile(differences, 0.975)
+    return float(a.mean() - b.mean()), float(low), float(high)
+
+
+# %% right: draw after draw, with numpy's quantiles
+def paired_bootstrap(right_a, right_b, samples):
+    import numpy as np
+
+    a, b = right_a.tolist(), right_b.tolist()
+    found = []
+    for sample in samples.tolist():
+        found.append(sum(a[i] - b[i] for i in sample) / len(sample))
+    low, high = np.quantile(found, [0.025, 0.975])
+    return (sum(a) - sum(b)) / len(a), float(low), float(high)
+
+
+# %% wrong: b minus a -> b minus a
+# hint: The question is whether a is better: its accuracy minus that of b.
+# ~ right_a.double() - right_b.double() => right_b.double() - right_a.double()
+
+# %% wrong: 5 % on each side -> five per cent on each side
+# hint: An interval of 95 % leaves out 5 % in all: 2.5 % on each side.
+# ~ [0.025, 0.975] => [0.05, 0.95]
+
+# %% wrong: smallest and largest -> from the smallest to the largest
+# hint: The interval leaves out 2.5 % of the differences on each side.
+# ~ [0.025, 0.975] => [0.0, 1.0]
+
+# %% wrong: two standard deviations -> two standard deviations
+# hint: The interval is read off the drawn differences themselves: their quantiles, without assuming a bell.
+# -    low, high = torch.quantile(means, torch.tensor([0.025, 0.975], dtype=torch.double)).tolist()
+# +    width = 1.96 * means.std(correction=0).item()
+# +    low, high = means.mean().item() - width, means.mean().item() + width
+
+# %% wrong: the interval of a alone -> the interval of a alone
+# hint: Wanted is the interval of the difference: a minus b, example by example.
+# ~ means = difference[samples].mean(dim=1) => means = right_a.double()[samples].mean(dim=1)
+
+# %% wrong: limits of a minus limits of b -> limits of each, and then the difference
+# hint: Limits cannot be subtracted: take the difference in each drawn test set, and then its quantiles.
+# ~ means = difference[samples].mean(dim=1) => a, b = right_a.double()[samples].mean(dim=1), right_b.double()[samples].mean(dim=1)
+# ~ low, high = torch.quantile(means, torch.tensor([0.025, 0.975], dtype=torch.double)).tolist() => low, high = [float(torch.quantile(a, q) - torch.quantile(b, q)) for q in (0.025, 0.975)]
+
+# %% wrong: b drawn by itself -> each model has a draw of its own
+# hint: Both models are measured on the same drawn examples: that is what *paired* means.
+# ~ means = difference[samples].mean(dim=1) => means = right_a.double()[samples].mean(dim=1) - right_b.double()[samples.roll(1, dims=0)].mean(dim=1)
+
+# %% wrong: the amount of the difference -> the amount of the difference
+# hint: Where a is worse the difference is negative, and is wanted with its sign.
+# ~ means = difference[samples].mean(dim=1) => means = difference[samples].mean(dim=1).abs()
+
+# %% wrong: the mean of the draws -> the mean of the draws in place of the difference
+# hint: The first value is what was measured on the test set itself; the draws make only the interval.
+# ~ return difference.mean().item(), => return means.mean().item(),
+
+# %% wrong: each example once ->
+# ~ means = difference[samples].mean(dim=1) => means = torch.stack([difference[sample.unique()].mean() for sample in samples])
+
+# %% wrong: counts in place of shares -> sums in place of means
+# hint: Accuracies are shares: divide by the number of examples.
+# ~ difference[samples].mean(dim=1) => difference[samples].sum(dim=1)
