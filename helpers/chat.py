@@ -120,10 +120,19 @@ class ChatBox:
         self.task: asyncio.Task[None] | None = None
         self.stopped = False
         self.said, self.speed = HTML(), HTML()
-        self.question = Text(placeholder="Ask, and press Enter", layout=Layout(width="100%"), description="You")
+        self.question = Text(
+            placeholder="Ask, and press Enter",
+            layout=Layout(width="99%"),
+            description="You",
+            style={"description_width": "initial"},
+        )
         self.send, self.stop, self.anew = (Button(description=name) for name in ("Send", "Stop", "New chat"))
-        self.temperature = FloatSlider(0.7, min=0, max=2, step=0.1, description="temperature")
-        self.top_p = FloatSlider(0.9, min=0.05, max=1, step=0.05, description="nucleus")
+        self.temperature = FloatSlider(
+            0.7, min=0, max=2, step=0.1, description="temperature", style={"description_width": "initial"}
+        )
+        self.top_p = FloatSlider(
+            0.9, min=0.05, max=1, step=0.05, description="nucleus", style={"description_width": "initial"}
+        )
         self.stop.disabled = True
         self.send.on_click(self._sent)
         with (

@@ -1387,7 +1387,7 @@ else:
     display(show_chat(Chat(real, tokenizer)))
 
 # %% [markdown]
-# A conversation of our run, at temperature 0.7 with a nucleus of 0.9:
+# Here is a conversation, at temperature 0.7 with a nucleus of 0.9:
 #
 # > **What's the capital of France?** Ladies and gentlemen, the capital of France is Paris. It's a city that has been shaped by the ingenuity of countless people across the continent. [...]
 # >
