@@ -1379,6 +1379,8 @@ for row in kept("real_answers", conversation).itertuples():
 
 # %% interactive
 # @title A chat with your Llama: type, and press Enter
+from IPython.display import display
+
 from helpers.chat import Chat, show_chat
 
 if real is None:
