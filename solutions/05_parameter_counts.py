@@ -529,7 +529,11 @@ with_commas(pd.DataFrame(columns, index=rows))
 
 # %% [markdown]
 # Three ways, one number. This is the kind of agreement to look for before you publish a count.
-#
+
+# %% [markdown] pause
+# You have counted layers and whole models in three ways. Next come counts that are wrong, some of them in print, and how one finds where.
+
+# %% [markdown]
 # ## 5. Counts that go wrong
 #
 # Here is a count of one layer (at $F = D$), of a kind that is easily made. The wording is ours:
@@ -608,10 +612,6 @@ plots.show(
 # Two mistakes cancel. The claim lets the heads multiply the weights, $3(A - 1)(D^2 + D)$ too many, and it forgets the
 # output matrix of the attention and the two matrices of the feed-forward part, with their biases, $3(D^2 + D)$ too few. At $A = 2$, and only there, the two are equal, for
 # **every** width: so varying the width could never show it. **A test that varies one size says nothing about the others.**
-
-# %% [markdown] pause
-# You have counted layers and whole models in three ways, and found out why a wrong count passed four tests. Next come more wrong counts,
-# the shares of embedding and layers, and the memory that training takes.
 
 # %% [markdown]
 # ### Exercise: find the wrong term
@@ -697,7 +697,12 @@ for name, one in claims.items():
 # all three speak of the same thing, and the formula at more than one setting.
 #
 # Another report has a right total from wrong parts. It gives a layer $4(n^2 + n)$ for the attention, $2(n^2 + n)$ for the feed-forward part and $2n$ for the normalisation, where $n$ is the width; four layers of these parts make $24n^2 + 32n$. It writes $24n^2 + 40n$, which is what a program counts. **By hand**: what is missing in a part? (A second norm, $2n$ in each layer: the report names two norms and counts one.) Even when you know the total from elsewhere, add up the parts.
-#
+
+# %% [markdown] pause
+# You can tell when a count is right, and find the term that is not. Next come the shares of embedding and layers, and the memory that
+# training takes.
+
+# %% [markdown]
 # ## 6. Where the parameters are
 #
 # You saw that the embedding of the large example outweighs its layers by ten to one. Is it always so? The embedding is $V D$, it grows

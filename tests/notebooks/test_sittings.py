@@ -22,7 +22,7 @@ SITTING = pytest.mark.parametrize(("name", "sitting"), LATER, ids=[f"{name}-{num
 @pytest.mark.parametrize("path", SOURCES, ids=[path.stem for path in SOURCES])
 def test_no_sitting_takes_longer_than_an_evening(path: Path) -> None:
     minutes = pacing.sittings(source.read(path), syllabus.place(path).running)
-    assert max(minutes) <= pacing.SITTING + pacing.QUARTER / 2, [round(part) for part in minutes]
+    assert max(minutes) <= pacing.SITTING, [round(part) for part in minutes]
 
 
 @SITTING
