@@ -25,6 +25,10 @@ ROOMS = {
     "grading.autograder": "autograder",
     "grading.classroom": "classroom",
     "grading.pages": "pages",
+    "grading.pages.leaflet": "markup",
+    "grading.pages.markup": "markup",
+    "grading.pages.mathml": "markup",
+    "grading.pages.rendering": "markup",
     "helpers": "helpers",
     "tutor": "tutor",
     "tutor.files": "files",
@@ -42,10 +46,11 @@ BELOW = {
     "definitions": {"folder", "checking"},
     "exercises": {"definitions", "helpers", "checking"},
     "sandbox": {"folder", "helpers", "tutor", "checking"},  # the fork server imports early what notebooks need
-    "authoring": {"folder", "files", "notebooks", "definitions", "helpers", "tutor", "checking"},
+    "markup": {"notebooks"},  # how a page is written, whoever makes one
+    "authoring": {"folder", "files", "notebooks", "definitions", "markup", "helpers", "tutor", "checking"},
     "autograder": {"folder", "files", "notebooks", "definitions", "sandbox", "authoring", "helpers", "checking"},
     "classroom": {"folder", "files", "notebooks", "autograder", "authoring"},
-    "pages": {"folder", "files", "notebooks", "definitions", "autograder", "classroom"},
+    "pages": {"folder", "files", "notebooks", "definitions", "autograder", "classroom", "markup"},
 }
 HEAVY = ["matplotlib", "nbgrader", "numpy", "pandas", "torch"]
 

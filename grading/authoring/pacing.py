@@ -5,13 +5,10 @@ from __future__ import annotations
 import re
 from collections.abc import Sequence
 from itertools import groupby
-from typing import TYPE_CHECKING
 
+from grading.authoring.cell import Cell
 from grading.notebooks.cells import BEGIN_SOLUTION as BEGIN
 from grading.notebooks.cells import END_SOLUTION as END
-
-if TYPE_CHECKING:
-    from grading.authoring.source import Cell
 
 # A student's pace. Most adults read between 175 and 300 words of plain English non-fiction a minute, fewer in a second
 # language (Brysbaert 2019, https://doi.org/10.1016/j.jml.2019.104047). Our texts have formulas to follow and tables to
@@ -39,7 +36,7 @@ def sittings(cells: Sequence[Cell], running: float) -> list[float]:
 
     What the cells of a sitting take to run is its share of `running`, by the number of its experiments.
     """
-    number, parts = 0, list[tuple[int, "Cell"]]()
+    number, parts = 0, list[tuple[int, Cell]]()
     for cell in cells:
         number += cell.kind == "pause"
         parts.append((number, cell))

@@ -29,7 +29,7 @@ from __future__ import annotations
 import math
 import re
 from collections.abc import Iterator, Mapping, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import replace
 from functools import lru_cache
 from pathlib import Path
 from typing import Any
@@ -38,6 +38,8 @@ import jupytext
 from nbformat import NotebookNode
 
 from grading.authoring import questions
+from grading.authoring.cell import EXPERIMENTS as EXPERIMENTS
+from grading.authoring.cell import Cell as Cell
 from grading.authoring.errors import BuildError
 from grading.authoring.pacing import in_quarters, sittings
 from grading.definitions import catalogue
@@ -45,7 +47,6 @@ from grading.notebooks.cells import AROUND, BEGIN_HIDDEN, captioned
 from grading.notebooks.cells import BEGIN_SOLUTION as BEGIN
 from grading.notebooks.cells import END_SOLUTION as END
 
-EXPERIMENTS = {"experiment", "interactive", "measured"}
 TEXTS = {"essay", "prose", "questions", "pause"}
 WORDS = {"setup", "questions", "pause"} | EXPERIMENTS | AROUND - {"resume"}
 KEYS = {"exercise", "essay", "open"}
@@ -55,31 +56,6 @@ PAUSE = (
     "at the top, and then the next cell: it brings back your answers, and what else the rest needs.\n\n---"
 )
 MINUTES_PER_POINT = {"check": 5, "essay": 8}  # of an exercise whose definition says no minutes, and of essays
-
-
-@dataclass(frozen=True)
-class Cell:
-    """One cell of a source, with the line of its marker."""
-
-    kind: str  # "prose", "code", "exercise", "check", "essay" or one of WORDS
-    name: str
-    points: float | None
-    source: str
-    language: str  # "markdown" or "code"
-    line: int
-    minutes: float = 0  # what the answer takes, of a check cell or an essay
-    difficulty: int = 0  # 1 to 3, 0 where none is given
-    is_open: bool = False  # an experiment whose code students read
-
-    @property
-    def is_experiment(self) -> bool:
-        """Whether no mark depends on it."""
-        return self.kind in EXPERIMENTS
-
-    @property
-    def is_folded(self) -> bool:
-        """Whether students see the caption of an experiment, and its code when they open it."""
-        return self.is_experiment and not self.is_open
 
 
 def read(path: Path) -> list[Cell]:
