@@ -24,7 +24,7 @@ BY_HAND = "run the cells with your answers above one by one (the experiments nee
 class Part:
     """One piece of what stands above: a student's answer, or statements of the notebook's own cells."""
 
-    binds: Sequence[str]
+    binds: Sequence[str]  # one of these names shows that it has run; in a branch that is not taken, some are not bound
     answer: str = ""  # the exercise, or
     code: str = ""
 
@@ -47,7 +47,7 @@ def resume(notebook: str, sitting: int) -> None:
     parts = parts_of(notebook).get(sitting)
     if parts is None:
         raise LookupError(f"no sitting {sitting} begins in {notebook!r}; write the cell as it was.")
-    if any(name not in shell.user_ns and not has_failed(name) for part in parts for name in part.binds):
+    if not all(any(name in shell.user_ns or has_failed(name) for name in part.binds) for part in parts):
         print(_run(shell, parts, notebook))
 
 

@@ -15,7 +15,7 @@ PARTS = {
         "2": [
             {"answer": "double", "binds": ["double"]},
             {"code": "four = double(2)", "binds": ["four"]},
-            {"code": "print('not shown')\nfive = 5", "binds": ["five"]},
+            {"code": "print('not shown')\nfive = 5\nif five > 5:\n    six = 6", "binds": ["five", "six"]},
         ]
     }
 }
