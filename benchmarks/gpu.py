@@ -41,7 +41,7 @@ import torch
 from torch import Tensor, nn
 
 from benchmarks import training
-from benchmarks.graphs import StaticWriter
+from benchmarks._graphs import StaticWriter
 from benchmarks.real_encoders import SentenceClassifier
 from helpers.batches import Batches, Example, for_classifier, for_language_model
 from helpers.corpora import Corpus, Split, load

@@ -109,7 +109,8 @@ by_hand("copy_query", [..., ...])  # the weight of key 1, and of key 2
 def attend(query: Tensor, keys: Tensor, values: Tensor) -> Tensor:
     """Returns the output of attention for one query, `(w,)`: the weighted average of the values.
 
-    Shapes: query `(d,)`, keys `(n, d)`, values `(n, w)`. With m draws of the keys, `(m, n, d)`, it is `(m, w)`.
+    Shapes: query `(d,)`, keys `(n, d)`, values `(n, w)`. With m draws of the keys, `(m, n, d)`,
+    it is `(m, w)`.
     """
     weights = torch.softmax(keys @ query.to(keys.dtype), dim=-1)  # (n,) or (m, n)
     return weights @ values

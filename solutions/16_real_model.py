@@ -285,7 +285,8 @@ for d_model, width in ((64, 192), (512, 2048), (4096, 16384)):
 pd.DataFrame.from_dict(rows, orient="index")
 
 # %% reveal
-reveal("width of the three matrices of a SwiGLU, D = 64 and F = 192", numbers_in(SwiGLU(64, 192)) / (3 * 64))
+reveal("width of the three matrices of a SwiGLU, D = 64 and F = 192",
+       numbers_in(SwiGLU(64, 192)) / (3 * 64))
 
 # %% experiment
 # @title What opens the gate: silu beside ReLU

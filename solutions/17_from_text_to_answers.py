@@ -666,13 +666,15 @@ def log_ratios(model: LanguageModel) -> list[float]:
             for texts, reference in zip((chosen_texts, rejected_texts), before)]
 
 
-ratios = {name: torch.tensor([log_ratios(model) for model in runs]) for name, runs in models.items()}  # (3, 2)
+ratios = {name: torch.tensor([log_ratios(model) for model in runs])  # (3, 2)
+          for name, runs in models.items()}
 figure, [axes] = plots.panels(1, width=5.6, height=2.9)
 axes.axvline(0, color="#555555", linestyle=":")
 for side, kind in enumerate(("chosen", "rejected")):
     for row, runs in enumerate(ratios.values()):
-        axes.plot(runs[:, side], [row + 0.16 * (2 * side - 1)] * len(runs), plots.MARKERS[side], markersize=5,
-                  color=plots.COLOURS[side], linestyle="none", label=kind if row == 0 else None)
+        axes.plot(runs[:, side], [row + 0.16 * (2 * side - 1)] * len(runs), plots.MARKERS[side],
+                  markersize=5, color=plots.COLOURS[side], linestyle="none",
+                  label=kind if row == 0 else None)
 axes.set(xlabel="mean log-ratio (nats); left of 0: less probable than at the start",
          yticks=range(len(ratios)), yticklabels=list(ratios), ylim=(len(ratios) - 0.5, -0.5))
 axes.legend(fontsize=8, loc="center left")

@@ -12,7 +12,7 @@ import torch
 from torch import Tensor
 
 from benchmarks import gpu, training
-from benchmarks.graphs import StaticWriter
+from benchmarks._graphs import StaticWriter
 from helpers.device import SETTING
 from helpers.llama import Llama
 from tests.helpers import stand_in_device

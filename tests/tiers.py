@@ -1,7 +1,8 @@
 """Which tests a command runs, and in which order: what is expensive is marked `all`, and what takes long begins first.
 
     make test        every test without the mark, and of those marked `in_turn` (right answers at the check, but for the
-                     first of each exercise) the changed notebooks' and every third one's, at another commit others;
+                     first of each exercise, and later sittings) the changed notebooks' and every third one's, at
+                     another commit others;
                      notebooks without their experiments (`tests/replay.py`)
     make test-all    everything; notebooks in full. With `PYTEST_ARGS=--rest` only what `make test` leaves out, and with
                      `--share 3`, too, of what is asked notebook by notebook every third: at another commit, another

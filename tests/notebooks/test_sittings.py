@@ -16,7 +16,7 @@ from tutor import resuming
 
 SOURCES = sorted((ROOT / "solutions").glob("[0-9][0-9]_*.py"))
 LATER = [(path.stem, number) for path in SOURCES for number in resuming.parts_of(path.stem)]
-SITTING = pytest.mark.parametrize(("name", "sitting"), LATER, ids=[f"{name}-{number}" for name, number in LATER])
+SITTING = pytest.mark.parametrize(("notebook", "sitting"), LATER, ids=[f"{name}-{number}" for name, number in LATER])
 
 
 @pytest.mark.parametrize("path", SOURCES, ids=[path.stem for path in SOURCES])
@@ -26,11 +26,11 @@ def test_no_sitting_takes_longer_than_an_evening(path: Path) -> None:
 
 
 @SITTING
-def test_what_a_later_sitting_uses_comes_with_it_or_with_the_set_up(name: str, sitting: int) -> None:
-    cells = [cell for cell in source.read(ROOT / "solutions" / f"{name}.py") if cell.language == "code"]
+def test_what_a_later_sitting_uses_comes_with_it_or_with_the_set_up(notebook: str, sitting: int) -> None:
+    cells = [cell for cell in source.read(ROOT / "solutions" / f"{notebook}.py") if cell.language == "code"]
     begin = [number for number, cell in enumerate(cells) if cell.kind == "resume"][sitting - 2]
     have = bound(cell.source for cell in cells if cell.kind == "setup")
-    have |= {one for part in resuming.parts_of(name)[sitting] for one in part.binds}
+    have |= {one for part in resuming.parts_of(notebook)[sitting] for one in part.binds}
     for cell in cells[begin:]:
         missing = (used([cell.source]) - have) & bound(one.source for one in cells[:begin])
         assert not missing, f"line {cell.line} uses {missing}, which stands above the place to stop"
@@ -59,16 +59,17 @@ def _run(name: str, sitting: int, *, experiments: bool) -> NotebookNode:
     return run
 
 
+@pytest.mark.in_turn
 @SITTING
-def test_a_later_sitting_has_full_marks_after_the_set_up_alone(name: str, sitting: int) -> None:
-    run = _run(name, sitting, experiments=False)
+def test_a_later_sitting_has_full_marks_after_the_set_up_alone(notebook: str, sitting: int) -> None:
+    run = _run(notebook, sitting, experiments=False)
     assert [grade_id(cell) for cell in run.cells if kind(cell) == "check"]
 
 
 @pytest.mark.all
 @SITTING
-def test_a_later_sitting_runs_with_its_experiments_after_the_set_up_alone(name: str, sitting: int) -> None:
-    run = _run(name, sitting, experiments=True)
+def test_a_later_sitting_runs_with_its_experiments_after_the_set_up_alone(notebook: str, sitting: int) -> None:
+    run = _run(notebook, sitting, experiments=True)
     assert [cell for cell in run.cells if "experiment" in tags(cell) and not is_around(cell)]
 
 

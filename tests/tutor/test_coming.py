@@ -53,7 +53,7 @@ def test_the_map_is_that_of_the_syllabus() -> None:
 
 def test_many_are_named_by_number() -> None:
     said = coming.after("07_bert_contrast", notebooks())
-    assert said == "Next on the map: 05, 08, 10, 11 or 17."
+    assert said == "Next on the map: 18_real_transfer; also open: 05, 08, 10, 11 and 17."
     assert coming.after("04_head_replacement", notebooks()) == (
         "Next on the map: 05_parameter_counts or 06_pretrained_vs_scratch; also open: 08 and 11."
     )
