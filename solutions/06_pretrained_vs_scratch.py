@@ -987,7 +987,7 @@ for way in WAYS:
 #
 # ### And how much reading is enough?
 #
-# Pretraining helps because the model has seen more data, says a student report. If so, half of the reading should help half as much, or so. Copies of the base were kept while it read, in the end each of the 10,500 reviews twice. Each of them now gets the same 20 labels, with three seeds; reading nothing at all is *scratch*, with 0.52 in our run.
+# Pretraining helps because the model has seen more data, says a student report. If so, half of the reading should help half as much, or so. Copies of the base were kept while it read, in the end each of the 10,500 reviews twice. Each of them now gets the same 20 labels, with three seeds. Reading nothing at all is *scratch*, with 0.52 in our run.
 #
 # (One thing is not quite fair: the last
 # copy was taken when the learning rate had fallen to 0, the others while it was higher.)

@@ -1055,7 +1055,7 @@ reveal("the change that helps most", next(change for change in changes if change
 # **Go further.** First, two factors at a time: `sweep(versions(shallow, norm="pre", width=72, dropout=0.2))`. Is what the two do together the sum of what each does alone? Then: there is a third
 # repair: a smaller constant learning rate. Give the settings an entry `"rate"`, let `train_one` use it, and sweep *deep* over four rates. Does the best rate get smaller with depth? With pre-norm too? And at full size (`size = "full"` and a GPU): is the failure there at a rate of 1e-3, and is it there at 1e-4?
 #
-# **The end of the main path.** (What is left: 13 after 09, 14 after 05 and 06, 15 after 10, 17 after 06, 18 after 07.) You began with a triangle of zeros, and can now build, count, train, adapt and question a Transformer. Take a paper that you would like to believe, find the table on which its main claim rests, and ask what you have asked here:
+# **The end of the main path.** (The map at the end of notebook 00 shows what is left.) You began with a triangle of zeros, and can now build, count, train, adapt and question a Transformer. Take a paper that you would like to believe, find the table on which its main claim rests, and ask what you have asked here:
 # what was compared with what, over how many seeds, and chosen on which part?
 
 # %% [markdown]
