@@ -323,9 +323,9 @@ print("your function says:           ", tuple(batch_shape(2, 3, 4)))
 # %% [markdown]
 # ## The map of the course
 #
-# ![The map: a box for each notebook, with its question, time and points, and an arrow to it from each that it needs](path.svg)
+# [The map](path.svg) has a box for each notebook, with its question, time and points, and an arrow to it from each that it needs. Take a
+# notebook only after those from which an arrow leads to it. The last cell of each notebook says in words what comes next.
 #
-# Take a notebook only after those from which an arrow leads to it. The last cell of each notebook says in words what comes next.
 # What to remember of all notebooks is in [the recap](recap.html), two printed pages.
 
 # %% [markdown]
