@@ -122,7 +122,7 @@ def _p(rng: random.Random) -> list[Question]:
         return torch.tensor(rng.sample(range(-200, 201), rng.randint(190, 220))) / 1000, 1.0, None, 0.9
 
     by_hand = torch.tensor([0.5, 0.3, 0.15, 0.05])[rng.sample(range(4), 4)].log()
-    own = [Question((by_hand, 1.0, None, p)) for p in (0.7, 0.4)]
+    own = [Question((by_hand, 1.0, None, p)) for p in (0.68, 0.4)]
     return [*_drawn("p", "p")(rng), Question(_telling(rng, flat, _is_clear)), *own, _exactly(rng)]
 
 
