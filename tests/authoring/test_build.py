@@ -233,6 +233,12 @@ def test_points_must_be_a_number_above_zero(tmp_path: Path, points: str) -> None
     assert "expected a number above 0" in refused(tmp_path, text)
 
 
+def test_what_a_check_brings_along_is_small() -> None:
+    """Every clone and every student's wheel holds it: a long question needs one long axis, not two."""
+    sizes = {path.name: path.stat().st_size for path in ROOT.glob("tutor/check_examples/*/*.json")}
+    assert {name: size for name, size in sizes.items() if size > 2_400_000} == {}
+
+
 @pytest.fixture
 def copy(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
     """A copy of the course's sources, and of what is made of notebook 01 and of all heads."""

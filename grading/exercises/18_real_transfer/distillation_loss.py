@@ -111,4 +111,4 @@ def _(rng: random.Random) -> list[Question]:
     ]
 
 
-exercise.large += [_ask(4, 30000, 7, 2.0, 0.5)]
+exercise.large += [_ask(2, 3000, 7, 2.0, 0.5), _ask(1200, 3, 8, 2.0, 0.5)]

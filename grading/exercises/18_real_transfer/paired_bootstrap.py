@@ -66,4 +66,4 @@ def _(rng: random.Random, size: int, draws: int, a: float) -> Question:
     return _ask(size, draws, seed_from(rng), a, 0.6)
 
 
-exercise.large += [_ask(300, 1500, 4, 0.8, 0.75)]
+exercise.large += [_ask(20, 1200, 4, 0.8, 0.75), _ask(1500, 12, 5, 0.8, 0.75)]

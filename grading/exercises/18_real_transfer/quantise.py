@@ -63,4 +63,4 @@ def _(rng: random.Random, rows: int, columns: int) -> Question:
     return _ask(rows, columns, seed_from(rng))
 
 
-exercise.large += [_ask(300, 384, 4)]
+exercise.large += [_ask(3, 1500, 4), _ask(1100, 3, 5)]
