@@ -23,6 +23,7 @@ VIEWS = {
 
 
 ONE_TENSOR = "are one and the same tensor"
+BYTES = (torch.int8, torch.uint8)  # who asks for one of these asks for its size
 DISTINCT = 4  # numbers that differ from each other: fewer are a multiple of others by chance
 SAME_AS = " (the same as "  # in the name of a weight that stands in a module once more: what it is called there
 FORGOTTEN = "the function returns None: did you forget to return the result?"
@@ -134,6 +135,8 @@ def _tensor_difference(wanted: Tensor, got: Any, view: str, tolerance: float) ->
         kinds = dtype_kind(wanted), dtype_kind(got)
         if kinds[0] != kinds[1]:
             return f"expected {KINDS[kinds[0]]} values, got {KINDS[kinds[1]]} ({str(got.dtype).removeprefix('torch.')})"
+        if wanted.dtype in BYTES and wanted.dtype != got.dtype:
+            return f"expected {wanted.dtype}, one byte a value, got {got.dtype}"
         return None
     if wanted.dtype == got.dtype and torch.equal(wanted, got):
         return None

@@ -110,3 +110,26 @@ def linear_probe(features, labels, penalty):
 # %% wrong: the first hundred texts ->
 # of: L-BFGS
 # ~ inputs, target = features.detach(), labels.to(features.dtype) => inputs, target = features[:100].detach(), labels[:100].to(features.dtype)
+
+
+# %% right: Adam for long, with a falling rate
+def linear_probe(features, labels, penalty):
+    x, y = features.detach(), labels.to(features.dtype)
+    layer = torch.nn.Linear(x.shape[1], 1, dtype=x.dtype)
+    with torch.no_grad():
+        layer.weight.zero_(), layer.bias.zero_()
+    optimizer = torch.optim.Adam(layer.parameters(), lr=0.1)
+    falling = torch.optim.lr_scheduler.CosineAnnealingLR(optimizer, 500)
+    with torch.enable_grad():
+        for _ in range(500):
+            optimizer.zero_grad()
+            loss = F.binary_cross_entropy_with_logits(layer(x).squeeze(1), y) + penalty * (layer.weight**2).sum()
+            loss.backward()
+            optimizer.step()
+            falling.step()
+    return layer.weight.detach()[0], layer.bias.detach()[0]
+
+
+# %% wrong: each class weighs the same ->
+# of: L-BFGS
+# ~ F.binary_cross_entropy_with_logits(inputs @ weight + bias, target) => F.binary_cross_entropy_with_logits(inputs @ weight + bias, target, pos_weight=(1 - target).sum() / target.sum())

@@ -82,3 +82,21 @@ def nearest(query, states, k):
 # %% wrong: none that looks away ->
 # of: cosine similarity
 # ~ cosines.argsort(descending=True)[:k].tolist() => [one for one in cosines.argsort(descending=True)[:k].tolist() if cosines[one] > 0]
+
+
+# %% right: numpy, from the smallest angle on
+def nearest(query, states, k):
+    import numpy as np
+
+    x, q = states.detach().numpy().astype(float), query.detach().numpy().astype(float)
+    angles = np.arccos(np.clip(x @ q / (np.linalg.norm(x, axis=1) * np.linalg.norm(q)), -1, 1))
+    return [int(number) for number in np.argsort(angles)[:k]]
+
+
+# %% wrong: rounded cosines ->
+# of: cosine similarity
+# ~ cosines.argsort(descending=True) => (10 * cosines).round().argsort(descending=True, stable=True)
+
+# %% wrong: centred first, as a correlation ->
+# of: cosine similarity
+# ~ F.cosine_similarity(states, query.unsqueeze(0), dim=1) => F.cosine_similarity(states - states.mean(1, keepdim=True), (query - query.mean()).unsqueeze(0), dim=1)

@@ -73,3 +73,27 @@ def paired_bootstrap(right_a, right_b, samples):
 # %% wrong: counts in place of shares -> sums in place of means
 # hint: Accuracies are shares: divide by the number of examples.
 # ~ difference[samples].mean(dim=1) => difference[samples].sum(dim=1)
+
+
+# %% right: counts of wins and losses in each draw
+def paired_bootstrap(right_a, right_b, samples):
+    only_a, only_b = right_a & ~right_b, right_b & ~right_a
+    n = samples.size(1)
+    shares = sorted(((only_a[row].sum() - only_b[row].sum()).item() / n) for row in samples)
+
+    def at(share):
+        place = share * (len(shares) - 1)
+        below = int(place)
+        above = min(below + 1, len(shares) - 1)
+        return shares[below] + (place - below) * (shares[above] - shares[below])
+
+    return (int(right_a.sum()) - int(right_b.sum())) / len(right_a), at(0.025), at(0.975)
+
+
+# %% wrong: the nearest drawn difference, without interpolation ->
+# of: one difference for each example
+# ~ torch.tensor([0.025, 0.975], dtype=torch.double)) => torch.tensor([0.025, 0.975], dtype=torch.double), interpolation="nearest")
+
+# %% wrong: only where they differ ->
+# of: one difference for each example
+# ~ means = difference[samples].mean(dim=1) => means = difference[samples].sum(dim=1) / difference[samples].ne(0).sum(dim=1).clamp(min=1)

@@ -66,3 +66,16 @@ def quantise(weight):
 
 # %% wrong: a little added ->
 # ~ scales = torch.where(largest > 0, largest / 127, torch.ones_like(largest)) => scales = largest / 127 + 1e-8
+
+# %% wrong: whole numbers in a float tensor -> the codes are no bytes
+# hint: A byte a value is the point: .to(torch.int8) at the end.
+# of: the largest amount is 127
+# ~ .round().to(torch.int8) => .round()
+
+# %% wrong: whole numbers of 64 bits -> the codes are no bytes
+# of: the largest amount is 127
+# ~ .to(torch.int8) => .long()
+
+# %% wrong: the scale is kept below one ->
+# of: the largest amount is 127
+# ~ torch.ones_like(largest)) => torch.ones_like(largest)).clamp(max=1.0)

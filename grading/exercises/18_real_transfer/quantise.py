@@ -30,6 +30,8 @@ def _ask(rows: int, columns: int, seed: int, zero: bool = False) -> Question:
     codes = codes.clamp(-126.4, 126.4)
     codes[torch.arange(rows), top] = 127 * (1 - 2 * torch.randint(2, (rows,), generator=generator)).float()
     sizes = torch.exp(2 * torch.randn(rows, 1, generator=generator)) / 100
+    if rows > 1:
+        sizes[-1] = 1 + torch.rand(1, generator=generator)  # a scale above 1, beside small ones
     if zero:
         sizes[rows // 2] = 0
     return Question((codes * sizes,))
@@ -44,7 +46,7 @@ def _rows(rng: random.Random) -> list[Question]:
     return [_ask(1, rng.randint(3, 6), seed_from(rng)), _ask(rng.randint(2, 4), rng.randint(4, 9), seed_from(rng))]
 
 
-@exercise.stage("codes and scales, row by row", points=1.5, public=fixed(_rows, 1), decisive=True)
+@exercise.stage("codes and scales, row by row", points=1.25, public=fixed(_rows, 1), decisive=True)
 def _(rng: random.Random) -> list[Question]:
     """The largest amount of a row becomes 127 or -127: that makes its scale. A code is the value divided by the scale,
     rounded to the nearest whole number.
@@ -56,6 +58,12 @@ def _(rng: random.Random) -> list[Question]:
 def _(rng: random.Random) -> list[Question]:
     """Nothing can be divided by 0: a row of zeros has the scale 1."""
     return [_ask(rng.randint(2, 5), rng.randint(2, 6), seed_from(rng), zero=True)]
+
+
+@exercise.stage("codes of one byte", points=0.25, public=[_ask(2, 3, 6)], view="shape")
+def _(rng: random.Random) -> list[Question]:
+    """Whole numbers in a float tensor take four bytes each, as before: what is saved is saved by `torch.int8`."""
+    return [_ask(rng.randint(2, 4), rng.randint(2, 6), seed_from(rng))]
 
 
 @exercise.corners("codes and scales, row by row", rows=(1, range(65, 70)), columns=(1, 2, range(257, 262)))
