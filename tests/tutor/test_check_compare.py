@@ -27,3 +27,11 @@ def test_the_shape_of_a_tuple_of_numbers_says_nothing_of_the_numbers() -> None:
     assert difference((1, 2), (5, 6, 7), "shape") == "expected 2 values, got 3"
     assert "expected a whole number" in str(difference((1, 2), (5, 6.5), "shape"))
     assert "expected a number" in str(difference((1, 2), (5, "6"), "shape"))
+
+
+def test_who_asks_for_bytes_gets_bytes() -> None:
+    codes = torch.tensor([1, -2], dtype=torch.int8)
+    assert difference(codes, codes + 1, "shape") is None
+    assert difference(codes, codes.long(), "shape") == "expected torch.int8, one byte a value, got torch.int64"
+    assert difference(codes, codes.float(), "shape") == "expected integer values, got floating point (float32)"
+    assert difference(codes.long(), codes.int(), "shape") is None
