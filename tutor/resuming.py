@@ -17,6 +17,7 @@ from typing import Any
 from tutor.notebooks import notebooks
 
 PARTS = Path(__file__).with_name("check_examples") / "resuming.json"
+STUB = "raise NotImplementedError"  # in an answer that is as released
 BY_HAND = "run the cells with your answers above one by one (the experiments need not run), and then this cell again."
 
 
@@ -71,9 +72,15 @@ def _run(shell: Any, parts: Sequence[Part], notebook: str) -> str:
         return f"The file of this notebook was not found, and with it not your `{lost[0]}`: {BY_HAND}"
     failed = list(_failed(shell, parts, answers))
     done = "Your answers above are back, and what else the rest needs"
+    unwritten = [part.answer for part in parts if STUB in answers.get(part.answer, "")]
+    still = f" Still to be written: {_named(unwritten)}." if unwritten else ""
     if failed:
-        return f"{done}, but for {', '.join(f'`{name}`' for name in failed)}: run the cell of the first one to see why."
-    return f"{done}."
+        return f"{done}, but for {_named(failed)}: run the cell of the first one to see why.{still}"
+    return f"{done}.{still}"
+
+
+def _named(names: Sequence[str]) -> str:
+    return ", ".join(f"`{name}`" for name in names)
 
 
 def _failed(shell: Any, parts: Sequence[Part], answers: Mapping[str, str]) -> Iterator[str]:

@@ -85,7 +85,9 @@ def test_an_answer_still_to_be_written_is_named_with_what_it_stops(
 ) -> None:
     save(tmp_path / "mine.ipynb", "def double(x):\n    raise NotImplementedError")
     resume("mine", 2)
-    assert capsys.readouterr().out == f"{DONE}, but for `four`: run the cell of the first one to see why.\n"
+    assert capsys.readouterr().out == (
+        f"{DONE}, but for `four`: run the cell of the first one to see why. Still to be written: `double`.\n"
+    )
     assert shell.user_ns["five"] == 5
 
 
