@@ -25,7 +25,7 @@ BY_HAND = "run the cells with your answers above one by one (the experiments nee
 class Part:
     """One piece of what stands above: a student's answer, or statements of the notebook's own cells."""
 
-    binds: Sequence[str]  # one of these names shows that it has run; in a branch that is not taken, some are not bound
+    binds: Sequence[str]  # any of these names shows that it has run: a branch that is not taken binds none of its own
     answer: str = ""  # the exercise, or
     code: str = ""
 
@@ -48,7 +48,7 @@ def resume(notebook: str, sitting: int) -> None:
     parts = parts_of(notebook).get(sitting)
     if parts is None:
         raise LookupError(f"no sitting {sitting} begins in {notebook!r}; write the cell as it was.")
-    if not all(any(name in shell.user_ns or has_failed(name) for name in part.binds) for part in parts):
+    if not all(any(name in shell.user_ns or has_failed(name) for name in part.binds) for part in parts if part.binds):
         print(_run(shell, parts, notebook))
 
 

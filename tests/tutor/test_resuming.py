@@ -15,6 +15,7 @@ PARTS = {
         "2": [
             {"answer": "double", "binds": ["double"]},
             {"code": "four = double(2)", "binds": ["four"]},
+            {"code": "marks.append(four)", "binds": []},
             {"code": "print('not shown')\nfive = 5\nif five > 5:\n    six = 6", "binds": ["five", "six"]},
         ]
     }
@@ -27,6 +28,7 @@ def shell(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> InteractiveShell:
     stored = tmp_path / "resuming.json"
     stored.write_text(json.dumps(PARTS), encoding="utf-8")
     one = InteractiveShell()
+    one.user_ns["marks"] = []  # of the set-up cell
     monkeypatch.setattr(resuming, "PARTS", stored)
     monkeypatch.setattr(resuming, "notebooks", lambda: {"mine": Notebook("mine", {"double": 1}, {}, (), frozenset())})
     monkeypatch.setattr("IPython.core.getipython.get_ipython", lambda: one)
@@ -46,7 +48,7 @@ def test_answers_and_what_the_rest_needs_are_back(
     save(tmp_path / "mine.ipynb", "def double(x):\n    return 2 * x")
     resume("mine", 2)
     assert capsys.readouterr().out == f"{DONE}.\n"
-    assert (shell.user_ns["four"], shell.user_ns["five"]) == (4, 5)
+    assert (shell.user_ns["four"], shell.user_ns["five"], shell.user_ns["marks"]) == (4, 5, [4])
 
 
 @pytest.mark.parametrize("variable", ["JPY_SESSION_NAME", "__vsc_ipynb_file__"])
@@ -68,7 +70,7 @@ def test_nothing_is_run_again_where_the_cells_above_have_run(
     shell.user_ns |= {"double": None, "four": 4, "five": 5}
     resume("mine", 2)
     assert capsys.readouterr().out == ""
-    assert shell.user_ns["double"] is None
+    assert (shell.user_ns["double"], shell.user_ns["marks"]) == (None, [])  # a part that binds nothing asks for nothing
 
 
 def test_what_has_failed_above_is_not_run_again(
