@@ -21,6 +21,7 @@ import tempfile
 from collections.abc import Iterator
 from dataclasses import dataclass
 from importlib import import_module
+from io import BytesIO
 from pathlib import Path
 from types import ModuleType
 from typing import NoReturn
@@ -101,7 +102,7 @@ def warm_up(limits: sandbox.Limits, *, protected: bool) -> Warm:
         training,
         weights,
     )
-    from tutor import by_hand, check, guess, hint, progress  # noqa: F401
+    from tutor import by_hand, check, guess, hint, progress, resume  # noqa: F401
     from tutor.checking import sequence_layers  # noqa: F401
 
     torch.set_num_threads(1)  # a fork of a process that has used two threads would hang
@@ -128,7 +129,7 @@ def _bring_older_names() -> None:
 
 
 def _use_once() -> None:
-    """Uses what imports more at its first use: PyTorch's optimizers, and sympy's sums, products and powers.
+    """Uses what imports more at its first use: PyTorch's optimizers and files, and sympy's sums, products and powers.
 
     A first sum of symbols takes 25 to 90 ms, which every student's process would spend. No gradient is computed here:
     where there is a GPU that starts threads, and a fork does not take them along.
@@ -140,6 +141,10 @@ def _use_once() -> None:
     weight = torch.nn.Parameter(torch.ones(1))
     weight.grad = torch.ones(1)
     torch.optim.SGD([weight], lr=0.1).step()
+    with BytesIO() as file:
+        torch.save(weight.grad, file)
+        file.seek(0)
+        torch.load(file, weights_only=True)
     n, m = sympy.symbols("n m", positive=True, integer=True)
     formula = sympy.simplify((n * (n - 1) / 2 + sympy.sqrt(m) ** n) / m)
     formula.subs({n: 3, m: 2}).evalf()

@@ -248,6 +248,17 @@ KEEP_LOADED = "import sys\nloaded_before = set(sys.modules)"
 TELL_LOADED = "raise RuntimeError(' '.join(sorted(set(sys.modules) - loaded_before)))"
 
 
+def test_no_set_up_cell_has_to_import_anything(students: ForkServerClient) -> None:
+    student = students.student()
+    student.run(KEEP_LOADED, 20)
+    for notebook in catalogue.notebooks():
+        for cell in bank.cells(notebook):
+            if cell.kind == "setup":
+                assert student.run(cell.source, 20) == "", notebook
+    assert student.run(TELL_LOADED, 20) == "RuntimeError:"
+    student.close()
+
+
 @pytest.mark.parametrize("notebook", [NOTEBOOK, *all_only(*(n for n in catalogue.notebooks() if n != NOTEBOOK))])
 def test_no_students_process_has_to_import_anything(students: ForkServerClient, notebook: str) -> None:
     """A library that is imported, or imports more at its first use, costs each of a thousand submissions its time."""
