@@ -4,9 +4,13 @@ from __future__ import annotations
 
 from pathlib import Path
 
+import nbformat
 import pytest
 
 from grading.authoring import build, plans, syllabus
+from grading.definitions import catalogue
+from grading.folder.course import ROOT
+from grading.notebooks.cells import is_progress
 from tutor import coming, overview
 from tutor.notebooks import Notebook, notebooks
 
@@ -79,3 +83,12 @@ def test_a_notebook_looks_for_others_beside_its_folder(
     monkeypatch.chdir(tmp_path / "01_causal_mask")
     overview.progress()
     assert capsys.readouterr().out.splitlines()[-1] == "  Next on the map: 03_attention_heads."
+
+
+@pytest.mark.parametrize("name", catalogue.notebooks())
+def test_a_solution_notebook_shows_the_map_as_it_is(name: str) -> None:
+    """Another notebook of the course changes what the `progress()` of this one says, and nothing in its source."""
+    cells = nbformat.read(ROOT / "solutions" / name / f"{name}.ipynb", as_version=4).cells
+    [progress] = [cell for cell in cells if is_progress(cell)]
+    said = [line.strip() for output in progress.outputs for line in output.data["text/plain"].splitlines()]
+    assert coming.after(name, notebooks()) in said, f"build it again: python -m grading build {name} --keep"
