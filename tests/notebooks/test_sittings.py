@@ -37,39 +37,25 @@ def test_what_a_later_sitting_uses_comes_with_it_or_with_the_set_up(notebook: st
         have |= bound([cell.source])
 
 
-def _from(name: str, sitting: int, *, experiments: bool) -> NotebookNode:
-    """Returns a solution notebook as it runs on another evening: the set-up, `resume`, and all behind it."""
-    solved = nbformat.read(Course(ROOT).solution(name), as_version=4)
-    begin = [number for number, cell in enumerate(solved.cells) if "resume" in tags(cell)][sitting - 2]
-    later: NotebookNode = deepcopy(solved)
-    resume, behind = later.cells[begin], later.cells[begin + 1 :]
-    resume.metadata["tags"] = []
-    kept = [cell for cell in behind if experiments or "experiment" not in tags(cell)]
-    later.cells = [cell for cell in later.cells[:begin] if kind(cell) == "setup"] + [resume, *kept]
+def _on_another_evening(name: str, sitting: int) -> NotebookNode:
+    """Returns a solution notebook as it then runs: the set-up, `resume`, and all behind it."""
+    later: NotebookNode = deepcopy(nbformat.read(Course(ROOT).solution(name), as_version=4))
+    begin = [number for number, cell in enumerate(later.cells) if "resume" in tags(cell)][sitting - 2]
+    later.cells[begin].metadata["tags"] = []
+    later.cells = [cell for cell in later.cells[:begin] if kind(cell) == "setup"] + later.cells[begin:]
     return later
-
-
-def _run(name: str, sitting: int, *, experiments: bool) -> NotebookNode:
-    run = build.execute(_from(name, sitting, experiments=experiments), Course(ROOT).solution(name).parent)
-    said = [
-        output.get("text", "") for cell in run.cells if cell.source.startswith("resume(") for output in cell.outputs
-    ]
-    assert said == ["Your answers above are back, and what else the rest needs.\n"]
-    build.refuse_lost_marks(name, run, f"from sitting {sitting} on")
-    return run
-
-
-@pytest.mark.in_turn
-@SITTING
-def test_a_later_sitting_has_full_marks_after_the_set_up_alone(notebook: str, sitting: int) -> None:
-    run = _run(notebook, sitting, experiments=False)
-    assert [grade_id(cell) for cell in run.cells if kind(cell) == "check"]
 
 
 @pytest.mark.all
 @SITTING
-def test_a_later_sitting_runs_with_its_experiments_after_the_set_up_alone(notebook: str, sitting: int) -> None:
-    run = _run(notebook, sitting, experiments=True)
+def test_a_later_sitting_runs_and_has_full_marks_after_the_set_up_alone(notebook: str, sitting: int) -> None:
+    run = build.execute(_on_another_evening(notebook, sitting), Course(ROOT).solution(notebook).parent)
+    [resumed] = [cell for cell in run.cells if cell.source.startswith(f'resume("{notebook}", {sitting})')]
+    assert [output.text for output in resumed.outputs] == [
+        "Your answers above are back, and what else the rest needs.\n"
+    ]
+    build.refuse_lost_marks(notebook, run, f"from sitting {sitting} on")
+    assert [grade_id(cell) for cell in run.cells if kind(cell) == "check"]
     assert [cell for cell in run.cells if "experiment" in tags(cell) and not is_around(cell)]
 
 
