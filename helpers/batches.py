@@ -79,7 +79,7 @@ class Batch:
     tokens: Tensor  # (b, n)
     lengths: Tensor  # (b,)
     target: Tensor  # (b, n), IGNORE where not scored; (b,) for classes
-    scored: Tensor  # places in target.flatten() that are not IGNORE
+    scored: Tensor  # (k,), indices in target.flatten() of what is not IGNORE
     source: Tensor | None = None  # (b, m)
     source_lengths: Tensor | None = None  # (b,)
     n_tokens: int = 0  # real tokens, without padding
@@ -97,7 +97,7 @@ class Batch:
 
 
 def scored_places(target: Tensor) -> Tensor:
-    """Returns the places in `target.flatten()` that are not `IGNORE`, `(k,)`."""
+    """Returns the indices in `target.flatten()` of what is not `IGNORE`, `(k,)`."""
     return (target.flatten() != IGNORE).nonzero().squeeze(1)
 
 

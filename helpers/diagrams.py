@@ -86,10 +86,10 @@ class Diagram:
         self, x: float, bottom: float, boxes: Sequence[tuple[str, str, Kind]], step: float = 0.6, **size: float
     ) -> None:
         """Draws boxes `(name, text, kind)` from `bottom` upwards, `step` inches apart, with an arrow between two."""
-        for place, (name, text, kind) in enumerate(boxes):
-            self.box(name, (x, bottom + place * step), text, kind, **size)
-            if place:
-                self.arrow(boxes[place - 1][0], name)
+        for index, (name, text, kind) in enumerate(boxes):
+            self.box(name, (x, bottom + index * step), text, kind, **size)
+            if index:
+                self.arrow(boxes[index - 1][0], name)
 
     def arrow(self, start: str, end: str, text: str = "", corner: str = "", **line: Any) -> None:
         """Draws an arrow from box to box, with `text` beside its middle.

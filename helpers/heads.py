@@ -13,8 +13,8 @@ def causal_mask(size: int, device: torch.device | None = None) -> Tensor:
 
     It stands on this device, such as `x.device`; without one, on the CPU.
     """
-    places = torch.arange(size, device=device)
-    later = places > places.unsqueeze(1)  # (size, size): the key stands behind the query
+    positions = torch.arange(size, device=device)
+    later = positions > positions.unsqueeze(1)  # (size, size): the key stands behind the query
     return torch.zeros(size, size, device=device).masked_fill(later, -torch.inf)
 
 

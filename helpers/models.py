@@ -52,7 +52,7 @@ def sinusoids(max_len: int, d_model: int) -> Tensor:
 def causal_mask(distance: Tensor) -> Tensor:
     """Returns what is hidden from a token `(n, m)`: all that comes after it.
 
-    `distance` `(n, m)` is the place of each query minus that of each key.
+    `distance` `(n, m)` is the position of each query minus that of each key.
     """
     return distance < 0
 
@@ -63,12 +63,12 @@ def alibi_bias(n_heads: int, distance: Tensor) -> Tensor:
     return -slopes[:, None, None].type_as(distance) * distance.abs()
 
 
-def rotary_angles(places: Tensor, width: int, base: float = 10000) -> Tensor:
-    """Returns by how much `rotate` turns the pairs of a head of `width` numbers, `(n, width/2)`, at `places` `(n,)`.
+def rotary_angles(positions: Tensor, width: int, base: float = 10000) -> Tensor:
+    """Returns by how much `rotate` turns the pairs of a head of `width` numbers, `(n, width/2)`, at `positions` `(n,)`.
 
     The first pair turns by one radian from token to token, the last one by little more than 1/`base`.
     """
-    return places.unsqueeze(1) / base ** (torch.arange(0, width, 2, device=places.device) / width)
+    return positions.unsqueeze(1) / base ** (torch.arange(0, width, 2, device=positions.device) / width)
 
 
 def rotate(x: Tensor, angles: Tensor) -> Tensor:

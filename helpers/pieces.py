@@ -54,9 +54,9 @@ def _cut(numbers: list[int], made_of: dict[tuple[int, int], int]) -> list[int]:
     """Returns the pieces of one word: of the pairs that stand in it, the one learned first is merged, and so on."""
     while known := [pair for pair in pairwise(numbers) if pair in made_of]:
         first = min(known, key=made_of.__getitem__)
-        place = 0
-        while place < len(numbers) - 1:  # from left to right: of three alike the first two
-            if (numbers[place], numbers[place + 1]) == first:
-                numbers[place : place + 2] = [made_of[first]]
-            place += 1
+        index = 0
+        while index < len(numbers) - 1:  # from left to right: of three alike the first two
+            if (numbers[index], numbers[index + 1]) == first:
+                numbers[index : index + 2] = [made_of[first]]
+            index += 1
     return numbers

@@ -135,7 +135,7 @@ def _write_numbers(axes: Axes, numbers: Any, digits: int, colours: Any) -> None:
 
 
 def describe_matrix(values: Tensor, name: str) -> str:
-    """Returns a sentence on a matrix for its alternative text: size, range, blocked places."""
+    """Returns a sentence on a matrix for its alternative text: size, range, blocked entries."""
     values = values.detach().cpu()
     finite = values[values.isfinite()].to(torch.float64)
     blocked = int((values == -torch.inf).sum()) if values.is_floating_point() else 0
@@ -146,10 +146,10 @@ def describe_matrix(values: Tensor, name: str) -> str:
     if not finite.numel():
         span = "no finite value"
     elif finite.min() == finite.max():
-        span = f"{finite.min():.3g} in {finite.numel()} places"
+        span = f"{finite.min():.3g} in {finite.numel()} entries"
     else:
         span = f"values from {finite.min():.3g} to {finite.max():.3g}"
-    extra = f", minus infinity in {blocked} places" if blocked else ""
+    extra = f", minus infinity in {blocked} entries" if blocked else ""
     return f"{size}, {span}{extra}."
 
 

@@ -23,7 +23,7 @@ from helpers.checkpoints import Run, Totals, finish_step_on_interrupt
 from helpers.choices import pick, refuse_unknown
 from helpers.device import autocast, choose_device, set_seed
 
-Scores = tuple[Tensor, Tensor]  # logits (k, C) and targets (k,) of the k places that are scored
+Scores = tuple[Tensor, Tensor]  # logits (k, C) and targets (k,) of the k positions that are scored
 Score = Callable[[Any, Batch], Scores]
 AfterEpoch = Callable[[], dict[str, float]]
 Loss = Literal["language_model", "classifier", "translation"]
@@ -82,7 +82,7 @@ def schedule(kind: Schedule, warmup: int, total: int = 0) -> Callable[[int], flo
 
 @torch.no_grad()
 def evaluate(model: nn.Module, batches: Batches, loss: Loss | Score) -> dict[str, float]:
-    """Returns loss, perplexity and accuracy over all scored places of `batches`, without dropout."""
+    """Returns loss, perplexity and accuracy over all scored positions of `batches`, without dropout."""
     device = next(model.parameters()).device
     score, totals, was_training = _score(loss), Totals(device), model.training
     batches.epoch = 0  # where batches change at every pass, all evaluations see the same ones
@@ -187,7 +187,7 @@ def train(
         progress: whether to show a progress bar.
 
     Returns:
-        One row per log point: step, epoch, loss (mean per scored place since the last row, in
+        One row per log point: step, epoch, loss (mean per scored position since the last row, in
         nats), perplexity, accuracy, valid_loss, valid_perplexity, valid_accuracy, learning_rate,
         tokens_per_second (padding not counted), seconds (of training, without validation).
 

@@ -387,7 +387,7 @@ cheating.load_state_dict(honest.state_dict())
 tokens = torch.tensor([3, 14, 15, 9, 26, 5])
 names = {"with the mask": honest, "without the mask": cheating}
 figure, axes = plots.panels(2, width=3.8, height=3.8)
-for (name, model), place in zip(names.items(), axes):
+for (name, model), axis in zip(names.items(), axes):
     influence = future_influence(model, tokens, vocab_size=50)
     plots.matrix(
         influence,
@@ -396,7 +396,7 @@ for (name, model), place in zip(names.items(), axes):
         columns=sentence,
         row_label="output i",
         column_label="changed token j",
-        axes=place,
+        axes=axis,
     )
     print(f"{name}: {int(influence.triu(1).sum())} influences from the future")
 plots.show(
@@ -589,8 +589,8 @@ def padding_mask(lengths: Tensor, size: int) -> Tensor:
     A sentence of length 0 keeps its first position visible (False), so that no softmax is NaN.
     """
     ### BEGIN SOLUTION
-    places = torch.arange(size)  # (size,)
-    return places >= lengths.clamp(min=1).unsqueeze(1)  # (b, size), each row against its own length
+    positions = torch.arange(size)  # (size,)
+    return positions >= lengths.clamp(min=1).unsqueeze(1)  # (b, size), each row against its own length
     ### END SOLUTION
 
 
@@ -607,8 +607,8 @@ joined = torch.zeros(3, 6, 6).masked_fill(future | padded, -torch.inf)  # (b, n,
 weights = torch.stack([attention_weights(torch.zeros(6, 6), mask) for mask in joined])  # (b, n, n)
 
 figure, axes = plots.panels(3)
-for place, length, square in zip(axes, lengths, weights):
-    plots.matrix(square, f"length {length}", axes=place, digits=2, limits=(0, 1))
+for axis, length, square in zip(axes, lengths, weights):
+    plots.matrix(square, f"length {length}", axes=axis, digits=2, limits=(0, 1))
 plots.show(
     figure,
     "Weights of three sentences of length 6, 3 and 0 with equal scores: no weight on padding, no NaN.",
@@ -640,15 +640,15 @@ print("any NaN:", bool(weights.isnan().any()))
 #
 # **Answers as students write them**
 #
-# - *Full marks (2 of 2)*: "In training the target at place i is the word that stands at place i + 1 of the input. Without the mask the model looks
-#   one place on and copies it: on our random words the loss then falls to 0.3, though nobody can get below about 3.0, so it has learned nothing that
+# - *Full marks (2 of 2)*: "In training the target at position i is the word that stands at position i + 1 of the input. Without the mask the model looks
+#   one position on and copies it: on our random words the loss then falls to 0.3, though nobody can get below about 3.0, so it has learned nothing that
 #   helps to write. With the mask one pass over n words gives n honest predictions, the same as n runs on the prefixes. In generation there is no
 #   future yet, so the last word needs no hiding. But each word that I append would change the states of all earlier words if there were no mask, and
-#   the model was never trained with such states; with the mask they stay as they are, so their keys and values can be kept and only the new place is
+#   the model was never trained with such states; with the mask they stay as they are, so their keys and values can be kept and only the new position is
 #   computed." Why: All four lines, and the experiment with its number.
 # - *Half (1 of 2)*: "The mask is needed in training because otherwise the model sees the answer: the next word is in its input and it copies it. The
 #   experiment with random words shows it, where the loss went down to 0.3 without the mask and stayed at 3.0 with it. The mask also makes training
-#   cheap, because one pass over the sentence trains all places at once, as if we had run each prefix. When the model generates, the mask has nothing
+#   cheap, because one pass over the sentence trains all positions at once, as if we had run each prefix. When the model generates, the mask has nothing
 #   to do, because the words after the last one do not exist. So one could switch it off there and get the same text." Why: Both lines on training
 #   (1). Nothing of the two on generation: "one could switch it off" is the third misconception, since earlier states would change with each word that
 #   is appended (0.5 lost), and that keys and values can be kept is missing (0.5 lost).

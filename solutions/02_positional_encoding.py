@@ -78,7 +78,7 @@ from helpers.models import Classifier, TransformerBase
 
 # %% experiment
 # @title Two sentences, read by a Transformer without positions
-vocabulary = ["le", "chat", "chasse", "la", "souris"]  # the number of a word is its place in this list
+vocabulary = ["le", "chat", "chasse", "la", "souris"]  # the number of a word is its index in this list
 
 
 def encode_words(*sentences: str) -> Tensor:
@@ -93,9 +93,9 @@ with torch.no_grad():
     states = bag_model(encode_words(chat_first, souris_first))  # (2, 5, 8)
 
 figure, axes = plots.panels(2, width=3.6, height=3.2)
-for place, sentence, square in zip(axes, (chat_first, souris_first), states):
+for axis, sentence, square in zip(axes, (chat_first, souris_first), states):
     plots.matrix(
-        square, sentence, rows=sentence.split(), axes=place,
+        square, sentence, rows=sentence.split(), axes=axis,
         row_label="word", column_label="number of the hidden state",
     )
 alt = ("Two matrices of hidden states, a row for each word. "
@@ -112,7 +112,7 @@ print(f"largest difference between the two rows of souris: {(states[0, 4] - stat
 # Make it a measurement, from outside, that works for any *encoder*: a model that gives one hidden state for each token. (Models and their parts are *modules*, of torch's class
 # `nn.Module`. A module is in training mode or, after `eval()`, in evaluation mode, in which nothing is left to chance.)
 #
-# A *permutation* is a list of places: `permutation = [3, 4, 2, 0, 1]` puts the word of place 3 first, then that of place 4, and so on. There are two ways:
+# A *permutation* is a list of positions: `permutation = [3, 4, 2, 0, 1]` puts the word at position 3 first, then that at position 4, and so on. There are two ways:
 # - encode the sentence, then put the **outputs** into the new order;
 # - put the **words** into the new order, then encode.
 #
@@ -132,7 +132,7 @@ def order_blindness(encoder: nn.Module, x: Tensor, permutation: Tensor) -> float
     Args:
         encoder: called on tokens `(b, n)`, it returns hidden states `(b, n, d)`.
         x: the tokens of b sentences, `(b, n)`.
-        permutation: `(n,)`; the new place i gets what stood at `permutation[i]`, in every sentence.
+        permutation: `(n,)`; position i gets what stood at `permutation[i]`, in every sentence.
 
     Example: 0 (up to rounding) for an encoder without positions and without a mask.
     """
@@ -176,7 +176,7 @@ def with_a_mask() -> str:
 reveal("no positions, but a causal mask", with_a_mask)
 
 # %% [markdown]
-# The second line surprises many people. The causal mask of notebook 01 says nothing about places, yet it breaks the symmetry: the first word sees one
+# The second line surprises many people. The causal mask of notebook 01 says nothing about positions, yet it breaks the symmetry: the first word sees one
 # word, the second one two, and so on. From that, a deep enough model can find out where it is, and
 # language models without any positions do work ([Haviv et al., 2022](https://arxiv.org/abs/2203.16634), section 4).
 #
@@ -209,18 +209,18 @@ picture.show(
 )
 
 # %% [markdown]
-# ## 3. A clock for each place
+# ## 3. A clock for each position
 #
-# How could we tell a model the place $p$ of a word in its sentence, its *position*? We add something to its vector. But what?
+# How could we tell a model the *position* $p$ of a word in its sentence, 0 for the first word, 1 for the second? We add something to its vector. But what?
 #
-# - **The number $p$ itself?** At place 1000 it drowns the word, whose numbers are about 1.
+# - **The number $p$ itself?** At position 1000 it drowns the word, whose numbers are about 1.
 # - **$p$ divided by the length?** Then one step means 0.1 in a sentence of ten words and 0.001 in a long text.
-# - **A clock hand** that turns by the same angle at each place? It stays of length 1 and every step is alike. But after a full turn it
-#   is back: places 0 and 60 of a minute hand look the same.
+# - **A clock hand** that turns by the same angle at each position? It stays of length 1 and every step is alike. But after a full turn it
+#   is back: positions 0 and 60 of a minute hand look the same.
 # - **Several hands of different speeds**, as the hours, minutes and seconds of a clock. That is the idea of
 #   [Vaswani et al. (2017)](https://arxiv.org/abs/1706.03762), section 3.5.
 #
-# A hand needs two numbers: how far it points to the right, $\sin(\text{angle})$, and how far up, $\cos(\text{angle})$. The table $PE$ of positional encodings has a row for each place $p$; pair
+# A hand needs two numbers: how far it points to the right, $\sin(\text{angle})$, and how far up, $\cos(\text{angle})$. The table $PE$ of positional encodings has a row for each position $p$; pair
 # number $i$ of the $d/2$ pairs stands in its columns $2i$ and $2i + 1$:
 #
 # $$ PE_{p,\,2i} = \sin\frac{p}{10000^{2i/d}} \qquad\qquad PE_{p,\,2i+1} = \cos\frac{p}{10000^{2i/d}} $$
@@ -228,7 +228,7 @@ picture.show(
 # **By hand, with $d = 4$.** There are two pairs, $i = 0$ and $i = 1$. In the first, $p$ is divided by $10000^0 = 1$, in the second by $10000^{2/4} = 100$: their
 # *speeds* are 1 and 1/100. Work out the last two rows with a calculator, in radians:
 #
-# | place $p$ | $\sin p$ | $\cos p$ | $\sin(p/100)$ | $\cos(p/100)$ |
+# | position $p$ | $\sin p$ | $\cos p$ | $\sin(p/100)$ | $\cos(p/100)$ |
 # |---|---|---|---|---|
 # | 0 | 0 | 1 | 0 | 1 |
 # | 1 | 0.84 | 0.54 | 0.01 | 1.00 |
@@ -240,27 +240,27 @@ picture.show(
 
 # %% by_hand
 by_hand("sinusoidal_encoding", [
-    [..., ..., ..., ...],  # place 2
-    [..., ..., ..., ...],  # place 100
+    [..., ..., ..., ...],  # position 2
+    [..., ..., ..., ...],  # position 100
 ])
 
 # %% [markdown]
-# Place 2 has 0.91, −0.42, 0.02 and 1.00, place 100 has −0.51, 0.86, 0.84 and 0.54. The last two you have met before: at place 100 the slow hand stands where the fast one
-# stood at place 1. The next cell draws the hands of these four places.
+# Position 2 has 0.91, −0.42, 0.02 and 1.00, position 100 has −0.51, 0.86, 0.84 and 0.54. The last two you have met before: at position 100 the slow hand stands where the fast one
+# stood at position 1. The next cell draws the hands of these four positions.
 
 # %% experiment
-# @title The fast and the slow hand at four places
+# @title The fast and the slow hand at four positions
 figure, axes = plots.panels(4, width=2.3, height=2.6)
-for place, p in zip(axes, (0, 1, 2, 100)):
+for axis, p in zip(axes, (0, 1, 2, 100)):
     hands = {f"speed {speed:g}": torch.tensor([p * speed, p * speed + torch.pi / 2]).sin()
              for speed in (1, 0.01)}
-    plots.clock(hands, f"place {p}", axes=place)
-    place.set(xlabel="sine", ylabel="cosine" if p == 0 else "")
+    plots.clock(hands, f"position {p}", axes=axis)
+    axis.set(xlabel="sine", ylabel="cosine" if p == 0 else "")
 figure.legend(*axes[0].get_legend_handles_labels(), loc="outside lower center", ncols=2, frameon=False)
 alt = (
-    "Four clocks. At place 0 both hands point up. "
+    "Four clocks. At position 0 both hands point up. "
     "At 1 and 2 the fast hand has turned by 57 and 115 degrees, the slow one hardly. "
-    "At 100 the slow hand stands at 57 degrees, where the fast one stood at place 1."
+    "At 100 the slow hand stands at 57 degrees, where the fast one stood at position 1."
 )
 plots.show(figure, alt)
 
@@ -276,7 +276,7 @@ plots.show(figure, alt)
 def sinusoidal_encoding(max_len: int, d_model: int) -> Tensor:
     """Returns the sinusoidal positions, floating point numbers of shape `(max_len, d_model)`.
 
-    Row p is the place p, from 0. Columns 2i and 2i + 1 hold the sine and the cosine of
+    Row p belongs to position p, from 0. Columns 2i and 2i + 1 hold the sine and the cosine of
     p / 10000^(2i / d_model). d_model is even; max_len may be several thousand.
 
     Example: sinusoidal_encoding(2, 4) is [[0, 1, 0, 1], [0.8415, 0.5403, 0.0100, 1.0000]].
@@ -290,26 +290,26 @@ def sinusoidal_encoding(max_len: int, d_model: int) -> Tensor:
 
 
 # %% [markdown]
-# Left, your table, blue above 0 and red below it: each row is the pattern that one place adds to its word. The columns on the left turn fast, those on the right hardly
-# move. Right, how alike two places are: the dot product of place 20 (or 40) with every other place.
+# Left, your table, blue above 0 and red below it: each row is the pattern that one position adds to its word. The columns on the left turn fast, those on the right hardly
+# move. Right, how alike two positions are: the dot product of position 20 (or 40) with every other position.
 
 # %% experiment
-# @title Your table, and how alike two places are
+# @title Your table, and how alike two positions are
 table = sinusoidal_encoding(64, 64)  # (64, 64)
-likeness = table @ table.T  # (64, 64), the dot product of every two places
+likeness = table @ table.T  # (64, 64), the dot product of every two positions
 
 figure, (left, right) = plots.panels(2, width=4.6, height=4.2)
-plots.matrix(sinusoidal_encoding(16, 16), "16 places, 16 columns", axes=left,
-             row_label="place p", column_label="column")
-lines = {"with place 20": likeness[20].tolist(), "with place 40": likeness[40].tolist()}
-plots.curves(lines, range(64), title="How alike are two places?",
-             x_label="place", y_label="dot product", axes=right)
+plots.matrix(sinusoidal_encoding(16, 16), "16 positions, 16 columns", axes=left,
+             row_label="position p", column_label="column")
+lines = {"with position 20": likeness[20].tolist(), "with position 40": likeness[40].tolist()}
+plots.curves(lines, range(64), title="How alike are two positions?",
+             x_label="position", y_label="dot product", axes=right)
 alt = ("Left, a striped table. Right, two curves of the same shape, "
-       f"with peaks of {likeness[20, 20]:.0f} at place 20 and at place 40.")
+       f"with peaks of {likeness[20, 20]:.0f} at position 20 and at position 40.")
 plots.show(figure, alt)
 
 # %% [markdown]
-# Two things to see. On the whole, near places are more alike than far ones. And the two curves are the **same curve, shifted**: how alike two places are
+# Two things to see. On the whole, near positions are more alike than far ones. And the two curves are the **same curve, shifted**: how alike two positions are
 # depends on their distance only. Section 5 explains why.
 #
 # ## 4. Exercise: along which axis?
@@ -322,17 +322,17 @@ plots.show(figure, alt)
 # > There the table has the shape `(max_len, 1, d)`, and `x + table[:x.size(0)]` is right.
 # >
 # > Copy that line into a program whose
-# > tensors are *batch* first, and `x.size(0)` is the number of sentences. Nothing crashes: sentence 0 gets place 0 for all its words,
-# > sentence 1 gets place 1, and nothing says which word comes first.
+# > tensors are *batch* first, and `x.size(0)` is the number of sentences. Nothing crashes: sentence 0 gets position 0 for all its words,
+# > sentence 1 gets position 1, and nothing says which word comes first.
 # >
 # > If you correct it to `x.size(1)` but keep the axis of 1 in the middle, it
 # > fails for most batches. It runs, just as wrong, when by chance $b = n$, and when $b = 1$: then $n$ sentences come out.
 #
-# See it happen. The table below is `0, 1, 2, ...` itself and the words are all 0, so that each square shows the place which a word
+# See it happen. The table below is `0, 1, 2, ...` itself and the words are all 0, so that each square shows the position which a word
 # has been given.
 
 # %% experiment
-# @title The places that nine words are given, in three ways
+# @title The positions that nine words are given, in three ways
 sequence_first = torch.arange(10.0).view(10, 1, 1)  # (max_len, 1, d) as in the tutorial, with d = 1
 b, n = 3, 3
 x = torch.zeros(b, n, 1)  # three sentences of three words
@@ -342,15 +342,15 @@ given = {
     "table[:x.size(1)]": (x + sequence_first[: x.size(1)])[..., 0],
 }
 figure, axes = plots.panels(3)
-for place, (name, result) in zip(axes, given.items()):
+for axis, (name, result) in zip(axes, given.items()):
     plots.matrix(
-        result, name, digits=0, axes=place, limits=(0, 2), row_label="sentence", column_label="word"
+        result, name, digits=0, axes=axis, limits=(0, 2), row_label="sentence", column_label="word"
     )
-plots.show(figure, "First: every sentence has the places 0, 1, 2. "
+plots.show(figure, "First: every sentence has the positions 0, 1, 2. "
            "The two others: 0, 0, 0, then 1, 1, 1, then 2, 2, 2.")
 
 # %% [markdown]
-# In the two squares on the right each sentence has *one* place for all its words. No error so far, because $b = n = 3$. And with two sentences?
+# In the two squares on the right each sentence has *one* position for all its words. No error so far, because $b = n = 3$. And with two sentences?
 
 # %% experiment open=true
 for b in (3, 2):
@@ -371,7 +371,7 @@ def add_positions(x: Tensor, encoding: Tensor) -> Tensor:
 
     Args:
         x: word vectors, `(b, n, d)`: b sentences of n words.
-        encoding: one row for each place, `(max_len, d)` with max_len at least n.
+        encoding: one row for each position, `(max_len, d)` with max_len at least n.
 
     Example: with x of zeros `(2, 3, 1)` and the encoding [[0], [1], [2], [3]],
     both sentences become [[0], [1], [2]].
@@ -418,7 +418,7 @@ for name, add in ways.items():
 #
 # ## 5. A shift is a rotation
 #
-# Let us look at the hands again. At place $p$ a hand of speed 1 stands at the angle $p$. Three places later it stands at $p + 3$: it has turned by 3
+# Let us look at the hands again. At position $p$ a hand of speed 1 stands at the angle $p$. Three positions later it stands at $p + 3$: it has turned by 3
 # radians. *Whatever $p$ is*. Turning by a fixed angle is a rotation of the plane, and a rotation is a matrix. From the addition formulas
 #
 # $$ \sin(p + k) = \cos k \, \sin p + \sin k \, \cos p \qquad \cos(p + k) = -\sin k \, \sin p + \cos k \, \cos p $$
@@ -428,7 +428,7 @@ for name, add in ways.items():
 # $$ \begin{pmatrix} \sin(p+k) \\ \cos(p+k) \end{pmatrix} = \begin{pmatrix} \cos k & \sin k \\ -\sin k & \cos k \end{pmatrix}
 # \begin{pmatrix} \sin p \\ \cos p \end{pmatrix} $$
 #
-# **By hand.** Take a quarter turn, $k = \pi/2$. (An offset is a whole number of places; a quarter turn is easier to draw.) Which four numbers stand in the matrix?
+# **By hand.** Take a quarter turn, $k = \pi/2$. (An offset is a whole number of positions; a quarter turn is easier to draw.) Which four numbers stand in the matrix?
 
 # %% by_hand
 by_hand("shift_matrix", [
@@ -441,47 +441,48 @@ by_hand("shift_matrix", [
 # $(0, 1)$. Multiply: it becomes $(1, 0)$ and points to the right, at three o'clock. Once more: $(0, -1)$, six o'clock.
 #
 # > **Watch the minus.** In a mathematics book the minus stands in the first row. There the pair is (cosine, sine) and the turn goes
-# > the other way. Ours is (sine, cosine); with the book's matrix you go $k$ places *back*.
+# > the other way. Ours is (sine, cosine); with the book's matrix you go $k$ positions *back*.
 #
-# Move the sliders with the mouse or with the arrow keys. Blue is place $p$, orange is place $p + k$, for the four pairs of $d = 8$. Change $p$: both hands run, but
+# Move the sliders with the mouse or with the arrow keys. Blue is position $p$, orange is position $p + k$, for the four pairs of $d = 8$. Change $p$: both hands run, but
 # the angle between them stays. Change $k$: only that angle changes.
 
 # %% interactive
-# @title Hands at two places, and the angle between them: move the sliders
+# @title Hands at two positions, and the angle between them: move the sliders
 from ipywidgets import IntSlider, interact
 
 
-def show_hands(place: int, offset: int) -> None:
-    """Draws the hands of two places, one clock for each pair of d = 8."""
+def show_hands(position: int, offset: int) -> None:
+    """Draws the hands of two positions, one clock for each pair of d = 8."""
     speeds = 10000 ** (-torch.arange(0, 8, 2) / 8)  # (4,)
     figure, axes = plots.panels(4, width=2.3, height=2.7)
     for axis, speed in zip(axes, speeds.tolist()):
-        angles = torch.tensor([place * speed, (place + offset) * speed])
+        angles = torch.tensor([position * speed, (position + offset) * speed])
         hands = torch.stack([angles.sin(), angles.cos()], dim=1)  # (2, 2)
         title = f"turns by {offset * speed * 180 / torch.pi:.1f}°"
-        plots.clock({f"place {place}": hands[0], f"place {place + offset}": hands[1]}, title, axes=axis)
+        both = {f"position {position}": hands[0], f"position {position + offset}": hands[1]}
+        plots.clock(both, title, axes=axis)
         axis.set(xlabel="sine", ylabel="cosine" if axis is axes[0] else "")
     figure.legend(*axes[0].get_legend_handles_labels(), loc="outside lower center", ncols=2, frameon=False)
     turns = ", ".join(f"{offset * speed * 180 / torch.pi:.1f}" for speed in speeds.tolist())
-    plots.show(figure, f"From place {place} to place {place + offset} "
+    plots.show(figure, f"From position {position} to position {position + offset} "
                f"the four hands turn by {turns} degrees.")
 
 
 interact(
     show_hands,
-    place=IntSlider(value=1, min=0, max=60, continuous_update=False),
+    position=IntSlider(value=1, min=0, max=60, continuous_update=False),
     offset=IntSlider(value=2, min=-10, max=10, continuous_update=False),
 );
 
 # %% experiment
-# @title The same picture for those who only read: two steps on from places 1 and 9
+# @title The same picture for those who only read: two steps on from positions 1 and 9
 show_hands(1, 2)
 show_hands(9, 2)
 
 # %% [markdown]
 # The hands stand elsewhere in the two rows, but each clock turns by the same angle in both.
 #
-# ### Exercise: one matrix for every place
+# ### Exercise: one matrix for every position
 #
 # Four clocks, four rotations: written into one matrix, they are four
 # blocks of $2 \times 2$ along the diagonal, and zeros everywhere else. The matrix may depend on the offset. It must not
@@ -489,7 +490,7 @@ show_hands(9, 2)
 
 # %% exercise="shift_matrix"
 def shift_matrix(offset: int, d_model: int) -> Tensor:
-    """Returns the matrix R `(d_model, d_model)` with R @ PE[p] = PE[p + offset] for every place p.
+    """Returns the matrix R `(d_model, d_model)` with R @ PE[p] = PE[p + offset] for every position p.
 
     PE is your sinusoidal_encoding: pairs (sine, cosine) in columns 2i and 2i + 1, of speed
     1 / 10000^(2i / d_model). The offset may be negative.
@@ -504,31 +505,31 @@ def shift_matrix(offset: int, d_model: int) -> Tensor:
 
 
 # %% [markdown]
-# Why does it matter? "Look two words back" is now **one matrix**, the same at every place. Let the queries of a *head* (one of the attentions side by side of notebook 01) be its keys multiplied by
-# `shift_matrix(-2, d)`: then each query points at the place two before its own. A Transformer can learn this matrix, since queries
+# Why does it matter? "Look two words back" is now **one matrix**, the same at every position. Let the queries of a *head* (one of the attentions side by side of notebook 01) be its keys multiplied by
+# `shift_matrix(-2, d)`: then each query points at the position two before its own. A Transformer can learn this matrix, since queries
 # are made by one.
 #
 # (It is one of the two reasons that Vaswani et al. give for sinusoids in section 3.5. The other: they "may allow the model to extrapolate" to
 # sentences longer than in training. Section 8 tests it.)
 
 # %% experiment
-# @title A head whose queries are its keys, shifted by two places
+# @title A head whose queries are its keys, shifted by two positions
 table = sinusoidal_encoding(12, 64)  # (12, 64), the keys: positions alone, no words
 shift = shift_matrix(-2, 64).to(table.dtype)  # (64, 64)
-queries = 2 * table @ shift.T  # (12, 64), each is (twice) the key of two places before
+queries = 2 * table @ shift.T  # (12, 64), each is (twice) the key two positions before
 weights = torch.softmax(queries @ table.T, dim=-1)  # (12, 12)
 
-axes = plots.matrix(weights, "A head that looks two places back", limits=(0, 1))
+axes = plots.matrix(weights, "A head that looks two positions back", limits=(0, 1))
 plots.show(axes.figure,
-           plots.describe_matrix(weights, "From row 2 on, each row looks mostly two places back. Weights"))
-print(f"mean weight on the place two before, rows 2 to 11: {weights.diagonal(-2).mean():.1f}")
+           plots.describe_matrix(weights, "From row 2 on, rows look mostly two positions back. Weights"))
+print(f"mean weight on the position two before, rows 2 to 11: {weights.diagonal(-2).mean():.1f}")
 
 # %% [markdown]
-# (The factor 2 makes the picture sharper; the matrix that makes queries can learn it, too.) From row 2 on, the largest weight stands two places left of the diagonal. The first two rows have no place
+# (The factor 2 makes the picture sharper; the matrix that makes queries can learn it, too.) From row 2 on, the largest weight stands two columns left of the diagonal. The first two rows have no position
 # $p - 2$ to look at, and settle for the nearest that they find.
 #
-# And why did the likeness of two places in section 3 depend on their distance only? A
-# rotation $R$, here that by $k$ places, does not change dot products: $PE_p \cdot PE_q = (R\,PE_p) \cdot (R\,PE_q) = PE_{p+k} \cdot PE_{q+k}$.
+# And why did the likeness of two positions in section 3 depend on their distance only? A
+# rotation $R$, here that by $k$ positions, does not change dot products: $PE_p \cdot PE_q = (R\,PE_p) \cdot (R\,PE_q) = PE_{p+k} \cdot PE_{q+k}$.
 #
 # ## 6. Exercise: a learned table
 #
@@ -554,10 +555,10 @@ print(f"mean weight on the place two before, rows 2 to 11: {weights.diagonal(-2)
 
 # %% exercise="LearnedPositions"
 class LearnedPositions(nn.Module):
-    """Adds a table of positions, one row for each place, to word vectors.
+    """Adds a table of positions, one row for each, to word vectors.
 
     Args:
-        max_len: number of places.
+        max_len: number of positions.
         d_model: width.
         fixed: a ready table `(max_len, d_model)`, for example sinusoids, which is used as it is and
             never trains. Without it, the table starts at random and trains.
@@ -594,7 +595,7 @@ class LearnedPositions(nn.Module):
 
 
 # %% [markdown]
-# What a table costs. BERT-base has 512 places of width 768 ([Devlin et al., 2019](https://arxiv.org/abs/1810.04805), section 3 and its released
+# What a table costs. BERT-base has 512 positions of width 768 ([Devlin et al., 2019](https://arxiv.org/abs/1810.04805), section 3 and its released
 # code). And what a table never learns: we train on sentences of four words and look at which of eight rows have moved.
 
 # %% experiment
@@ -628,10 +629,10 @@ print("has row p moved?", moved.tolist())
 # apart, and a race of all of them.
 
 # %% [markdown]
-# ## 7. Distance in place of places
+# ## 7. Distance in place of position
 #
-# Often it is not the place that counts but the **distance**: an adjective belongs to the noun beside it, be it at place 5 or at place 500. So why not
-# tell attention the distance directly? Sinusoids and tables say the *absolute* place of a word; what follows says the *relative* one, the distance.
+# Often it is not the position that counts but the **distance**: an adjective belongs to the noun beside it, be it at position 5 or at position 500. So why not
+# tell attention the distance directly? Sinusoids and tables say the *absolute* position of a word; what follows says the *relative* one, the distance.
 #
 # ### Heads, as far as you need them here
 #
@@ -684,7 +685,7 @@ picture.show(
 
 # %% by_hand
 by_hand("alibi_bias", [
-    [..., ..., ...],  # head 0: two places back, one place back, the word itself
+    [..., ..., ...],  # head 0: two positions back, one position back, the word itself
     [..., ..., ...],  # head 1
 ])
 
@@ -707,8 +708,8 @@ def alibi_bias(n_heads: int, size: int) -> Tensor:
     """
     ### BEGIN SOLUTION
     slopes = 2 ** (-8 * torch.arange(1, n_heads + 1) / n_heads)  # (h,)
-    places = torch.arange(size)
-    distance = places.unsqueeze(1) - places  # (n, n), i - j
+    positions = torch.arange(size)
+    distance = positions.unsqueeze(1) - positions  # (n, n), i - j
     bias = -slopes.view(-1, 1, 1) * distance  # (h, n, n)
     return bias.masked_fill(distance < 0, -torch.inf)
     ### END SOLUTION
@@ -732,26 +733,26 @@ plots.show(axes.figure, plots.describe_curves(lines, distances, "distance"))
 # ### Rotary: turn the queries and the keys
 #
 # [Su et al. (2021)](https://arxiv.org/abs/2104.09864), section 3.2, do not *add* a clock to the word. They take each pair of numbers of the **query** as a hand, and
-# turn it by the angle that belongs to its place. They do the same with the **key**. Their dot product then depends on the angle *between* them, and that is the distance.
+# turn it by the angle that belongs to its position. They do the same with the **key**. Their dot product then depends on the angle *between* them, and that is the distance.
 #
-# A pair $(a, b)$ at place $p$ becomes, with the angle $\theta = p / 10000^{2i/d}$ of pair $i$ ($d$ is the width of one head),
+# A pair $(a, b)$ at position $p$ becomes, with the angle $\theta = p / 10000^{2i/d}$ of pair $i$ ($d$ is the width of one head),
 #
 # $$ (a \cos\theta - b \sin\theta,\ \ a \sin\theta + b \cos\theta) $$
 #
 # **Values are not turned.** They are what is carried to the output, and the output should not depend on where in the text we are. A common mistake is
 # to turn all three, since in much code one matrix makes all three.
 #
-# **By hand.** Take $d = 2$ and, to keep it simple, a quarter turn for each place: the angles at the places 1, 2, 3, 4 are $\pi/2,\ \pi,\ 3\pi/2,\ 2\pi$. Let the key and the
-# value of every word be $(1, 0)$. What are they at the four places?
+# **By hand.** Take $d = 2$ and, to keep it simple, a quarter turn for each position: the angles at the positions 1, 2, 3, 4 are $\pi/2,\ \pi,\ 3\pi/2,\ 2\pi$. Let the key and the
+# value of every word be $(1, 0)$. What are they at the four positions?
 
 # %% by_hand
 by_hand("rotary", [
-    [[..., ...], [..., ...], [..., ...], [..., ...]],  # the key at the places 1, 2, 3, 4
+    [[..., ...], [..., ...], [..., ...], [..., ...]],  # the key at the positions 1, 2, 3, 4
     [[..., ...], [..., ...], [..., ...], [..., ...]],  # the value
 ])
 
 # %% [markdown]
-# The key turns counter-clockwise: at place 1 it is $(0, 1)$, at 2 it is $(-1, 0)$, at 3 it is $(0, -1)$, at 4 it is $(1, 0)$ again. The value is $(1, 0)$ everywhere. Let the query
+# The key turns counter-clockwise: at position 1 it is $(0, 1)$, at 2 it is $(-1, 0)$, at 3 it is $(0, -1)$, at 4 it is $(1, 0)$ again. The value is $(1, 0)$ everywhere. Let the query
 # be $(1, 0)$, too, and turn like the key. Then the scores are:
 # - Query at 2, key at 1: $(-1, 0) \cdot (0, 1) = 0$. Query at 4, key at 3: $(1, 0) \cdot (0, -1) = 0$. Distance 1 both times, score 0 both times.
 # - Query at 3, key at 1: $-1$. Query at 4, key at 2: $-1$. Distance 2.
@@ -768,14 +769,14 @@ def rotary(x: Tensor, positions: Tensor) -> Tensor:
     Args:
         x: queries x[0], keys x[1] and values x[2], in one tensor `(3, b, h, n, d)`;
             d is here the width of one head, and even.
-        positions: the place of each token, `(n,)`, whole numbers from 0 to several thousand, in any
+        positions: one for each token, `(n,)`, whole numbers from 0 to several thousand, in any
             order; two tokens may have the same.
 
     Returns:
-        `(3, b, h, n, d)`. Of a query or key at place p, pair i, which is (a, b) in the columns
+        `(3, b, h, n, d)`. Of a query or key at position p, pair i, which is (a, b) in the columns
         2i and 2i + 1, becomes (a cos t - b sin t, a sin t + b cos t) with t = p / 10000^(2i / d).
 
-    Example: a query [1, 0] at place 1 becomes [0.5403, 0.8415].
+    Example: a query [1, 0] at position 1 becomes [0.5403, 0.8415].
     """
     ### BEGIN SOLUTION
     d = x.shape[-1]
@@ -789,7 +790,7 @@ def rotary(x: Tensor, positions: Tensor) -> Tensor:
 
 
 # %% [markdown]
-# Does the score depend on the distance only? The key always stands five places before the query; the pair walks through a long text. For comparison, the same
+# Does the score depend on the distance only? The key always stands five positions before the query; the pair walks through a long text. For comparison, the same
 # query and key with sinusoids *added*.
 
 # %% experiment
@@ -800,24 +801,24 @@ starts = list(range(0, 100, 2))
 table = sinusoidal_encoding(200, 32)
 turned, added = [], []
 for start in starts:
-    places = torch.tensor([start + 5, start])  # the query, and the key five places before it
+    positions = torch.tensor([start + 5, start])  # the query, and the key five positions before it
     x = torch.stack([query, key]).view(1, 1, 1, 2, 32).expand(3, 1, 1, 2, 32)
-    queries, keys, _ = rotary(x, places)
+    queries, keys, _ = rotary(x, positions)
     turned.append((queries[0, 0, 0] @ keys[0, 0, 1]).item())
     added.append(((query + table[start + 5]) @ (key + table[start])).item())
 lines = {"rotary": turned, "sinusoids added": added}
 axes = plots.curves(
-    lines, starts, title="The same two words, five places apart",
-    x_label="place of the key", y_label="score",
+    lines, starts, title="The same two words, five positions apart",
+    x_label="position of the key", y_label="score",
 )
-plots.show(axes.figure, plots.describe_curves(lines, starts, "place", digits=2))
+plots.show(axes.figure, plots.describe_curves(lines, starts, "position", digits=2))
 
 # %% [markdown]
-# With sinusoids, the score contains words times places, and so it moves with the absolute place. With rotary it is flat: the distance is all that is left. The
-# last test is the one for the values. Move a whole text 50 places on: does the output of attention change?
+# With sinusoids, the score contains words times positions, and so it moves with the absolute position. With rotary it is flat: the distance is all that is left. The
+# last test is the one for the values. Move a whole text 50 positions on: does the output of attention change?
 
 # %% experiment
-# @title What attention makes of the same text, 50 places later
+# @title What attention makes of the same text, 50 positions later
 def attention(x: Tensor) -> Tensor:
     """Returns the output of attention, (b, h, n, d), for queries, keys and values (3, b, h, n, d)."""
     queries, keys, values = x
@@ -843,7 +844,7 @@ for name, turn in {"values as they are": rotary, "values turned too": all_turned
 #
 # > **Do positions favour what is near?** A student report says that they help a model to find the closest tokens and to give them more importance. Of ALiBi that is true by construction. Of the others it is not.
 # >
-# > Sinusoids and a table only say where a word stands, and what a head makes of it is learned: the one in section 5 looks two places back, past the nearest word. Rotary may score a distance
+# > Sinusoids and a table only say where a word stands, and what a head makes of it is learned: the one in section 5 looks two positions back, past the nearest word. Rotary may score a distance
 # > of 4 as high as one of 0, as in the example by hand.
 #
 # ## 8. Who comes first?
@@ -854,7 +855,7 @@ for name, turn in {"values as they are": rotary, "values turned too": all_turned
 # All five models are the same otherwise: one layer, four heads, a causal mask. They train on sentences of 4 to 16 words, and we test them on up to 64. Each
 # trains three times, with other random numbers (*seeds*). (This takes about half a minute.)
 #
-# The learned table needs a rule for places it has not seen, or there would be nothing to plot. Ours: it has 64 rows from the start, and rows 16 to 63
+# The learned table needs a rule for positions it has not seen, or there would be nothing to plot. Ours: it has 64 rows from the start, and rows 16 to 63
 # **stay as they were drawn**, because no training sentence reaches them.
 #
 # Here are three sentences of the task:
@@ -864,13 +865,13 @@ for name, turn in {"values as they are": rotary, "values turned too": all_turned
 TRAINED, VOCABULARY, CHAT, SOURIS, QUESTION = 16, 12, 0, 1, 2  # words 3 to 11 are other words
 
 
-def place_animals(places: Tensor, length: int, generator: torch.Generator) -> tuple[Tensor, Tensor]:
-    """Returns sentences `(b, length)` with chat and souris at `places` `(b, 2)`,
+def place_animals(positions: Tensor, length: int, generator: torch.Generator) -> tuple[Tensor, Tensor]:
+    """Returns sentences `(b, length)` with chat and souris at `positions` `(b, 2)`,
     and which is first: 0 or 1."""
-    words = torch.randint(3, VOCABULARY, (len(places), length), generator=generator)
-    words.scatter_(1, places, torch.tensor([CHAT, SOURIS]).expand(len(places), 2))
+    words = torch.randint(3, VOCABULARY, (len(positions), length), generator=generator)
+    words.scatter_(1, positions, torch.tensor([CHAT, SOURIS]).expand(len(positions), 2))
     words[:, -1] = QUESTION
-    return words, (places[:, 1] < places[:, 0]).long()
+    return words, (positions[:, 1] < positions[:, 0]).long()
 
 
 def draw_sentences(count: int, length: int, generator: torch.Generator) -> tuple[Tensor, Tensor]:
@@ -966,14 +967,14 @@ reveal("the accuracy of rotary at 64 words", results["rotary"][:, -1].mean())
 # nothing but a bag. If we had tested at the trained lengths only, we would say that it makes no difference which of the four we take.
 #
 # Beyond them, it makes all the difference. (To be right there, too, is called *length extrapolation*.) To see why, fix the length at 64 and put both animals into one part of the sentence:
-# - **the start**, the first 15 words: the *places* are those of training (but for that of the question mark), the distances are not;
-# - **the end**, the last 15 words before the question mark: the *distances* are those of training, the places are not;
+# - **the start**, the first 15 words: the *positions* are those of training (but for that of the question mark), the distances are not;
+# - **the end**, the last 15 words before the question mark: the *distances* are those of training, the positions are not;
 # - **the middle**: neither is.
 
 # %% measured
 # @title Where in a sentence of 64 words each kind is right
 def draw_within(start: int, stop: int) -> tuple[Tensor, Tensor]:
-    """Returns 64-word sentences with both animals at places from `start` to `stop` - 1,
+    """Returns 64-word sentences with both animals at positions from `start` to `stop` - 1,
     and which is first."""
     generator = torch.Generator().manual_seed(start)
     shuffled = torch.rand(500, stop - start, generator=generator).argsort(dim=1)
@@ -984,21 +985,21 @@ parts = {"start": (0, 15), "middle": (16, 48), "end": (48, 63)}
 part_tests = [draw_within(*part) for part in parts.values()]
 by_part = torch.stack([accuracies(models[kind], part_tests).mean(dim=0) for kind in kinds[1:]])  # (4, 3)
 
-figure, (place,) = plots.panels(1, width=4.4, height=3.8)
+figure, (axis,) = plots.panels(1, width=4.4, height=3.8)
 plots.matrix(
     by_part, "Accuracy at 64 words (mean of 3 seeds)", rows=kinds[1:], columns=list(parts), digits=2,
-    axes=place, row_label="positions", column_label="where both animals stand", limits=(0, 1),
+    axes=axis, row_label="positions", column_label="where both animals stand", limits=(0, 1),
 )
-plots.plt.setp(place.get_xticklabels(), rotation=0, ha="center", rotation_mode=None)
+plots.plt.setp(axis.get_xticklabels(), rotation=0, ha="center", rotation_mode=None)
 alt = [f"{kind}: " + ", ".join(f"{v:.2f} ({n})" for v, n in zip(row, parts))
        for kind, row in zip(kinds[1:], by_part)]
 plots.show(figure, "; ".join(alt))
 
 # %% [markdown]
-# The picture falls into two halves: **the two absolute kinds know places, the two relative kinds know distances.**
+# The picture falls into two halves: **the two absolute kinds know positions, the two relative kinds know distances.**
 #
-# - **Learned**: good at places 0 to 14. The rows from 16 on have never trained, and it guesses there.
-# - **Sinusoidal**: the same, though the hands can be computed for every place. The model has never seen these combinations of hands. *Computable* does not
+# - **Learned**: good at positions 0 to 14. The rows from 16 on have never trained, and it guesses there.
+# - **Sinusoidal**: the same, though the hands can be computed for every position. The model has never seen these combinations of hands. *Computable* does not
 #   mean *understood*. Where its accuracy is far below one half, it is not unsure but wrong.
 # - **Rotary**: good at the trained distances, wherever in the text they are. Beyond, the hands go on turning, the score changes its sign, and *far*
 #   looks like *near*: in the middle it is not unsure, but wrong (0.12 in our run). At the start it is no better than a guess.
@@ -1032,7 +1033,7 @@ reveal("the accuracy of none at 64 words, with two layers", of_one_again)
 
 # %% [markdown]
 # *None*, which could only guess, is now right at **every** length. Under the causal mask the word *souris* can look back in the first layer and ask:
-# "has there been a *chat*?". In the second layer the question mark reads the answer. That needs neither places nor distances, and works in a sentence of any length.
+# "has there been a *chat*?". In the second layer the question mark reads the answer. That needs neither positions nor distances, and works in a sentence of any length.
 #
 # The others can take this way too; where one still fails at 64 words, it is its positions that disturb. Sinusoids had 0.46 there with one layer in our run, and with two they have 1.00. So
 # neither run alone says whether sinusoids "extrapolate": it depends on what else the model has.
@@ -1047,30 +1048,30 @@ reveal("the accuracy of none at 64 words, with two layers", of_one_again)
 # ## 9. Essay
 #
 # In at most twelve lines, in English or in French: **what does each of the four kinds of positions (sinusoidal, learned, ALiBi, rotary) buy, and what does it
-# cost?** Speak of trainable parameters, of absolute place and distance, and of sentences longer than in training. Support what you say with the last experiment, and
+# cost?** Speak of trainable parameters, of absolute position and distance, and of sentences longer than in training. Support what you say with the last experiment, and
 # say which kind you would take for a model that must read texts longer than it has trained on, and what you would measure before you trust it.
 
 # %% [markdown] essay="position_essay"
 # **Rubric** (half a point for each, 2 points in all)
 #
-# - *Cost and limits*: learned has max_len x d trainable parameters and no place beyond the table; the three others have none (the slopes of
+# - *Cost and limits*: learned has max_len x d trainable parameters and no position beyond the table; the three others have none (the slopes of
 #   ALiBi and the speeds of rotary are fixed) and can be computed for any length.
-# - *Absolute or relative*: sinusoidal and learned are added to the words and say the place (a shift is a linear map, so that relative
+# - *Absolute or relative*: sinusoidal and learned are added to the words and say the position (a shift is a linear map, so that relative
 #   attention can be learned); ALiBi and rotary act on the scores, which then depend on the distance; rotary leaves the values alone.
 # - *Beyond the trained length*: read from the experiment with one layer, with the reason: untrained rows (learned), unseen combinations (sinusoidal),
 #   unseen distances that turn the sign (rotary), a bias that stays monotone but fades (ALiBi).
 # - *A choice with its condition*: for example ALiBi when near words matter most, rotary with a remedy for unseen distances; and a measurement at the
 #   longer lengths, on the real task, with several seeds. Mentions what the choice loses (ALiBi fades out what is far).
 #
-# **Misconceptions that cost marks**: "sinusoids reach any length because they can be computed for any place"; "sinusoidal positions are learned";
+# **Misconceptions that cost marks**: "sinusoids reach any length because they can be computed for any position"; "sinusoidal positions are learned";
 # "without positions a Transformer never sees the order" (with a causal mask and two layers it does); "the experiment proves that ALiBi is best".
 #
 # **Answers as students write them**
 #
 # - *Full marks (2 of 2)*: "The learned table costs max_len x d trainable parameters (393,216 for 512 x 768) and has no row beyond its end; sinusoids,
-#   ALiBi and rotary have none to train and can be computed for any place. Sinusoidal and learned positions are added to the words and say the place
+#   ALiBi and rotary have none to train and can be computed for any position. Sinusoidal and learned positions are added to the words and say the position
 #   itself, while ALiBi and rotary change the scores, which then depend on the distance, and rotary leaves the values alone. With one layer all four
-#   are right at length 8, and at 64 they have 0.46, 0.51, 0.87 and 0.33: the rows beyond the trained places were never trained, the sinusoids meet
+#   are right at length 8, and at 64 they have 0.46, 0.51, 0.87 and 0.33: the rows beyond the trained positions were never trained, the sinusoids meet
 #   combinations that they have not seen, rotary meets unseen angles that turn the sign of a score, and ALiBi's bias only goes on falling. For long
 #   texts in which near words decide I would take ALiBi, knowing that it fades out what is far. Before I trust it I would measure it at those lengths,
 #   on the real task, with several seeds, because with two layers our own order was another one." Why: All four lines; each drop has its reason, and
@@ -1082,9 +1083,9 @@ reveal("the accuracy of none at 64 words, with two layers", of_one_again)
 #   numbers at length 64 are right, but no reason is given for any of the drops (0.5 lost); the choice has no condition and no measurement, and "this
 #   proves" is the last misconception, as two layers change the order (0.5 lost).
 # - *No marks (0 of 2)*: "A Transformer without positions cannot see the order of the words at all, therefore each kind of positions buys order.
-#   Sinusoidal positions are learned during training like the learned ones, only with waves. Since a sine can be computed for any place, they work for
+#   Sinusoidal positions are learned during training like the learned ones, only with waves. Since a sine can be computed for any position, they work for
 #   texts of any length. ALiBi and rotary are newer and therefore better. I would take rotary, because the large models of today use it." Why: No line
-#   is met. Three misconceptions (order never seen without positions, sinusoids learned, any place computed means any length reached), nothing from
+#   is met. Three misconceptions (order never seen without positions, sinusoids learned, any position computed means any length reached), nothing from
 #   the experiment, which has sinusoids at 0.46 and rotary at 0.33 for 64 words, and fashion for a reason.
 
 # %% [markdown] questions
@@ -1109,13 +1110,13 @@ reveal("the accuracy of none at 64 words, with two layers", of_one_again)
 # ## What to remember
 #
 # - Attention without positions and without a mask sees a bag of words: permuting the words only permutes the outputs.
-# - Sinusoids are clock hands, pairs (sine, cosine) of different speeds; a shift by $k$ places rotates each pair, by the same matrix at every place.
+# - Sinusoids are clock hands, pairs (sine, cosine) of different speeds; a shift by $k$ positions rotates each pair, by the same matrix at every position.
 # - Positions `(n, d)` are added to `(b, n, d)` without an extra axis. Test with $b \ne n$.
 # - A learned table trains `max_len` x `d` numbers and knows nothing beyond the lengths it has seen; sinusoids train none.
 # - ALiBi subtracts slope times distance from the scores. Rotary turns queries and keys, never the values.
 # - Good at the trained length does not mean good beyond it.
 #
-# **Go further.** Stretch rotary: give the words of a 64-word sentence the places 0, 1/4, 2/4, ... in place of 0, 1, 2, ..., so that hardly any distance is larger
+# **Go further.** Stretch rotary: give the words of a 64-word sentence the positions 0, 1/4, 2/4, ... in place of 0, 1, 2, ..., so that hardly any distance is larger
 # than in training ([Chen et al., 2023](https://arxiv.org/abs/2306.15595), position interpolation).
 #
 # In `helpers/models.py`, the angles are made in `TransformerBase._look`:
@@ -1132,7 +1133,7 @@ reveal("the accuracy of none at 64 words, with two layers", of_one_again)
 # - **NoPE**: a causal model without any positions.
 # - **context window** (also *context length*): the most tokens that a model can read at once.
 # - **length extrapolation** (also *length generalisation*): being right on texts longer than in training.
-# - **position interpolation**: squeezing the places of a long text into those of training, as in *Go further*.
+# - **position interpolation**: squeezing the positions of a long text into those of training, as in *Go further*.
 
 # %% experiment open=true
 from tutor import progress

@@ -256,12 +256,12 @@ def show_weights(divisor: int, axes) -> None:
 def show_curves(axes, mark: int) -> None:
     """Draws entropy and response over all divisors, with a line at one of them."""
     lines = {"entropy": ("bits", entropies), "response": ("norm of derivatives", responses)}
-    for place, (title, (label, values)) in zip(axes, lines.items()):
+    for axis, (title, (label, values)) in zip(axes, lines.items()):
         plots.curves({"median of 500": values}, divisors, title=title,
-                     x_label="scores divided by", y_label=label, axes=place, log_x=True)
-        place.axvline(mark, color=plots.COLOURS[1], linestyle=":", label=f"divided by {mark}")
-        place.legend(frameon=False)
-        place.set_ylim(bottom=0)
+                     x_label="scores divided by", y_label=label, axes=axis, log_x=True)
+        axis.axvline(mark, color=plots.COLOURS[1], linestyle=":", label=f"divided by {mark}")
+        axis.legend(frameon=False)
+        axis.set_ylim(bottom=0)
 
 
 # %% interactive
@@ -283,8 +283,8 @@ interact(show_scale, divisor=SelectionSlider(options=divisors, value=8, descript
 # %% experiment
 # @title The same for those who only read: divided by 1, 8 and 64; then the curves
 figure, axes = plots.panels(3, width=3.3, height=2.6)
-for place, divisor in zip(axes, (1, 8, 64)):
-    show_weights(divisor, place)
+for axis, divisor in zip(axes, (1, 8, 64)):
+    show_weights(divisor, axis)
 largest = ", ".join(f"{all_weights[divisor][typical].max():.2f} divided by {divisor}"
                     for divisor in (1, 8, 64))
 plots.show(figure, f"Weights of one query on 8 keys, three times. The largest weight is {largest}.")
@@ -503,8 +503,8 @@ print(f"{n:,} tokens, {h} heads: {h * n * n / 1e6:.0f} million weights at once, 
 #
 # ## 5. Exercises: split and merge
 #
-# Here is one sentence of four tokens with six numbers each. The number 21 belongs to token 2 and stands in place 1. With two heads, head 0
-# shall get the places 0, 1, 2 of **each** token, and head 1 the places 3, 4, 5.
+# Here is one sentence of four tokens with six numbers each. The number 21 belongs to token 2 and has index 1 in it. With two heads, head 0
+# shall get the numbers with index 0, 1, 2 of **each** token, and head 1 those with index 3, 4, 5.
 #
 # By hand: which numbers stand in head 1, in its rows for token 0 and for token 1?
 
@@ -521,13 +521,13 @@ by_hand("split_heads", [
 
 # %% experiment
 # @title A sentence cut into two heads, and what a reshape alone makes of it
-x = torch.tensor([[[10.0 * token + place for place in range(6)] for token in range(4)]])  # (1, 4, 6)
+x = torch.tensor([[[10.0 * token + index for index in range(6)] for token in range(4)]])  # (1, 4, 6)
 wrong = x.reshape(1, 2, 4, 3)  # the right shape
 wanted = torch.stack([x[0, :, :3], x[0, :, 3:]])  # (2, 4, 3), cut by hand
 
 figure, axes = plots.panels(4, width=2.6, height=2.9)
-names = {"row_label": "token", "column_label": "place", "digits": 0, "limits": (0, 40)}
-plots.matrix(x[0], "x: token and place", axes=axes[0], **names)
+names = {"row_label": "token", "column_label": "index", "digits": 0, "limits": (0, 40)}
+plots.matrix(x[0], "x: token and index", axes=axes[0], **names)
 plots.matrix(wanted[0], "head 0, as wanted", axes=axes[1], **names)
 plots.matrix(wanted[1], "head 1, as wanted", axes=axes[2], columns=["3", "4", "5"], **names)
 plots.matrix(wrong[0, 0], "head 0, only reshaped", axes=axes[3],
@@ -712,9 +712,9 @@ first_verb = len(others)
 def draw_sentences(count: int, generator: torch.Generator) -> tuple[Tensor, Tensor]:
     """Returns tokens `(count, 8)` and the three answers for the six inner words, `(count, 6, 3)`."""
     tokens = torch.randint(first_verb, (count, 8), generator=generator)
-    place = torch.randint(8, (count, 1), generator=generator)
+    position = torch.randint(8, (count, 1), generator=generator)
     verb = torch.randint(first_verb, len(vocabulary), (count, 1), generator=generator)
-    tokens = tokens.scatter(1, place, verb)  # the verb, put into its place
+    tokens = tokens.scatter(1, position, verb)  # the verb, put at its position
     return tokens, torch.stack([tokens[:, :-2], tokens[:, 2:], verb.expand(-1, 6)], dim=-1)
 
 
@@ -779,7 +779,7 @@ from tqdm import tqdm
 head_counts = [1, 2, 3, 4, 6]
 readers = {h: [train_reader(h, seed) for seed in range(3)] for h in tqdm(head_counts, file=sys.stdout)}
 results = torch.tensor([[accuracies(reader) for reader in readers[h]] for h in head_counts])  # (5, runs, 3)
-lines = {name: results[:, :, place].T for place, name in enumerate(("word before", "word after", "verb"))}
+lines = {name: results[:, :, index].T for index, name in enumerate(("word before", "word after", "verb"))}
 axes = plots.curves(
     lines, head_counts, title="Three questions, one attention of width 24 (band: 3 runs)",
     x_label="number of heads", y_label="accuracy",
@@ -837,7 +837,7 @@ plots.show(figure, told)
 print(told)
 
 # %% [markdown]
-# Read a map row by row: the word on the left looks at the words below. A line beside the diagonal is a head that looks one place back or one place on: it goes by
+# Read a map row by row: the word on the left looks at the words below. A line beside the diagonal is a head that looks one token back or one token on: it goes by
 # *position*. A full column under *regarde* is a head that looks for the verb, wherever it is: it goes by *content*.
 #
 # Large trained models have such heads, too. [Voita et al. (2019)](https://arxiv.org/abs/1905.09418), section 5, find heads for neighbours, for syntax and for rare words in a translation model, and show that most of
@@ -850,7 +850,7 @@ print(told)
 
 # %% [markdown] essay="heads_essay"
 # **Rubric** (half a point each)
-# - One softmax gives one set of weights and hence one average per token; several heads look at several places (or for several
+# - One softmax gives one set of weights and hence one average per token; several heads look at several positions (or for several
 #   things) at the same time and keep what they find apart. "More heads attend to more words" is not enough: one head can put weight on many words.
 # - The experiment: one head cannot answer *before* and *after* for the same word, because both lie in one average and cannot be told apart;
 #   with three heads each question has its own.
@@ -863,8 +863,8 @@ print(told)
 #
 # **Answers as students write them**
 #
-# - *Full marks (2 of 2)*: "One head makes one softmax for each token, so one set of weights and one average: what it finds in two places is mixed.
-#   Three heads can look at three places at the same time and hand on what they find side by side. In the experiment one head is right for the word
+# - *Full marks (2 of 2)*: "One head makes one softmax for each token, so one set of weights and one average: what it finds at two positions is mixed.
+#   Three heads can look at three positions at the same time and hand on what they find side by side. In the experiment one head is right for the word
 #   before in 52 % and for the word after in 53 %, though for the verb in all cases: both neighbours lie in the same average and it cannot say which
 #   was which. With three heads, head 1 looks back (0.68), head 2 looks on (0.62) and head 0 at the verb. More heads do not cost parameters, as there
 #   are four d x d matrices for any h (2,400 at d = 24), but each head gets narrower, d/h. With h = d each query and each key is a single number, and
@@ -943,8 +943,8 @@ reveal("the mean cosine after 12 attentions that replace the tokens", cosines["r
 # the tokens end nearly as alike as without it. Dong et al. prove their theorem for attention *without* residuals; what deep stacks with residuals do is taken up in notebook 12.
 #
 # The second remedy is the **norm**. If something is added in every layer, the numbers grow. `nn.LayerNorm` takes each token by itself,
-# subtracts the mean of its $d$ numbers and divides by their standard deviation; then it multiplies and shifts each place by learned
-# numbers, at first 1 and 0. By hand: $(1, 3)$ has mean 2 and standard deviation 1, so it becomes $(-1, 1)$.
+# subtracts the mean of its $d$ numbers and divides by their standard deviation; then it multiplies each of the $d$ by a learned
+# number, at first 1, and adds another one, at first 0. By hand: $(1, 3)$ has mean 2 and standard deviation 1, so it becomes $(-1, 1)$.
 #
 # The third part is the **feed-forward** network: two linear layers with a ReLU in between, which makes 0 of each negative number. It is the same for every token. Attention
 # moves information between tokens; feed-forward works on it, token by token (Vaswani et al. 2017, 3.3).
@@ -1077,13 +1077,13 @@ def inside(norm_first: bool) -> tuple[list[float], list[float]]:
 # %% experiment
 # @title Size of the tokens and of the gradients, layer by layer
 found = {"post-norm": inside(False), "pre-norm": inside(True)}
-figure, places = plots.panels(2, width=4.2)
+figure, axes = plots.panels(2, width=4.2)
 titles = {"size of a token's numbers": "root of the mean square",
           "gradient of each layer": "norm of the gradient"}
 for which, (title, label) in enumerate(titles.items()):
     lines = {name: values[which] for name, values in found.items()}
-    plots.curves(lines, range(1, 13), title=title, x_label="layer", y_label=label, axes=places[which])
-    places[which].set_ylim(bottom=0)
+    plots.curves(lines, range(1, 13), title=title, x_label="layer", y_label=label, axes=axes[which])
+    axes[which].set_ylim(bottom=0)
 plots.show(figure, " ".join(
     plots.describe_curves({k: v[i] for k, v in found.items()}, range(1, 13), "layer", 2) for i in (0, 1)
 ))
@@ -1300,7 +1300,7 @@ KINDS = {"self-attention": "attention", "causal self-attention": "attention",
 
 def draw_column(picture: Diagram, x: float, texts: list[str]) -> list[str]:
     """Draws boxes from bottom to top, a residual around each part, and returns their names."""
-    names = [f"{text}, box {place} at {x}" for place, text in enumerate(texts)]
+    names = [f"{text}, box {index} at {x}" for index, text in enumerate(texts)]
     boxes = [(name, text, KINDS.get(text, "data")) for name, text in zip(names, texts)]
     picture.column(x, 0.62, boxes, step=0.55, width=1.42)
     for before, after, text in zip(names, names[2:], texts[2:]):
@@ -1380,7 +1380,7 @@ plots.show(axes.figure, plots.describe_curves(times, lengths, "length", digits=2
 #    - There are fewer, since a head is narrower. => A head is narrower, and there are more of them: 8 times 64 is 512 again.
 #    + Their number stays the same. => Four layers from $d$ to $d$, whatever $h$ is. What changes is how their outputs are cut.
 # 3. What can several heads do that a single one cannot?
-#    + Look at several places and keep apart what they find. => Each head makes an average of its own; a single head mixes all it looks at.
+#    + Look at several positions and keep apart what they find. => Each head makes an average of its own; a single head mixes all it looks at.
 #    - Put weight on more than one word at the same time. => A single head can: its softmax may spread over all words.
 #    - Run faster than one, since all of them work in parallel. => There is no less work: the products are as many, and there are more softmaxes.
 
@@ -1391,7 +1391,7 @@ plots.show(axes.figure, plots.describe_curves(times, lengths, "length", digits=2
 #   output is the weighted average of the values.
 # - A score of a head is a sum of $d/h$ products, its variance is $d/h$: divide by the square root of it, the width of a *head*.
 # - Transpose from the end, `transpose(-2, -1)`. Reshape cuts and joins axes, it never exchanges them: split and merge need both.
-# - One head is one average. Several heads look at several places at once, with the same parameters.
+# - One head is one average. Several heads look at several positions at once, with the same parameters.
 # - Residuals keep tokens themselves, norms keep them at one size; post-norm or pre-norm is where the norm stands. Every layer gets the mask.
 # - In cross-attention the decoder asks and the memory answers; the encoder runs once per batch.
 #

@@ -278,7 +278,7 @@ is_padding = batch.tokens == PAD  # (8, n)
 figure, (axes,) = plots.panels(1, width=8.4, height=2.0)
 axes.imshow(~is_padding, cmap="Blues", vmin=-0.3, vmax=1.4, aspect="auto")
 axes.set(title="Eight reviews in one batch: strong is a word, faint is padding",
-         xlabel="place in the batch (tokens)", ylabel="review", yticks=range(8))
+         xlabel="position of the token", ylabel="review", yticks=range(8))
 axes.axvspan(batch.tokens.shape[1] - 1.5, batch.tokens.shape[1] - 0.5,
              fill=False, edgecolor=plots.COLOURS[1], linewidth=2.5)
 plots.show(figure, f"Eight rows of lengths {batch.lengths.tolist()}, padded to {batch.tokens.shape[1]}. "
@@ -317,7 +317,7 @@ def last_token(hidden: Tensor, lengths: Tensor) -> Tensor:
     """
     ### BEGIN SOLUTION
     texts = torch.arange(len(hidden), device=hidden.device)  # (b,)
-    return hidden[texts, lengths - 1]  # (b, d), one place for each text
+    return hidden[texts, lengths - 1]  # (b, d), one position for each text
     ### END SOLUTION
 
 
@@ -355,8 +355,8 @@ def show_rules(length: int) -> None:
     plots.matrix(torch.stack(taken), f"What each rule takes of a review of {length} tokens",
                  rows=["last row", "last real token", "mean"], columns=review + ["<pad>"] * (12 - length),
                  row_label="", column_label="token", digits=2, axes=axes, limits=(0, 1))
-    plots.show(figure, f"Of {length} tokens and {12 - length} paddings, the last row takes place 11, "
-               f"your function place {int(taken[1].argmax())}, "
+    plots.show(figure, f"Of {length} tokens and {12 - length} paddings, the last row takes position 11, "
+               f"your function position {int(taken[1].argmax())}, "
                f"the mean takes {float(taken[2].max()):.2f} of each real token.")
 
 
@@ -644,13 +644,13 @@ torch.manual_seed(0)
 fresh = replace_head(language_model, 2)
 free, frozen = movement(copy.deepcopy(fresh)), movement(freeze_base(copy.deepcopy(fresh)))
 
-figure, places = plots.panels(2, width=4.2, height=4.6)
-for axes, title, moved in zip(places, ("everything learns", "the base is frozen"), (free, frozen)):
+figure, both = plots.panels(2, width=4.2, height=4.6)
+for axes, title, moved in zip(both, ("everything learns", "the base is frozen"), (free, frozen)):
     axes.barh(list(moved), list(moved.values()), color=[plots.COLOURS["head" in part] for part in moved])
     axes.set(title=title, xlabel="distance moved in one pass",
              xlim=(0, 1.05 * max([*free.values(), *frozen.values()])))
     axes.invert_yaxis()
-places[1].set_yticks([])
+both[1].set_yticks([])
 moving = [sum(value > 0 for value in moved.values()) for moved in (free, frozen)]
 plots.show(figure, "Bars, one for each part of the model. Left, everything learns: "
            f"{moving[0]} of {len(free)} parts move. Right, frozen base: {moving[1]} part moves, the head.")
@@ -792,7 +792,7 @@ for name, found in runs.items():
 #
 # **Answers as students write them**
 #
-# - *Full marks (3 of 3)*: "The old head answers "which word comes next" with V scores at each place; no row of it means *good* or *bad*. It is also
+# - *Full marks (3 of 3)*: "The old head answers "which word comes next" with V scores at each position; no row of it means *good* or *bad*. It is also
 #   large: 10,050,201 parameters for 50,001 words at D = 200, against 402 for two classes, so 300 labels could not teach it anew. The output goes from
 #   (b, n, V) to (b, C), so one row must be taken, the last real one, which has read the whole text. The target was the text itself, shifted by one,
 #   (b, n), and free; now it is one label for each text, (b,), which somebody has to write. The base stays with all that it has learned from

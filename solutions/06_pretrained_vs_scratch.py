@@ -189,7 +189,7 @@ by_hand("perplexity", ...)
 
 # %% experiment open=true
 losses = torch.tensor([[1.4, 1.4, 1.4, 1.4, 1.4, 1.4],
-                       [1.4, 1.4, 0.0, 0.0, 0.0, 0.0]])  # (2, 6), four places of padding
+                       [1.4, 1.4, 0.0, 0.0, 0.0, 0.0]])  # (2, 6), four positions of padding
 token_counts = torch.tensor([6, 2])
 
 print(f"mean over the table:     perplexity {losses.mean().exp():.2f}")
@@ -235,7 +235,7 @@ def new_base() -> TransformerBase:
 
 @torch.no_grad()
 def token_losses(model: LanguageModel, batch: Batch) -> Tensor:
-    """Returns the loss at each place in nats, `(b, n)`, fifty texts at a time to save memory."""
+    """Returns the loss at each position in nats, `(b, n)`, fifty texts at a time to save memory."""
     model.eval()
     parts = zip(batch.tokens.split(50), batch.target.split(50))
     return torch.cat([F.cross_entropy(model(tokens.to(device)).transpose(1, 2).cpu(), target,

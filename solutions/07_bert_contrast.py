@@ -91,13 +91,13 @@ from helpers.diagrams import Diagram
 
 def draw_reader(picture: Diagram, bottom: float, name: str, tokens: list[str], seen: range,
                 asked: str) -> None:
-    """Draws a row of tokens, which of them the state at place 2 sees, and what it must name."""
-    for place, token in enumerate(tokens):
-        picture.box(f"{name} {place}", (0.5 + 0.8 * place, bottom), token, width=0.72)
+    """Draws a row of tokens, which of them the state at position 2 sees, and what it must name."""
+    for position, token in enumerate(tokens):
+        picture.box(f"{name} {position}", (0.5 + 0.8 * position, bottom), token, width=0.72)
     picture.box(name, (2.1, bottom + 0.85), "state 2", "attention", width=0.72)
     picture.box(f"{name} loss", (3.4, bottom + 0.85), f"loss: {asked}", "loss", width=1.3)
-    for place in seen:
-        picture.arrow(f"{name} {place}", name)
+    for position in seen:
+        picture.arrow(f"{name} {position}", name)
     picture.arrow(name, f"{name} loss")
     picture.note((0.1, bottom + 0.85), name, weight="bold")
 
@@ -106,8 +106,8 @@ picture = Diagram(4.2, 2.9)
 draw_reader(picture, 1.8, "causal", ["salut", "les", "copains", ",", "..."], range(3), "« , »")
 draw_reader(picture, 0.3, "masked", ["salut", "les", "<mask>", ",", "..."], range(5), "copains")
 picture.show(
-    "Two rows of five tokens. Causal: the state at place 2 sees places 0 to 2 and is scored on the "
-    "next token, a comma. Masked: the token at place 2 is hidden, its state sees all five places "
+    "Two rows of five tokens. Causal: the state at position 2 sees positions 0 to 2 and is scored on the "
+    "next token, a comma. Masked: the token at position 2 is hidden, its state sees all five positions "
     "and is scored on the hidden word, copains."
 )
 
@@ -151,10 +151,10 @@ def visible_positions(kind: str, i: int, n: int) -> set[int]:
 sentence = ["salut", "les", "copains", ",", "<mask>", "allez-vous", "?"]
 n = len(sentence)
 figure, axes = plots.panels(2, width=4.0, height=3.8)
-for place, kind in zip(axes, ("causal", "masked")):
+for square, kind in zip(axes, ("causal", "masked")):
     seen = torch.tensor([[j in visible_positions(kind, i, n) for j in range(n)] for i in range(n)])
     plots.matrix(seen, f"{kind}: {int(seen.sum())} of {n * n} pairs",
-                 rows=sentence, columns=sentence, axes=place)
+                 rows=sentence, columns=sentence, axes=square)
 plots.show(figure, "Two squares of 7 by 7 tokens. "
            "Causal: the lower triangle with its diagonal is filled, 28 of 49. Masked: all 49.")
 
@@ -258,11 +258,11 @@ print("smallest difference up to they, both sides: more than 0.01:",
 rows = []
 for (number, language), two in pairs.groupby(["pair", "language"]):
     first, second = (as_tokens(text, words) for text in two["sentence"])
-    place = int(two["position"].iloc[0]) + 1
+    position = int(two["position"].iloc[0]) + 1
     rows.append({"language": language,
-                 "the same beginning": torch.equal(first[: place + 1], second[: place + 1]),
-                 "causal: same state": same_state(causal, first, second, place),
-                 "both sides: same state": same_state(both_sides, first, second, place)})
+                 "the same beginning": torch.equal(first[: position + 1], second[: position + 1]),
+                 "causal: same state": same_state(causal, first, second, position),
+                 "both sides: same state": same_state(both_sides, first, second, position)})
 proof = pd.DataFrame(rows).groupby("language").sum().assign(pairs=24)
 proof
 
@@ -502,7 +502,7 @@ def fill_blank(model: MaskedLanguageModel, tokens: Tensor, position: int) -> int
 # @title The same left side and four verbs: which word fills the blank?
 filler.eval()
 for verb in ("allez-vous", "faites-vous", "partez-vous", "riez-vous"):
-    tokens = as_tokens(f"Salut les copains, comment {verb} ?", spoken)  # place 5 will be hidden
+    tokens = as_tokens(f"Salut les copains, comment {verb} ?", spoken)  # position 5 will be hidden
     print(f"Salut les copains, ___ {verb} ?   ->", spoken.tokens[fill_blank(filler, tokens, 5)])
 
 # %% [markdown]
@@ -515,13 +515,13 @@ from ipywidgets import IntSlider, interact
 
 
 @torch.no_grad()
-def show_blank(place: int) -> None:
-    """Draws the five most probable words at a place of the greeting, from the left and from both sides."""
+def show_blank(position: int) -> None:
+    """Draws the five most probable words at a position of the greeting, from one side and from both."""
     tokens = as_tokens("Salut les copains, comment allez-vous ?", spoken)
     hidden = tokens.clone()
-    hidden[place] = MASK
-    found = {"left side only": talker(tokens[None, :place])[0, -1].softmax(dim=-1),
-             "both sides": filler(hidden[None])[0, place].softmax(dim=-1)}
+    hidden[position] = MASK
+    found = {"left side only": talker(tokens[None, :position])[0, -1].softmax(dim=-1),
+             "both sides": filler(hidden[None])[0, position].softmax(dim=-1)}
     figure, axes = plots.panels(2, width=4.2, height=2.6)
     said = []
     for axis, (name, shares) in zip(axes, found.items()):
@@ -531,13 +531,14 @@ def show_blank(place: int) -> None:
         axis.set(title=name, xlabel="probability", xlim=(0, 1))
         axis.invert_yaxis()
         said.append(f"{name}, first {names[0]}")
-    print(" ".join("___" if i == place else spoken.tokens[number]
+    print(" ".join("___" if i == position else spoken.tokens[number]
                    for i, number in enumerate(tokens) if 0 < i < len(tokens) - 1))
     plots.show(figure, f"Five words with their probability. {'; '.join(said)}.")
 
 
 talker.eval()
-interact(show_blank, place=IntSlider(value=5, min=1, max=7, description="hidden", continuous_update=False));
+interact(show_blank,
+         position=IntSlider(value=5, min=1, max=7, description="hidden", continuous_update=False));
 
 # %% measured
 # @title The same picture for those who only read: the question word
@@ -561,16 +562,16 @@ hidden[5] = MASK
 with torch.no_grad():
     heads = filler.base.attention_maps(hidden[None])[-1][0]  # (h, n, n)
     maps = {"causal": talker.base.attention_maps(tokens[None])[-1][0, 0],  # (n, n)
-            # (n, n), the head that looks most from place 5 at place 6
+            # (n, n), the head that looks most from position 5 at position 6
             "both sides": heads[heads[:, 5, 6].argmax()]}
 
 figure, axes = plots.panels(2, width=4.7, height=4.4)
-for place, (name, weights), numbers in zip(axes, maps.items(), (tokens, hidden)):
+for axis, (name, weights), numbers in zip(axes, maps.items(), (tokens, hidden)):
     labels = [spoken.tokens[number] for number in numbers]
-    plots.matrix(weights, name, rows=labels, columns=labels, axes=place, limits=(0, 1))
+    plots.matrix(weights, name, rows=labels, columns=labels, axes=axis, limits=(0, 1))
     row = 4 if name == "causal" else 5
-    place.add_patch(plots.plt.Rectangle((-0.5, row - 0.5), len(labels), 1, fill=False,
-                                        edgecolor=plots.COLOURS[1], linewidth=2, clip_on=False, zorder=5))
+    axis.add_patch(plots.plt.Rectangle((-0.5, row - 0.5), len(labels), 1, fill=False,
+                                       edgecolor=plots.COLOURS[1], linewidth=2, clip_on=False, zorder=5))
 figure.colorbar(axes[0].images[0], ax=axes, label="weight", shrink=0.7).ax.set_ylim(0, 1)
 at_verb = (f"the hidden word gives {float(maps['both sides'][5, 6]):.0%} of its attention "
            f"to {spoken.tokens[hidden[6]]}")
@@ -679,7 +680,7 @@ print(f"your masked_lm_loss on unread reviews: {before:.1f} before, {after:.1f} 
 # @title How often is the first guess right, from one side and from both?
 @torch.no_grad()
 def first_guess(model: LanguageModel, split: Split) -> float:
-    """Returns how often the most probable word at a hidden place is the right one."""
+    """Returns how often the most probable word at a hidden position is the right one."""
     model.eval()
     right = count = 0
     for batch in Batches(split, whole(vocabulary), 2048, change=hiding(V, 0.15)):
@@ -717,12 +718,12 @@ def choose_right(model: LanguageModel, rows: pd.DataFrame) -> float:
     model.eval()
     right = 0
     for row in rows.itertuples():
-        tokens, place = as_tokens(row.text, vocabulary), row.position + 1
+        tokens, position = as_tokens(row.text, vocabulary), row.position + 1
         if model.base.causal:
-            logits = model(tokens[None, :place])[0, -1]  # (V,)
+            logits = model(tokens[None, :position])[0, -1]  # (V,)
         else:
-            tokens[place] = MASK
-            logits = model(tokens[None])[0, place]  # (V,)
+            tokens[position] = MASK
+            logits = model(tokens[None])[0, position]  # (V,)
         right += int(logits[vocabulary.numbers[row.answer]] > logits[vocabulary.numbers[row.other]])
     return right / len(rows)
 
@@ -792,16 +793,16 @@ runs = {(title, causal): [accuracy_by_place(causal, layers, positions, seed) for
 # %% measured
 # @title Accuracy on early, middle and late turns
 figure, axes = plots.panels(3, width=3.3, height=3.4)
-for place, title in zip(axes, SETTINGS):
+for axis, title in zip(axes, SETTINGS):
     for offset, causal in ((-0.1, True), (0.1, False)):
         found = torch.tensor(runs[title, causal])  # (seeds, 3)
         low, mean, high = found.amin(dim=0), found.mean(dim=0), found.amax(dim=0)
-        place.errorbar(torch.arange(3) + offset, mean, torch.stack([mean - low, high - mean]).numpy(),
-                       fmt="s" if not causal else "o", capsize=3, markersize=7,
-                       label="causal" if causal else "both sides", color=plots.COLOURS[not causal])
-    place.set(title=title, xticks=range(3), xticklabels=PLACES, xlabel="where the turn is",
-              xlim=(-0.5, 2.5), ylim=(0.5, 1.02))
-    place.grid(axis="y", color="#dddddd", linewidth=0.6)
+        axis.errorbar(torch.arange(3) + offset, mean, torch.stack([mean - low, high - mean]).numpy(),
+                      fmt="s" if not causal else "o", capsize=3, markersize=7,
+                      label="causal" if causal else "both sides", color=plots.COLOURS[not causal])
+    axis.set(title=title, xticks=range(3), xticklabels=PLACES, xlabel="where the turn is",
+             xlim=(-0.5, 2.5), ylim=(0.5, 1.02))
+    axis.grid(axis="y", color="#dddddd", linewidth=0.6)
 axes[0].set_ylabel("accuracy")
 figure.legend(*axes[0].get_legend_handles_labels(), loc="outside lower center", ncols=2, frameon=False)
 means = {key: torch.tensor(found).mean(dim=0) for key, found in runs.items()}

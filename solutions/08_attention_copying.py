@@ -77,15 +77,15 @@ from helpers.diagrams import Diagram
 picture = Diagram(4.2, 3.6)
 picture.box("query", (0.75, 3.3), "query q (d)", width=1.1)
 picture.box("output", (2.65, 0.3), "output c (d)", width=1.4)
-for place in range(1, 4):
-    x = 0.75 + 0.95 * place
-    picture.box(f"key {place}", (x, 2.6), f"key $k_{place}$", width=0.8)
-    picture.box(f"weight {place}", (x, 1.8), f"weight $\\alpha_{place}$", "attention", width=0.8)
-    picture.box(f"value {place}", (x, 1.05), f"times $v_{place}$", width=0.8)
-    picture.arrow("query", f"key {place}", corner="across")
+for i in range(1, 4):
+    x = 0.75 + 0.95 * i
+    picture.box(f"key {i}", (x, 2.6), f"key $k_{i}$", width=0.8)
+    picture.box(f"weight {i}", (x, 1.8), f"weight $\\alpha_{i}$", "attention", width=0.8)
+    picture.box(f"value {i}", (x, 1.05), f"times $v_{i}$", width=0.8)
+    picture.arrow("query", f"key {i}", corner="across")
     for start, end in (("key", "weight"), ("weight", "value")):
-        picture.arrow(f"{start} {place}", f"{end} {place}")
-    picture.arrow(f"value {place}", "output")
+        picture.arrow(f"{start} {i}", f"{end} {i}")
+    picture.arrow(f"value {i}", "output")
 picture.note((0.1, 2.2), "softmax of $q \\cdot k_i$")
 picture.note((0.1, 0.67), "sum")
 picture.show(
@@ -449,8 +449,8 @@ interact(show_scale,
 
 # %% experiment
 # @title The same picture for those who only read, at scales 1, 6 and 60
-figure, places = plots.panels(3, width=3.6, height=3.4)
-told = [draw_outputs(axes, scale) for axes, scale in zip(places, (1, 6, 60))]
+figure, three = plots.panels(3, width=3.6, height=3.4)
+told = [draw_outputs(axes, scale) for axes, scale in zip(three, (1, 6, 60))]
 plots.show(figure, "200 draws of noisy keys. " + "".join(told))
 
 # %% experiment
@@ -563,10 +563,10 @@ def draw_keys(means: Tensor, key: int, draws: int, seed: int = 7) -> tuple[Tenso
     return samples, lengths
 
 
-def histogram(axes, place: Tensor, title: str, colour: str) -> None:
+def histogram(axes, outputs: Tensor, title: str, colour: str) -> None:
     """Draws how often the output lies where between v_b (-1) and v_a (+1)."""
-    share = torch.full_like(place, 1 / len(place))
-    axes.hist(place.numpy(), bins=41, range=(-1.025, 1.025), weights=share.numpy(), color=colour)
+    share = torch.full_like(outputs, 1 / len(outputs))
+    axes.hist(outputs.numpy(), bins=41, range=(-1.025, 1.025), weights=share.numpy(), color=colour)
     axes.set(title=title, xlabel="where the output is: -1 = v_b, 0 = average, +1 = v_a",
              ylabel="share of the draws", ylim=(0, 0.85))
 

@@ -43,7 +43,7 @@ def test_a_mask_with_infinities_is_drawn_and_described(shown: list[dict[str, str
     mask = torch.zeros(5, 5).masked_fill(torch.ones(5, 5).triu(1).bool(), -torch.inf)
     text = plots.describe_matrix(mask, "The mask")
     assert "5 rows and 5 columns" in text
-    assert "minus infinity in 10 places" in text
+    assert "minus infinity in 10 entries" in text
     plots.show(plots.matrix(mask, "mask", digits=0).figure, text)
     data = re.search(r'base64,([^"]+)"', shown[0]["text/html"])
     assert data is not None

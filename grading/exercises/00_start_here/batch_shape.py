@@ -19,7 +19,7 @@ exercise.by_hand(Question((2, 3, 4)))  # the picture that the text counts
 
 
 def _draw(rng: random.Random) -> list[Question]:
-    """Draws sizes that grow, that fall, and with a 1 in each place: no rule on sizes may do in place of the order."""
+    """Draws sizes that grow, that fall, and a 1 in each dimension: no rule on sizes may do in place of the order."""
     low, middle, high = sorted(rng.sample(range(2, 60), 3))
     ones = [rng.sample(range(2, 60), 2) for _ in range(3)]
     asks: list[tuple[int, ...]] = [(low, middle, high), (high, middle, low), (middle, high, low)]

@@ -51,7 +51,7 @@ exercise.by_hand(_by_hand())
 
 
 def _any_mask(*shape: int, seed: int) -> Question:
-    """Returns a question with a mask that is not causal: random places blocked, one place in each row left open.
+    """Returns a question with a mask that is not causal: random entries blocked, one in each row left open.
 
     The first row sees several tokens, and a later token sees nothing of the past.
     """

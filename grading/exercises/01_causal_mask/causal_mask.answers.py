@@ -31,7 +31,7 @@ def causal_mask(size):
 
 
 # %% wrong: triangle without the 1 -> the diagonal is blocked too
-# hint: A token may look at itself: start the blocked part one place above the diagonal.
+# hint: A token may look at itself: start the blocked part one step above the diagonal.
 # ~ , diagonal=1 =>
 
 # %% wrong: lower triangle -> the past is blocked in place of the future
@@ -39,7 +39,7 @@ def causal_mask(size):
 # ~ triu(torch.full((size, size), float("-inf")), diagonal= => tril(torch.full((size, size), float("-inf")), diagonal=-
 
 # %% wrong: ones above the diagonal -> 1 where blocked, in place of -inf
-# hint: The mask is added to the scores before the softmax; adding 1 makes a blocked token more likely. Blocked places
+# hint: The mask is added to the scores before the softmax; adding 1 makes a blocked token more likely. Blocked entries
 # hint: need -inf, the others 0.
 # ~ full((size, size), float("-inf")) => ones(size, size)
 
@@ -48,8 +48,8 @@ def causal_mask(size):
 # ~ triu(torch.full((size, size), float("-inf")), diagonal=1) => tril(torch.ones(size, size, dtype=torch.bool))
 
 
-# %% wrong: minus infinity written over the zeros of tril -> allowed places hold 1, not 0
-# hint: Blocked places are right. But the mask is added to the scores, and what is allowed must stay as it is: add 0
+# %% wrong: minus infinity written over the zeros of tril -> allowed entries hold 1, not 0
+# hint: Blocked entries are right. But the mask is added to the scores, and what is allowed must stay as it is: add 0
 # hint: there, not 1.
 def causal_mask(size):
     mask = torch.tril(torch.ones(size, size))
@@ -110,8 +110,8 @@ from helpers.models import causal_mask as hidden
 
 
 def causal_mask(size):
-    places = torch.arange(size)
-    return torch.zeros(size, size).masked_fill(hidden(places[:, None] - places), -torch.inf)
+    positions = torch.arange(size)
+    return torch.zeros(size, size).masked_fill(hidden(positions[:, None] - positions), -torch.inf)
 
 
 # %% wrong: torch's own by its private name -> a ready-made part in place of an answer

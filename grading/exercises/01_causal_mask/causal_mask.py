@@ -31,7 +31,7 @@ exercise.reference(causal_mask)
 def _draw_sizes(rng: random.Random) -> list[Question]:
     """Draws a small and a middle size, beside a larger one: what is right up to some size fails for all or for nobody.
 
-    A window of 36 places, say, would otherwise hang on whether the size drawn for a student is larger.
+    A window of 36 positions, say, would otherwise hang on whether the size drawn for a student is larger.
     """
     sizes = [rng.randint(2, 6), rng.randint(7, 12), 40]
     rng.shuffle(sizes)
@@ -67,9 +67,9 @@ def _(rng: random.Random) -> list[Question]:
 
 
 def _large(size: int, seed: int) -> Question:
-    """Returns a question that looks at a few places of a large mask, near the diagonal and far from it.
+    """Returns a question that looks at a few entries of a large mask, near the diagonal and far from it.
 
-    Two loops over its places are a right answer too, and take one or two seconds.
+    Two loops over its entries are a right answer too, and take one or two seconds.
     """
     rng = random.Random(seed)
     positions = [(0, 0), (0, size - 1), (size - 1, 0), (size - 1, size - 1), (1, 2), (2, 1), (size - 2, size - 1)]

@@ -15,8 +15,8 @@ def future_influence(model, tokens, vocab_size):
 def future_influence(model, tokens, vocab_size):
     n = len(tokens)
     batch = tokens.repeat(n, 1)
-    places = torch.arange(n)
-    batch[places, places] = (tokens + 1) % vocab_size
+    positions = torch.arange(n)
+    batch[positions, positions] = (tokens + 1) % vocab_size
     with torch.no_grad():
         change = (model(batch) - model(tokens[None])).abs().amax(-1)
     return (change > 1e-5).T
@@ -47,7 +47,7 @@ def future_influence(model, tokens, vocab_size):
     return torch.stack(columns, dim=1)
 
 
-# %% right: any other word, sets of places
+# %% right: any other word, sets of positions
 def future_influence(model, tokens, vocab_size):
     n, found = len(tokens), set()
     with torch.no_grad():

@@ -88,7 +88,7 @@ def _sometimes_less(changes: Tensor, influence: Tensor) -> bool:
 
 
 def _without_rule(sees: Tensor) -> bool:
-    """Says whether who sees whom, `(n, n)` of output i and token j, follows no rule of places."""
+    """Says whether who sees whom, `(n, n)` of output i and token j, follows no rule of positions."""
     ahead, behind = sees.triu(1).any(), (~sees).tril(-1).any()
     return bool(ahead & behind) and len(sees.unique(dim=0)) > 2 and not torch.equal(sees, sees.T)
 
@@ -147,7 +147,7 @@ def _told(
 
 
 def _irregular_sight(rng: random.Random, size: int) -> Tensor:
-    """Returns who sees whom, `(n, n)`, by no rule of places: all but one see themselves."""
+    """Returns who sees whom, `(n, n)`, by no rule of positions: all but one see themselves."""
 
     def make(rng: random.Random) -> Tensor:
         generator = torch.Generator().manual_seed(rng.randrange(2**31))
@@ -211,7 +211,7 @@ def _past(size: int, rng: random.Random) -> Question:
     view="shape",
 )
 def _(rng: random.Random) -> list[Question]:
-    """One row for each output i and one column for each changed token j; True or False in each place."""
+    """One row for each output i and one column for each changed token j; True or False in each entry."""
     return [_past(rng.choice([5, 6, 7]), rng)]
 
 
@@ -299,7 +299,7 @@ def _one_number(size: int, rng: random.Random) -> Question:
 )
 def _(rng: random.Random) -> list[Question]:
     """A model need not be a Transformer: in this one each output adds up what some of the words say, and one word may
-    silence the next. Nothing follows from the places, and nothing from how the model was made: change each word of the
+    silence the next. Nothing follows from positions, and nothing from how the model was made: change each word of the
     sentence that is given, and compare each output with what it was.
     """
     return [_some_words(4, rng), _some_words(6, rng), _one_number(5, rng), _hushed_words(5, rng)]

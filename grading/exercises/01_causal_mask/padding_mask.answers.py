@@ -7,8 +7,8 @@ def padding_mask(lengths, size):
 def padding_mask(lengths, size):
     mask = torch.zeros(len(lengths), size, dtype=torch.bool)
     for b, length in enumerate(lengths):
-        for place in range(max(int(length), 1), size):
-            mask[b, place] = True
+        for position in range(max(int(length), 1), size):
+            mask[b, position] = True
     return mask
 
 
@@ -45,11 +45,11 @@ def padding_mask(lengths, size):
 # ~ >= lengths.clamp(min=1) => < lengths
 
 # %% wrong: one too early -> off by one: the last real token is marked as padding
-# hint: A sequence of length 2 has real tokens at places 0 and 1; place 2 is the first padding.
+# hint: A sequence of length 2 has real tokens at positions 0 and 1; position 2 is the first padding.
 # ~ (size)[None, :] >= lengths.clamp(min=1) => (1, size + 1)[None, :] >= lengths
 
 # %% wrong: one too late -> off by one: the first padding is taken for a token
-# hint: A sequence of length 2 has real tokens at places 0 and 1; place 2 is padding already: >= and not >.
+# hint: A sequence of length 2 has real tokens at positions 0 and 1; position 2 is padding already: >= and not >.
 # ~ >= lengths.clamp(min=1)[:, None] => > lengths[:, None]
 
 # %% wrong: padded on the left -> padding at the start in place of the end
@@ -63,19 +63,19 @@ def padding_mask(lengths, size):
 # ~ (size)[None, :] >= => (size) < size -
 
 # %% wrong: length 0 forgotten -> an empty sequence has nothing to see
-# hint: With length 0 every place is padding, the whole row of scores is -inf and its softmax is NaN. Treat a length of
-# hint: 0 as 1.
+# hint: With length 0 every position is padding, the whole row of scores is -inf and its softmax is NaN. Treat a length
+# hint: of 0 as 1.
 # ~ (size)[None, :] >= lengths.clamp(min=1)[:, None] => (size) >= lengths.unsqueeze(1)
 
 # %% wrong: an empty text is not padded -> an empty sequence has no padding at all
-# hint: Only its first place must stay visible. The others are padding: nobody may look at them.
+# hint: Only its first position must stay visible. The others are padding: nobody may look at them.
 # of: torch's own arrangement, then the empty ones
 # ~ (size).repeat(len(lengths), 1) >= lengths[:, None] => (size) >= lengths.unsqueeze(1)
 # ~ , 0 =>
 
 
 # %% wrong: at least two tokens -> a sequence of length 1 is treated as one of length 2
-# hint: A sequence of length 1 has one real token; place 1 is padding already. Only the length 0 is treated as 1.
+# hint: A sequence of length 1 has one real token; position 1 is padding already. Only the length 0 is treated as 1.
 def padding_mask(lengths, size):
     return torch.arange(size) >= lengths.clamp(min=2).unsqueeze(1)
 
@@ -109,8 +109,8 @@ def padding_mask(lengths, size):
 
 # %% wrong: half precision ->
 def padding_mask(lengths: Tensor, size: int) -> Tensor:
-    places = torch.arange(size).half()
-    return places >= lengths.clamp(min=1).half().unsqueeze(1)
+    positions = torch.arange(size).half()
+    return positions >= lengths.clamp(min=1).half().unsqueeze(1)
 
 
 # %% wrong: at most 100 texts ->

@@ -47,7 +47,7 @@ def _draw_lengths(low: int) -> Draw:
     "a bool tensor of shape (b, size)", points=0.5, public=[_asked(2, 4, size=5), _asked(1, size=4)], view="shape"
 )
 def _(rng: random.Random) -> list[Question]:
-    """One row for each sequence, one column for each place of the batch, also where no sequence is so long; True or
+    """One row for each sequence, one column for each position of the batch, also where no sequence is so long; True or
     False in each.
     """
     return _draw_lengths(1)(rng)
@@ -69,8 +69,8 @@ def _(rng: random.Random) -> list[Question]:
     decisive=True,
 )
 def _(rng: random.Random) -> list[Question]:
-    """Compare every place 0, 1, 2, ... with the length of its own row, however many places there are: do not count in
-    small numbers, such as uint8.
+    """Compare every position 0, 1, 2, ... with the length of its own row, however many positions there are: do not
+    count in small numbers, such as uint8.
     """
     size = rng.randint(280, 320)
     return [*_draw_lengths(1)(rng), _asked(1, rng.randint(130, 250), size, size=size)]
@@ -83,8 +83,8 @@ def _(rng: random.Random) -> list[Question]:
     decisive=True,
 )
 def _(rng: random.Random) -> list[Question]:
-    """An empty sequence (length 0) would have all places padded, and the softmax of its rows would be NaN: leave its
-    first place visible, and only that one. Other rows stay as they are.
+    """An empty sequence (length 0) would have all positions padded, and the softmax of its rows would be NaN: leave its
+    first position visible, and only that one. Other rows stay as they are.
     """
     return [*_draw_lengths(0)(rng), _asked(0, size=rng.randint(2, 5)), _asked(0, 1, 0, size=1)]
 

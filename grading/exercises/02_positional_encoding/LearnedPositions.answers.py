@@ -42,10 +42,10 @@ class LearnedPositions(nn.Module):
 
     def forward(self, x):
         b, n, d = x.shape
-        places = torch.arange(n, device=x.device).expand(b, n)
+        positions = torch.arange(n, device=x.device).expand(b, n)
         if n > len(self.table):
             raise ValueError(f"no position for word {len(self.table)}")
-        return x + nn.functional.embedding(places, self.table)
+        return x + nn.functional.embedding(positions, self.table)
 
 
 # %% right: catches torch's own error
@@ -179,8 +179,8 @@ class LearnedPositions(nn.Module):
 # -        if x.shape[1] > len(self.table):
 # -            raise ValueError("too long")
 # -        return x + self.table.data[: x.shape[1]]
-# +        places = [j % len(self.table) for j in range(x.shape[1])]
-# +        return x + self.table[places]
+# +        positions = [j % len(self.table) for j in range(x.shape[1])]
+# +        return x + self.table[positions]
 
 # %% wrong: the last row for all that comes after -> positions beyond the table repeat the last row
 # hint: Then the model cannot tell the late words apart, and nobody is told. Raise ValueError.
@@ -188,8 +188,8 @@ class LearnedPositions(nn.Module):
 # ~ j % len(self.table) => min(j, len(self.table) - 1)
 
 # %% wrong: refuses sentences that fill the table exactly -> a sentence that fills the table is refused
-# hint: max_len words have the places 0 to max_len - 1, and there is a row for each: refuse when n > max_len, not when n
-# hint: >= max_len.
+# hint: max_len words have the positions 0 to max_len - 1, and there is a row for each: refuse when n > max_len, not
+# hint: when n >= max_len.
 # of: the numbers of the table only
 # ~ > len => >= len
 # ~ .data =>
@@ -200,7 +200,7 @@ class LearnedPositions(nn.Module):
 # ~ .data =>
 
 # %% wrong: starts at zero -> the rows of the table start alike
-# hint: Places that start alike are all the same to the model, and the text asks for a random start:
+# hint: Positions that start alike are all the same to the model, and the text asks for a random start:
 # hint: nn.Parameter(torch.randn(max_len, d_model)).
 # ~ randn => zeros
 # ~ .data =>
@@ -231,12 +231,12 @@ class LearnedPositions(nn.Module):
 # of: the numbers of the table only
 # ~ x + self.table.data[: x.shape[1]] => x.detach() + self.table[: x.shape[1]]
 
-# %% wrong: a buffer of places beside the table ->
+# %% wrong: a buffer of positions beside the table ->
 #              self.register_buffer("table", fixed)
-# +        self.register_buffer("places", torch.arange(max_len))
+# +        self.register_buffer("positions", torch.arange(max_len))
 # ...
 # -        return x + self.table.data[: x.shape[1]]
-# +        return x + self.table[self.places[: x.shape[1]]]
+# +        return x + self.table[self.positions[: x.shape[1]]]
 
 
 # %% wrong: dropout on the learned table ->
@@ -251,7 +251,7 @@ class LearnedPositions(nn.Module):
 
     def forward(self, x: Tensor) -> Tensor:
         if x.size(1) > len(self.table):
-            raise ValueError(f"{x.size(1)} words but {len(self.table)} places")
+            raise ValueError(f"{x.size(1)} words but {len(self.table)} positions")
         return x + self.dropout(self.table[: x.size(1)])
 
 
@@ -268,7 +268,7 @@ class LearnedPositions(nn.Module):
         try:
             return x + self.table[: x.size(1)]
         except RuntimeError as error:
-            raise ValueError(f"{x.size(1)} words, but only {len(self.table)} places") from error
+            raise ValueError(f"{x.size(1)} words, but only {len(self.table)} positions") from error
 
 
 # %% wrong: a lambda holds on to the module that it was made in ->
@@ -279,10 +279,10 @@ class LearnedPositions(nn.Module):
 # -        try:
 # -            return x + self.table[: x.size(1)]
 # -        except RuntimeError as error:
-# -            raise ValueError(f"{x.size(1)} words, but only {len(self.table)} places") from error
+# -            raise ValueError(f"{x.size(1)} words, but only {len(self.table)} positions") from error
 # +        n = x.size(1)
 # +        if n > len(self.table):
-# +            raise ValueError(f"{n} words, but the table has only {len(self.table)} places")
+# +            raise ValueError(f"{n} words, but the table has only {len(self.table)} positions")
 # +        return x + self.rows(n)
 
 # %% wrong: looked up by numbers on the CPU ->

@@ -111,7 +111,7 @@ def _new(max_len: int, d: int) -> Question:
 
 @exercise.stage("a new table starts at random", points=0.25, public=[_new(5, 4), _new(9, 2)], measure="random start")
 def _(rng: random.Random) -> list[Question]:
-    """Rows that start alike, all zeros for example, tell no place from another. Start with torch.randn(max_len,
+    """Rows that start alike, all zeros for example, tell no position from another. Start with torch.randn(max_len,
     d_model); `forward` adds the table to x and nothing else.
     """
     return [_new(rng.randint(5, 9), 2 * rng.randint(1, 4))]
@@ -145,7 +145,7 @@ def _(rng: random.Random) -> list[Question]:
 
 
 def _trained(max_len: int, d: int) -> Question:
-    """Returns a question that looks at which numbers a gradient reaches, for sentences of all places."""
+    """Returns a question that looks at which numbers a gradient reaches, for sentences of all positions."""
     return Question((max_len, d), probe="learns", follow_up=(torch.zeros(2, max_len, d),))
 
 

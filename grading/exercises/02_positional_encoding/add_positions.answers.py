@@ -24,11 +24,11 @@ def add_positions(x, encoding):
 
 
 # %% right: looked up by number
-# other: Looking rows up by number works for any places, such as those after a cached text; the slice needs no indices, and is broadcast over the batch without copies of its rows.
+# other: Looking rows up by number works for any positions, such as those after a cached text; the slice needs no indices, and is broadcast over the batch without copies of its rows.
 def add_positions(x, encoding):
     b, n, d = x.shape
-    places = torch.arange(n, device=x.device).repeat(b, 1)
-    return x + torch.nn.functional.embedding(places, encoding)
+    positions = torch.arange(n, device=x.device).repeat(b, 1)
+    return x + torch.nn.functional.embedding(positions, encoding)
 
 
 # %% wrong: x.size(0) of a sequence-first tutorial -> positions are added along the batch axis
@@ -84,10 +84,10 @@ def add_positions(x, encoding):
     return x
 
 
-# %% wrong: never beyond place 511 ->
+# %% wrong: never beyond position 511 ->
 def add_positions(x, encoding):
-    places = torch.arange(x.shape[1]).clamp(max=511)
-    return x + encoding[places]
+    positions = torch.arange(x.shape[1]).clamp(max=511)
+    return x + encoding[positions]
 
 
 # %% wrong: cut off from training ->

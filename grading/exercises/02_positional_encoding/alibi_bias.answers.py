@@ -9,9 +9,10 @@ def alibi_bias(n_heads, size):
 # %% right: bias plus causal mask
 # other: Bias and causal mask are two terms that are added, as they are added to the scores; the solution makes all heads at once, without a loop.
 def alibi_bias(n_heads, size):
-    places = torch.arange(size, dtype=torch.float)
+    positions = torch.arange(size, dtype=torch.float)
     mask = torch.full((size, size), float("-inf")).triu(1)
-    heads = [(places[None, :] - places[:, None]).tril() * 2 ** (-8 / n_heads * (k + 1)) + mask for k in range(n_heads)]
+    distance = (positions[None, :] - positions[:, None]).tril()
+    heads = [distance * 2 ** (-8 / n_heads * (k + 1)) + mask for k in range(n_heads)]
     return torch.stack(heads)
 
 
@@ -51,7 +52,7 @@ def alibi_bias(n_heads, size):
 # ~ (slopes[:, None, None] * distance).masked_fill(distance < 0, float("-inf") => -slopes[:, None, None] * distance.abs(
 
 
-# %% wrong: slope times the place of the key, as in the authors' program -> the bias goes with the place of the key
+# %% wrong: slope times the key's position, as in the authors' program -> the bias goes with the position of the key
 # hint: slope * j makes the same weights, since softmax does not mind a constant in a row, and some programs do so.
 # hint: Asked for is minus slope times the distance i - j: 0 on the diagonal, and less with each step back.
 def alibi_bias(n_heads, size):
@@ -150,8 +151,8 @@ def alibi_bias(n_heads: int, size: int) -> Tensor:
     while exponent <= 8:
         slopes.append(2**-exponent)
         exponent += step
-    places = torch.arange(size)
-    distances = places[:, None] - places
+    positions = torch.arange(size)
+    distances = positions[:, None] - positions
     bias = -torch.tensor(slopes).view(-1, 1, 1) * distances
     return bias.masked_fill(distances < 0, -torch.inf)
 
@@ -167,8 +168,8 @@ from helpers import models
 
 
 def alibi_bias(n_heads, size):
-    places = torch.arange(size)
-    distance = places[:, None] - places
+    positions = torch.arange(size)
+    distance = positions[:, None] - positions
     return models.alibi_bias(n_heads, distance.float()).masked_fill(distance < 0, -torch.inf)
 
 

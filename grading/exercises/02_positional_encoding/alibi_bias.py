@@ -85,7 +85,7 @@ def _(rng: random.Random) -> list[Question]:
 
 
 def _long(n_heads: int, size: int, seed: int) -> Question:
-    """Returns a question that looks at some places of a large bias."""
+    """Returns a question that looks at some entries of a large bias."""
     rng, positions = random.Random(seed), [(0, size - 1, 0), (0, 0, size - 1), (n_heads - 1, size - 1, size - 1)]
     for distance in (11, 17, 33, 65, 101, 129, size - 20):
         start = rng.randrange(size - distance)

@@ -73,8 +73,8 @@ def order_blindness(encoder, x, permutation):
     return (encoder(x)[:, inverse] - encoder(x[:, permutation])).abs().max().item()
 
 
-# %% wrong: written into places, on both sides -> both sides are permuted backwards
-# hint: The new place i gets what stood at permutation[i]: x[:, permutation]. Whoever writes into places, new[:,
+# %% wrong: written to positions, on both sides -> both sides are permuted backwards
+# hint: Position i gets what stood at permutation[i]: x[:, permutation]. Whoever writes to positions, new[:,
 # hint: permutation] = x, or indexes with argsort, moves the words by the inverse order.
 def order_blindness(encoder: nn.Module, x: Tensor, permutation: Tensor) -> float:
     with torch.no_grad():

@@ -117,7 +117,7 @@ def _(rng: random.Random) -> list[Question]:
 
 
 def _staying(n: int, seed: int) -> Tensor:
-    """Returns a permutation of 4 places or more that is not its own inverse, and leaves one word where it is."""
+    """Returns a permutation of 4 words or more that is not its own inverse, and leaves one word where it is."""
     position = seed % n
     moved = _turning(n - 1, seed)
     others = [other for other in range(n) if other != position]
@@ -127,7 +127,7 @@ def _staying(n: int, seed: int) -> Tensor:
 
 
 def _still(b: int, n: int, seed: int) -> Question:
-    """Returns a question under a causal mask whose largest difference is that of a word which keeps its place."""
+    """Returns a question under a causal mask whose largest difference is that of a word which keeps its position."""
 
     def make(seed: int) -> Question:
         return Question((_encoder(seed, causal=True), _sentences(b, n, seed), _staying(n, seed)))
@@ -146,7 +146,7 @@ def _still(b: int, n: int, seed: int) -> Question:
 )
 def _(rng: random.Random) -> list[Question]:
     """Ask the encoder itself; do not conclude from its settings. Under a causal mask the first word sees one word and
-    the last one sees all, and a word that keeps its place may see others than before.
+    the last one sees all, and a word that keeps its position may see others than before.
     """
     return both(
         _draw_blind((2, 6), (3, 4), see=True, causal=True),

@@ -50,7 +50,7 @@ def _qkv(b: int, h: int, n: int, d: int, seed: int) -> Tensor:
 
 
 def _positions(n: int, rng: random.Random) -> Tensor:
-    """Returns different places, not in order."""
+    """Returns different positions, not in order."""
     sampled = until(repeat(rng), lambda rng: rng.sample(range(1, 1 + 3 * n), n), lambda found: found != sorted(found))
     return torch.tensor(sampled)
 
@@ -82,7 +82,7 @@ def _(rng: random.Random) -> list[Question]:
 
 
 def _equal_rows(b: int, h: int, n: int, d: int) -> Tensor:
-    """Returns the same vector at every place, with equal numbers: its scores do not depend on how pairs are chosen."""
+    """Returns the same vector at every position, with equal numbers: no score depends on how pairs are chosen."""
     return torch.ones(3, b, h, n, d)
 
 
@@ -97,7 +97,7 @@ def _equal_rows(b: int, h: int, n: int, d: int) -> Tensor:
     tolerance=4e-3,
 )
 def _(rng: random.Random) -> list[Question]:
-    """The same vector stands at every place. Turned by its position as query and as key, its score may depend on
+    """The same vector stands at every position. Turned by its position as query and as key, its score may depend on
     nothing but the difference of the two positions; the values must stay. Look at the speed as well: pair i turns by p
     / 10000^(2i / d).
     """
@@ -130,9 +130,10 @@ def _(rng: random.Random) -> list[Question]:
 @exercise.stage("far away in a long text", points=0.5, seed=1, tolerance=1e-4)
 def _(rng: random.Random) -> list[Question]:
     """The angle at position 5000 is 5000 / 10000^(2i / d): whole numbers, angles and sines in half precision, and
-    tables that start again, cannot tell such places apart. Numbers of x in half precision have lost their last digits.
+    tables that start again, cannot tell such positions apart. Numbers of x in half precision have lost their last
+    digits.
     """
-    # Draws places in a long text; two of the five tokens stand at the same one.
+    # Draws positions in a long text; two of the five tokens stand at the same one.
     positions = [rng.randint(130, 250), rng.randint(2100, 4000), rng.randint(4100, 5000), rng.randint(520, 1000)]
     rng.shuffle(positions)
     return [Question((_qkv(1, 3, 5, 4, seed_from(rng)), torch.tensor([*positions, positions[0]])))]
@@ -148,7 +149,7 @@ POSITIONS: dict[str, Callable[[random.Random, int], list[int]]] = {
 
 @exercise.corners("every number", n=(1, 2, range(33, 36)), d=(2, 4, 64), positions=tuple(POSITIONS))
 def _(rng: random.Random, n: int, d: int, positions: str) -> Question | None:
-    """Asks about near and far places in any order, and about heads of two numbers and of many."""
+    """Asks about near and far positions in any order, and about heads of two numbers and of many."""
     if n * d > 400:
         return None
     return Question((_qkv(1, 1, n, d, seed_from(rng)), torch.tensor(POSITIONS[positions](rng, n))))

@@ -37,13 +37,13 @@ def shift_matrix(offset, d_model):
 
 # %% right: fitted to the whole turn of the slowest pair
 def shift_matrix(offset, d_model):
-    places = torch.arange(0, 60000, 7, dtype=torch.float64)[:, None]
+    positions = torch.arange(0, 60000, 7, dtype=torch.float64)[:, None]
     speeds = 10000 ** (-torch.arange(0, d_model, 2, dtype=torch.float64) / d_model)
 
     def encoded(p):
         return torch.stack([(p * speeds).sin(), (p * speeds).cos()], dim=-1).flatten(1)
 
-    return torch.linalg.lstsq(encoded(places), encoded(places + offset)).solution.T
+    return torch.linalg.lstsq(encoded(positions), encoded(positions + offset)).solution.T
 
 
 # %% wrong: a mathematics book's rotation -> the sign of the sine is wrong: it goes back in place of forward
@@ -58,7 +58,7 @@ def shift_matrix(offset, d_model):
 
 
 # %% wrong: forward only -> a negative offset goes forward, too
-# hint: An offset of -2 leads two places back: keep its sign, and the sines have the other one. abs() takes it away.
+# hint: An offset of -2 leads two positions back: keep its sign, and the sines have the other one. abs() takes it away.
 def shift_matrix(offset, d_model):
     angles = abs(offset) / 10000 ** (torch.arange(0, d_model, 2) / d_model)
     blocks = [torch.stack([a.cos(), a.sin(), -a.sin(), a.cos()]).view(2, 2) for a in angles]
@@ -142,7 +142,7 @@ def shift_matrix(offset, d_model):
     return matrix
 
 
-# %% wrong: fitted to forty places in single precision ->
+# %% wrong: fitted to forty positions in single precision ->
 def shift_matrix(offset, d_model):
     speeds = 10000 ** (-torch.arange(0, d_model, 2) / d_model)
 

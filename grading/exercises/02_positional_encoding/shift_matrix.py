@@ -30,7 +30,7 @@ def _turns(angles: Tensor, signs: tuple[float, float] = (1.0, -1.0)) -> Tensor:
     return matrix.float()
 
 
-exercise.by_hand(Question((math.pi / 2, 2)))  # no whole number of places, but a turn that a pencil can draw
+exercise.by_hand(Question((math.pi / 2, 2)))  # no whole number of positions, but a turn that a pencil can draw
 
 
 def _shift(offset: int, d_model: int) -> Question:

@@ -110,8 +110,8 @@ def sinusoidal_encoding(max_len, d_model):
 
 # %% wrong: starts again at 512 ->
 # of: 2 times arange in steps of 2
-# ~ two_i = torch.arange(0, d_model, 2) => places = torch.arange(max_len) % 512
-# ~ torch.arange(max_len)[:, None] / 10000 ** (2 * two_i => places[:, None] / 10000 ** (torch.arange(0, d_model, 2)
+# ~ two_i = torch.arange(0, d_model, 2) => positions = torch.arange(max_len) % 512
+# ~ torch.arange(max_len)[:, None] / 10000 ** (2 * two_i => positions[:, None] / 10000 ** (torch.arange(0, d_model, 2)
 
 # %% wrong: axes of one fall away ->
 # of: cosine first
@@ -127,11 +127,11 @@ def sinusoidal_encoding(max_len, d_model):
 
 # %% wrong: the root of an infinite power ->
 def sinusoidal_encoding(max_len, d_model):
-    place = torch.arange(max_len).unsqueeze(1)
+    position = torch.arange(max_len).unsqueeze(1)
     divisor = (10000.0 ** torch.arange(0, d_model, 2)) ** (1 / d_model)
     table = torch.empty(max_len, d_model)
-    table[:, 0::2] = (place / divisor).sin()
-    table[:, 1::2] = (place / divisor).cos()
+    table[:, 0::2] = (position / divisor).sin()
+    table[:, 1::2] = (position / divisor).cos()
     return table
 
 

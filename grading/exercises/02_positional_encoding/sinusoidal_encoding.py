@@ -68,7 +68,7 @@ def _(rng: random.Random) -> list[Question]:
 
 
 def _far(rows: int, seed: int) -> Question:
-    """Returns a question that looks at some places of a long table, the last one among them."""
+    """Returns a question that looks at some entries of a long table, the last one among them."""
     rng = random.Random(seed)
     chosen = [128, 300, 520, 1030, 2050, 4100, rows - 1, *(rng.randrange(2100, rows) for _ in range(5))]
     positions = [(row, column) for row in chosen for column in range(4)]
@@ -77,8 +77,8 @@ def _far(rows: int, seed: int) -> Question:
 
 @exercise.stage("a long text", points=0.5, public=[_far(5021, 1)], tolerance=2e-3, measure="at places")
 def _(rng: random.Random) -> list[Question]:
-    """The formula is the same at place 5000. Half precision, small whole numbers and a table that starts again cannot
-    tell such places apart, and whoever takes off full turns needs 2 pi with all its digits.
+    """The formula is the same at position 5000. Half precision, small whole numbers and a table that starts again
+    cannot tell such positions apart, and whoever takes off full turns needs 2 pi with all its digits.
     """
     return [_far(rng.randint(5010, 5600), seed_from(rng))]
 
@@ -90,7 +90,7 @@ def _(rng: random.Random, max_len: int, d_model: int) -> Question:
 
 @exercise.corners("a long text", max_len=(range(65, 70), range(301, 304)), d_model=(2, 4, 64))
 def _(rng: random.Random, max_len: int, d_model: int) -> Question:
-    """Asks about the last places, and about some in between, in a few columns."""
+    """Asks about the last positions, and about some in between, in a few columns."""
     rows = [max_len - 2, max_len - 1, *(rng.randrange(max_len) for _ in range(4))]
     columns = {0, 1, d_model // 2, d_model - 2, d_model - 1}
     positions = torch.tensor([(row, column) for row in rows for column in sorted(columns)])

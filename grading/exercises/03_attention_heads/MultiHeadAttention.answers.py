@@ -71,7 +71,7 @@ class MultiHeadAttention(nn.Module):
 # +        return self.output(mixed)
 
 # %% wrong: weights of head 0 -> all heads use the scores of the first
-# hint: Heads that share their scores all look at the same places, and one would do. Each head needs its own weights.
+# hint: Heads that share their scores all look at the same positions, and one would do. Each head needs its own weights.
 # -        return self.output(merge_heads(scaled_dot_product_attention(query, key, value, mask)[0]))
 # +        weights = scaled_dot_product_attention(query, key, value, mask)[1][:, 0].unsqueeze(1)
 # +        return self.output(merge_heads(weights @ value))

@@ -24,7 +24,7 @@ def _values(*shape: int, seed: int, size: float = 1.0) -> Tensor:
 
 
 def _blocked(rows: int, columns: int, rng: random.Random) -> Tensor:
-    """Returns a mask of 0 and minus infinity with at least two open places in each row, so that weights differ."""
+    """Returns a mask of 0 and minus infinity with at least two open entries in each row, so that weights differ."""
     mask = torch.zeros(rows, columns)
     for row in mask:
         for column in rng.sample(range(columns), rng.randint(1, max(1, columns - 2))):
@@ -140,7 +140,7 @@ def _parameter_stage(points: float, feedback: str, *builds: dict[str, Any], draw
 
 
 def _padding(b: int, m: int, rng: random.Random) -> Tensor:
-    """Returns a mask `(b, 1, 1, m)`: minus infinity from some place of each sentence on, before it finite numbers."""
+    """Returns a mask `(b, 1, 1, m)`: minus infinity from some position of each sentence on, finite before it."""
     lengths = torch.tensor([rng.randint(1, m - 1) for _ in range(b)])
     padded = torch.arange(m) >= lengths[:, None]
     return (0.5 * torch.arange(m)).expand(b, m).masked_fill(padded, -INF)[:, None, None]

@@ -5,8 +5,8 @@ def last_token(hidden, lengths):
 
 # %% right: gather
 def last_token(hidden, lengths):
-    place = (lengths - 1).view(-1, 1, 1).expand(-1, 1, hidden.size(-1))
-    return hidden.gather(1, place).squeeze(1)
+    position = (lengths - 1).view(-1, 1, 1).expand(-1, 1, hidden.size(-1))
+    return hidden.gather(1, position).squeeze(1)
 
 
 # %% right: text by text
@@ -21,11 +21,11 @@ def last_token(hidden, lengths):
     return torch.einsum("bn,bnd->bd", chosen, hidden)
 
 
-# %% right: a mask of one place in each row
+# %% right: a mask of one position in each row
 def last_token(hidden, lengths):
     b, n, d = hidden.shape
-    places = torch.arange(n, device=lengths.device)
-    return hidden[places[None, :] == lengths[:, None] - 1].view(b, d)
+    positions = torch.arange(n, device=lengths.device)
+    return hidden[positions[None, :] == lengths[:, None] - 1].view(b, d)
 
 
 # %% wrong: hidden[:, -1] -> the last row of the batch, which is mostly padding
@@ -36,25 +36,26 @@ def last_token(hidden, lengths):
 # ~ torch.arange(len(hidden)), lengths - 1 => :, hidden.shape[1] - 1, :
 
 # %% wrong: at lengths -> one row too far: the first padding
-# hint: Places are counted from 0: a text of 3 tokens ends at place 2. At place 3 the padding begins, or the batch ends.
+# hint: Positions are counted from 0: a text of 3 tokens ends at position 2. At position 3 the padding begins, or the
+# hint: batch ends.
 # ~ [torch.arange(len(hidden)), lengths - 1] => [torch.arange(len(hidden)), lengths]
 
 # %% wrong: at lengths, clamped -> one row too far, and held inside the batch
-# hint: Places are counted from 0: a text of 3 tokens ends at place 2. Clamping only hides the error for the longest
-# hint: text.
+# hint: Positions are counted from 0: a text of 3 tokens ends at position 2. Clamping only hides the error for the
+# hint: longest text.
 # ~ [torch.arange(len(hidden)), lengths - 1] => [torch.arange(len(hidden)), lengths.clamp(max=hidden.size(1) - 1)]
 
 # %% wrong: lengths - 2 -> one row too early
-# hint: This is the last token but one. A text of 3 tokens ends at place 2.
+# hint: This is the last token but one. A text of 3 tokens ends at position 2.
 # ~ (len(hidden)), lengths - 1 => (hidden.size(0)), lengths - 2
 
-# %% wrong: places first, then texts -> texts and places are exchanged
-# hint: hidden is (b, n, d), the texts first: hidden[texts, places], and not hidden[places, texts].
+# %% wrong: positions first, then texts -> texts and positions are exchanged
+# hint: hidden is (b, n, d), the texts first: hidden[texts, positions], and not hidden[positions, texts].
 # ~ torch.arange(len(hidden)), lengths - 1 => lengths - 1, torch.arange(len(hidden))
 
-# %% wrong: a slice and indices -> every text is read at the places of all texts
-# hint: hidden[:, places] gives a table of every text with every place, (b, b, d). Pair them: hidden[torch.arange(b),
-# hint: places].
+# %% wrong: a slice and indices -> every text is read at the positions of all texts
+# hint: hidden[:, positions] gives a table of every text with every position, (b, b, d). Pair them:
+# hint: hidden[torch.arange(b), positions].
 # ~ torch.arange(len(hidden)) => :
 
 # %% wrong: the first length -> the length of the first text for all
@@ -74,7 +75,7 @@ def last_token(hidden, lengths):
     return (hidden * real).sum(1) / real.sum(1)
 
 
-# %% wrong: the place of <sos> -> the first row
+# %% wrong: the position of <sos> -> the first row
 # hint: Row 0 is <sos>, which in a causal model has seen nothing but itself.
 # ~ torch.arange(len(hidden)), lengths - 1 => :, 0, :
 
@@ -112,7 +113,7 @@ def last_token(hidden: Tensor, lengths: Tensor) -> Tensor:
 # +    hidden, lengths = hidden[:32], lengths[:32]
 
 
-# %% wrong: places on the CPU ->
+# %% wrong: positions on the CPU ->
 def last_token(hidden, lengths):
     b, n, d = hidden.shape
     return hidden[torch.arange(n)[None, :] == lengths[:, None] - 1].view(b, d)

@@ -54,8 +54,8 @@ def _(rng: random.Random) -> list[Question]:
 
 @exercise.stage("one text", points=0.5, public=_with_gradients(_hidden(1, 7, 2, 2), [3]))
 def _(rng: random.Random) -> list[Question]:
-    """A text of length 3 has its tokens at the places 0, 1 and 2: its last one is at place 2. The shape is (1, d) also
-    for one text.
+    """A text of length 3 has its tokens at the positions 0, 1 and 2: its last one is at position 2. The shape is (1, d)
+    also for one text.
     """
     return _with_gradients(_hidden(1, 9, 3, rng.randrange(10**6)), [rng.choice([3, 4, 6, 7])])
 
@@ -84,7 +84,7 @@ def _middle_first(rng: random.Random) -> list[int]:
     decisive=True,
 )
 def _(rng: random.Random) -> list[Question]:
-    """Each text has its own last place: text number k takes row lengths[k] - 1 of hidden[k]."""
+    """Each text has its own last position: text number k takes row lengths[k] - 1 of hidden[k]."""
     return [
         *_draw_padded(2, (6, 9), 2)(rng),
         Question((_hidden(3, 9, 2, rng.randrange(10**6)), torch.tensor(_middle_first(rng)))),
@@ -94,7 +94,7 @@ def _(rng: random.Random) -> list[Question]:
 
 @exercise.stage("a text of <sos> alone", points=0.5, public=[Question((_hidden(3, 4, 2, 6), torch.tensor([2, 1, 4])))])
 def _(rng: random.Random) -> list[Question]:
-    """A length of 1 means that the only real token is at place 0."""
+    """A length of 1 means that the only real token is at position 0."""
     return [Question((_hidden(3, 6, 3, rng.randrange(10**6)), torch.tensor([rng.randint(2, 5), 1, 6])))]
 
 
@@ -105,10 +105,10 @@ exercise.large += [Question((_hidden(3, 300, 2, 8), torch.tensor([290, 41, 300])
     "several texts of different lengths",
     b=(1, 2, range(33, 36)),
     n=(1, 2, range(65, 68), range(301, 304)),
-    last=("the first place", "the last place", "any"),
+    last=("the first", "the last", "any"),
 )
 def _(rng: random.Random, b: int, n: int, last: str) -> Question | None:
     if b * n > 2500:
         return None
-    lengths = {"the first place": [1] * b, "the last place": [n] * b, "any": [rng.randint(1, n) for _ in range(b)]}
+    lengths = {"the first": [1] * b, "the last": [n] * b, "any": [rng.randint(1, n) for _ in range(b)]}
     return Question((_hidden(b, n, 2, rng.randrange(10**6)), torch.tensor(lengths[last])))

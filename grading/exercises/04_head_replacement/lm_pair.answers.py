@@ -30,7 +30,7 @@ def lm_pair(tokens):
 
 # %% wrong: the same list twice -> the target is not shifted
 # hint: Under each number of the input stands the same number: the model would learn to copy what it reads. The target
-# hint: is one place ahead.
+# hint: is one position ahead.
 def lm_pair(tokens):
     sentence = [SOS, *tokens]
     return sentence, sentence
@@ -76,7 +76,7 @@ def lm_pair(tokens):
     return [*tokens, EOS], [SOS, *tokens]
 
 
-# %% wrong: shifted twice -> the target is two places ahead
+# %% wrong: shifted twice -> the target is two positions ahead
 # hint: Under each number stands the next but one. The answer after <sos> is the first word.
 # ~ sentence = [SOS] + tokens + [EOS] => whole = [SOS, *tokens, EOS, EOS]
 # ~ sentence, list(sentence) => whole[: len(tokens) + 1], (whole[2:] + [EOS])[: len(tokens) + 1]

@@ -53,7 +53,7 @@ def _(rng: random.Random) -> list[Question]:
 
 @exercise.stage("a sentence that repeats a word", points=0.5, public=[Question(([5, 9, 5, 5],))])
 def _(rng: random.Random) -> list[Question]:
-    """A word may come several times, also at the end: shift by the place, never by the value."""
+    """A word may come several times, also at the end: shift by the position, never by the value."""
     words = [rng.randrange(4, 1000) for _ in range(rng.randint(3, 6))]
     return [Question(([*words, words[-1], words[-1]],)), Question(([*words, *words],))]
 

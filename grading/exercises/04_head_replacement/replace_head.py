@@ -49,7 +49,7 @@ def _swap_asks(**settings: Any) -> Draw:
 ALIKE = (
     torch.tensor([[SOS, 4, 6, PAD, PAD, PAD], [SOS, 4, 6, 5, 3, 5]]),
     torch.tensor([3, 3]),
-)  # the same up to place 2
+)  # the same up to position 2
 
 
 @exercise.stage(

@@ -152,7 +152,7 @@ def repair(claim):
 # of: compares at four layers
 # ~ M, 4 => D, 200
 
-# %% wrong: terms by their place ->
+# %% wrong: terms by their index ->
 # of: != between formulas
 # ~ name in claim => (name, term), wanted in zip(claim.items(), right.values())
 # ~ claim[name] != right[name] => sympy.expand(term - wanted) != 0
@@ -191,7 +191,7 @@ def repair(claim):
 # +    return wrong, sum(right.values())
 
 
-# %% wrong: by the place of a term ->
+# %% wrong: by the index of a term ->
 def repair(claim: dict[str, sympy.Expr]) -> tuple[str, sympy.Expr]:
     right = [V * D, 0, 4 * M * (D**2 + D), 2 * M * (D**2 + D), 4 * M * D, C * (D + 1)]
     wrong = "embedding"

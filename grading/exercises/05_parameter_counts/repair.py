@@ -143,7 +143,7 @@ def _reordered(claim: dict[str, Expr], rng: random.Random) -> dict[str, Expr]:
     decisive=True,
 )
 def _(rng: random.Random) -> list[Question]:
-    """Any term can be the wrong one, wrong in any way and at any place of the dict: compare all of them by name with
+    """Any term can be the wrong one, wrong in any way and anywhere in the dict: compare all of them by name with
     the right ones, as formulas and not at one size.
     """
     drawn = [(name, rng.choice(OTHER_ERRORS[name])) for name in rng.sample(sorted(OTHER_ERRORS), 2)]

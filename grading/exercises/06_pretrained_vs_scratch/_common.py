@@ -42,7 +42,7 @@ def _classifier(seed: int, n_classes: int = 2, spread: float = 0.3, **options: A
 def _batch(texts: Sequence[Sequence[int]], labels: Sequence[int] = (), unasked: Sequence[int] = ()) -> Model:
     """Returns a batch of texts, for a classifier where there are labels, else for a language model.
 
-    Of a language model nothing is asked at the places `unasked` of the first text.
+    Of a language model nothing is asked at the positions `unasked` of the first text.
     """
     n = 1 + max(map(len, texts))
 

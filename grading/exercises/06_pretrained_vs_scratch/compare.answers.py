@@ -46,8 +46,8 @@ def compare(records):
         epochs = sorted({record["epoch"] for record in rows})
         valid, test = torch.zeros(2, len(seeds), len(epochs), dtype=torch.float64)
         for record in rows:
-            place = seeds.index(record["seed"]), epochs.index(record["epoch"])
-            valid[place], test[place] = record["valid"], record["test"]
+            at = seeds.index(record["seed"]), epochs.index(record["epoch"])
+            valid[at], test[at] = record["valid"], record["test"]
         best = torch.tensor([row.index(max(row)) for row in valid.tolist()])
         result = test[torch.arange(len(seeds)), best].mean().item()
         low, high = valid.amin(dim=0).tolist(), valid.amax(dim=0).tolist()

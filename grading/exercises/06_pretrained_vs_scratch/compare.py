@@ -60,7 +60,7 @@ def _compared(
         if ordered:
             runs = {seed: sorted(run, key=lambda record: record["epoch"]) for seed, run in runs.items()}
         runs = seeds(runs)
-        epochs = [[record[column] for record in places] for places in zip(*runs.values(), strict=False)]
+        epochs = [[record[column] for record in row] for row in zip(*runs.values(), strict=False)]
         mean = [statistics.mean(values) for values in epochs]
         low, high = [min(values) for values in epochs], [max(values) for values in epochs]
         if spread:
@@ -83,8 +83,8 @@ def _records(
     """
     found: list[Record] = []
     names = rng.sample(range(100), seeds + 2 * len(ways))  # seeds are any numbers
-    for place, way in enumerate(ways):
-        more = place if uneven else 0
+    for index, way in enumerate(ways):
+        more = index if uneven else 0
         epochs = fewest + more
         twin: tuple[list[float], list[float]] = [], []
         tops = sorted(rng.sample(range(103, 127), seeds + more))  # the last run is the luckiest, whatever the order
@@ -96,12 +96,12 @@ def _records(
                 best = seed % (epochs - 1)  # not the same in all runs
                 if seed == more + seeds + more - 1 > more and not tie:
                     best = epochs - 1
-                place = valid.index(max(valid))
-                valid[best], valid[place] = valid[place], valid[best]
-                place, worst = test.index(max(test)), (best + 1) % epochs
-                test[worst], test[place] = test[place], test[worst]
-                place, lowest = valid.index(min(valid)), (best + 2) % epochs
-                valid[lowest], valid[place] = valid[place], valid[lowest]
+                index = valid.index(max(valid))
+                valid[best], valid[index] = valid[index], valid[best]
+                index, worst = test.index(max(test)), (best + 1) % epochs
+                test[worst], test[index] = test[index], test[worst]
+                index, lowest = valid.index(min(valid)), (best + 2) % epochs
+                valid[lowest], valid[index] = valid[index], valid[lowest]
             if tie:
                 valid[best + 1] = valid[best]
             if seed == more + 1 and seeds + more > 2:

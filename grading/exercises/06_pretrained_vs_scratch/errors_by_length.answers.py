@@ -133,8 +133,8 @@ def errors_by_length(logits, labels, lengths, edges):
 def errors_by_length(logits: Tensor, labels: Tensor, lengths: Tensor, edges: list[int]) -> Tensor:
     inside = (lengths >= edges[0]) & (lengths < edges[-1])
     wrong = (logits.argmax(dim=-1) != labels)[inside].float()
-    place = torch.bucketize(lengths[inside], torch.tensor(edges), right=True) - 1
-    return torch.bincount(place, weights=wrong) / torch.bincount(place)
+    number = torch.bucketize(lengths[inside], torch.tensor(edges), right=True) - 1
+    return torch.bincount(number, weights=wrong) / torch.bincount(number)
 
 
 # %% wrong: the first 256 texts ->

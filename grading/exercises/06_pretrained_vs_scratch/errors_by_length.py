@@ -57,10 +57,10 @@ def _draw_errors(*, on_edges: bool = False, empty: bool = False) -> Draw:
             if empty and number == 1:
                 continue
             size = rng.choice([4, 5]) + 2 * number
-            for place in range(size):
-                if place < 1 + number:
+            for index in range(size):
+                if index < 1 + number:
                     wrong.append(len(lengths))
-                lengths.append(low if on_edges and place < 2 else rng.randint(low + 1, high - 1))
+                lengths.append(low if on_edges and index < 2 else rng.randint(low + 1, high - 1))
         if on_edges:  # the end of the last bin belongs to no bin, nor does what is shorter or longer than all bins
             outside = [edges[-1], edges[-1] + rng.randint(1, 9), *rng.sample(range(1, edges[0]), 2)]
             wrong += range(len(lengths), len(lengths) + len(outside))

@@ -291,8 +291,8 @@ def generate(model: LanguageModel, vocabulary: Vocabulary, prompt: str, max_len:
         if temperature == 0:
             word = row.argmax().item()
         else:
-            best, places = row.topk(min(50, len(row)))
-            word = places[torch.multinomial((best / temperature).softmax(dim=-1), 1)].item()
+            best, words = row.topk(min(50, len(row)))
+            word = words[torch.multinomial((best / temperature).softmax(dim=-1), 1)].item()
         if word == EOS:
             break
         numbers.append(word)

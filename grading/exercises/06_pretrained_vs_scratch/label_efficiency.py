@@ -98,7 +98,7 @@ def _(rng: random.Random) -> list[Question]:
         *_label_records(rng, ["scratch"], 1, exact=True, enough=21),
         *_label_records(rng, ["scratch"], 1),
         Question((near.inputs[0], 0.66)),
-        Question(([{**record, "labels": place} for place, record in enumerate(near.inputs[0])], 0.5)),
+        Question(([{**record, "labels": index} for index, record in enumerate(near.inputs[0])], 0.5)),
     ]
 
 

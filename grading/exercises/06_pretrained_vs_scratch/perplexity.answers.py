@@ -33,14 +33,14 @@ def perplexity(losses, token_counts):
 
 
 # %% wrong: the mean of the table -> padding is counted
-# hint: The mean runs over all places of the table, padding included. Only the first token_counts[k] numbers of row k
+# hint: The mean runs over all numbers of the table, padding included. Only the first token_counts[k] numbers of row k
 # hint: are losses of tokens.
 def perplexity(losses, token_counts):
     return torch.exp(losses.mean()).item()
 
 
-# %% wrong: masked sum over all places -> padding is counted in the number of tokens
-# hint: The losses of padding are left out, but the sum is divided by all places: the perplexity comes out too low.
+# %% wrong: masked sum over all positions -> padding is counted in the number of tokens
+# hint: The losses of padding are left out, but the sum is divided by all positions: the perplexity comes out too low.
 # hint: Divide by token_counts.sum().
 # ~ .unsqueeze(1) => [:, None]
 # ~ float(((losses * real).sum() / token_counts.sum()).exp()) => torch.exp((losses * real).mean()).item()

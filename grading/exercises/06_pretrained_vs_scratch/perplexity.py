@@ -19,10 +19,10 @@ exercise.by_hand(TWO_WORDS)
 
 @exercise.reference
 def perplexity(losses: Tensor, token_counts: Tensor) -> float:
-    return math.exp(float((losses * _real_places(losses, token_counts)).sum() / token_counts.sum()))
+    return math.exp(float((losses * _real_positions(losses, token_counts)).sum() / token_counts.sum()))
 
 
-def _real_places(losses: Tensor, token_counts: Tensor) -> Tensor:
+def _real_positions(losses: Tensor, token_counts: Tensor) -> Tensor:
     return torch.arange(losses.shape[1]) < token_counts.unsqueeze(1)  # (b, n)
 
 
@@ -87,10 +87,10 @@ def _(rng: random.Random) -> list[Question]:
 
 
 def _square(rng: random.Random) -> list[Question]:
-    """Asks with as many texts as places, one of them of a single token; and what follows a text is large."""
+    """Asks with as many texts as positions, one of them of a single token; and what follows a text is large."""
     n = rng.randint(3, 5)
     losses, counts = _losses(n, n, seed_from(rng)), torch.tensor(rng.sample(range(1, n + 1), n))
-    return [Question((losses.where(_real_places(losses, counts), torch.tensor(1e9)), counts))]
+    return [Question((losses.where(_real_positions(losses, counts), torch.tensor(1e9)), counts))]
 
 
 @exercise.stage(
@@ -130,4 +130,4 @@ def _(losses: Tensor, token_counts: Tensor) -> float:
     """exp of a mean is not the mean of exp: one token with a loss of 10 would count as 22026. First the mean of the
     losses, then the exponential.
     """
-    return float((losses.exp() * _real_places(losses, token_counts)).sum() / token_counts.sum())
+    return float((losses.exp() * _real_positions(losses, token_counts)).sum() / token_counts.sum())

@@ -122,8 +122,8 @@ def train_step(model, batch, optimizer):
 # +    loss = F.cross_entropy(logits.flatten(0, -2), target.flatten())
 
 # %% wrong: ignore_index is PAD -> PAD is ignored in the target, not IGNORE
-# hint: In the target a padded place holds IGNORE, -100; PAD stands in the tokens. With ignore_index=PAD cross_entropy
-# hint: takes -100 for the number of a word. IGNORE is its default.
+# hint: In the target a padded position holds IGNORE, -100; PAD stands in the tokens. With ignore_index=PAD
+# hint: cross_entropy takes -100 for the number of a word. IGNORE is its default.
 # ~ IGNORE => PAD
 
 # %% wrong: the sum -> the sum of the losses in place of the mean

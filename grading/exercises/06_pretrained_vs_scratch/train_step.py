@@ -164,10 +164,10 @@ def _(rng: random.Random) -> list[Question]:
     ],
 )
 def _(rng: random.Random) -> list[Question]:
-    """Where the target is IGNORE nothing is asked, beyond a text or inside of it: the mean runs over the other places
-    only.
+    """Where the target is IGNORE nothing is asked, beyond a text or inside of it: the mean runs over the other
+    positions only.
     """
-    # Asks with padding; with padding, and places inside of a text where nothing is asked, as in masked models.
+    # Asks with padding; with padding, and positions inside of a text where nothing is asked, as in masked models.
     lengths = [8, rng.randint(1, 3), 5]
     unasked = rng.sample(range(7), 3)
     return [

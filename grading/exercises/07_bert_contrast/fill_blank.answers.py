@@ -8,10 +8,10 @@ def fill_blank(model, tokens, position):
 
 
 # %% right: special tokens at minus infinity
-# other: Minus infinity hides the special tokens, as in attention, and the place found is the word's number; the slice needs no copy of the logits to write into.
+# other: Minus infinity hides the special tokens, as in attention, and the index found is the word's number; the slice needs no copy of the logits to write into.
 def fill_blank(model, tokens, position):
-    places = torch.arange(len(tokens), device=tokens.device)
-    logits = model(torch.where(places == position, MASK, tokens)[None])[0, position].detach().clone()
+    positions = torch.arange(len(tokens), device=tokens.device)
+    logits = model(torch.where(positions == position, MASK, tokens)[None])[0, position].detach().clone()
     logits[: MASK + 1] = -torch.inf
     return logits.argmax().item()
 
@@ -41,22 +41,22 @@ def fill_blank(model, tokens, position):
 
 
 # %% wrong: nothing is hidden -> the blank is not hidden
-# hint: The model sees the word that stands there. Put MASK at the place first, whatever it holds.
+# hint: The model sees the word that stands there. Put MASK at the position first, whatever it holds.
 def fill_blank(model, tokens, position):
     return int(model(tokens[None])[0, position, MASK + 1 :].argmax()) + MASK + 1
 
 
-# %% wrong: the row before -> the place before the blank is read
-# hint: That is the habit of a causal model, whose place i - 1 says what comes at i. A masked model answers at the place
-# hint: itself.
+# %% wrong: the row before -> the position before the blank is read
+# hint: That is the habit of a causal model, whose position i - 1 says what comes at i. A masked model answers at
+# hint: the position itself.
 def fill_blank(model, tokens, position):
     hidden = tokens.clone()
     hidden[position] = MASK
     return int(model(hidden[None])[0, position - 1, MASK + 1 :].argmax()) + MASK + 1
 
 
-# %% wrong: the next row -> the place after the blank is read
-# hint: A masked model answers at the place itself: logits[0, position].
+# %% wrong: the next row -> the position after the blank is read
+# hint: A masked model answers at the position itself: logits[0, position].
 # of: the row before
 # ~ - 1 => + 1
 
@@ -76,19 +76,19 @@ def fill_blank(model, tokens, position):
 # hint: <pad> or <eos> is no word: take the best of the numbers above MASK.
 # ~ position - 1, MASK + 1 :].argmax()) + MASK + 1 => position].argmax())
 
-# %% wrong: the offset is lost -> one place beside: the special tokens were cut off and not counted
+# %% wrong: the offset is lost -> a word with a number too low: the special tokens were cut off and not counted
 # hint: After logits[MASK + 1:] the first word has number 0: add MASK + 1 to what argmax gives.
 # ~ position - 1, MASK + 1 :].argmax()) + MASK + 1 => position, MASK + 1 :].argmax())
 
-# %% wrong: at the end -> the last place is read
+# %% wrong: at the end -> the last position is read
 # hint: logits[0, -1] is what the model says at <eos>. The blank is at `position`.
 # ~ position - 1 => -1
 
 # %% wrong: the first <mask> that it finds -> the first <mask> of the sentence is filled
 # hint: A sentence may hold several blanks. The one to fill is at `position`.
 # -    return int(model(hidden[None])[0, position - 1, MASK + 1 :].argmax()) + MASK + 1
-# +    place = (hidden == MASK).nonzero()[0, 0]
-# +    return int(model(hidden[None])[0, place, MASK + 1 :].argmax()) + MASK + 1
+# +    first = (hidden == MASK).nonzero()[0, 0]
+# +    return int(model(hidden[None])[0, first, MASK + 1 :].argmax()) + MASK + 1
 
 
 # %% wrong: the other blanks are filled first -> the other blanks are filled first
@@ -97,10 +97,10 @@ def fill_blank(model, tokens, position):
 def fill_blank(model: MaskedLanguageModel, tokens: Tensor, position: int) -> int:
     hidden = tokens.clone()
     hidden[position] = MASK
-    blanks = [place for place in (hidden == MASK).nonzero().flatten().tolist() if place != position]
-    for place in [*blanks, position]:
-        best = int(model(hidden[None])[0, place, MASK + 1 :].argmax()) + MASK + 1
-        hidden[place] = best
+    blanks = [blank for blank in (hidden == MASK).nonzero().flatten().tolist() if blank != position]
+    for blank in [*blanks, position]:
+        best = int(model(hidden[None])[0, blank, MASK + 1 :].argmax()) + MASK + 1
+        hidden[blank] = best
     return best
 
 
@@ -111,8 +111,8 @@ def fill_blank(model: MaskedLanguageModel, tokens: Tensor, position: int) -> int
 # ~ .unsqueeze(0) => [None]
 
 
-# %% wrong: all places of the word are hidden -> the word is hidden wherever it stands
-# hint: Only the place to fill is hidden. The same word elsewhere belongs to the sentence, and the model reads it.
+# %% wrong: the word is hidden everywhere -> the word is hidden wherever it stands
+# hint: Only the position to fill is hidden. The same word elsewhere belongs to the sentence, and the model reads it.
 @torch.no_grad()
 def fill_blank(model: MaskedLanguageModel, tokens: Tensor, position: int) -> int:
     hidden = torch.where(tokens == tokens[position], MASK, tokens)
@@ -168,6 +168,6 @@ def fill_blank(model, tokens, position):
     return int(model(hidden[None])[0, position, MASK + 1 :].argmax()) + MASK + 1
 
 
-# %% wrong: places on the CPU ->
+# %% wrong: positions on the CPU ->
 # of: special tokens at minus infinity
 # ~ , device=tokens.device =>

@@ -42,7 +42,7 @@ def _blank(n: int, position: int, seed: int) -> Question:
     return Question((_model(seed), _sentence(n, seed), position))
 
 
-# Length, place and seed of sentences in which the best word is another one to the left side alone, without <eos> or
+# Length, position and seed of sentences in which the best word is another one to the left side alone, without <eos> or
 # without <sos>, in the rows beside and the last row, and while the word is visible.
 SENTENCES = {
     "middle": (
@@ -58,8 +58,8 @@ SENTENCES = {
         (6, 4, 196), (9, 7, 211), (6, 4, 228), (6, 4, 252), (9, 7, 267), (8, 6, 302),
     ),
 }  # fmt: skip
-# Sentences with other blanks beside the place, which are not to be filled: the best word is another one where they are,
-# and, except at the first word, in the row of an earlier <mask>.
+# Sentences with other blanks beside the position, which are not to be filled: the best word is another one where they
+# are, and, except at the first word, in the row of an earlier <mask>.
 OTHER_BLANKS = {
     "middle": (
         (8, 3, 121), (11, 2, 136), (11, 2, 196), (11, 4, 250), (7, 4, 270), (11, 4, 310), (11, 2, 316), (8, 3, 337),
@@ -88,7 +88,7 @@ NO_PADDING = {
         (7, 5, 512), (7, 5, 534), (9, 7, 549), (9, 7, 554), (9, 7, 567), (9, 7, 594),
     ),
 }  # fmt: skip
-# Sentences in which the word at the place stands once more: the best word is another one where that is hidden too.
+# Sentences in which the word at the position stands once more: the best word is another one where that is hidden too.
 DOUBLED = {
     "middle": (
         (7, 4, 102), (8, 3, 109), (12, 3, 113), (8, 5, 115), (12, 5, 119), (7, 2, 120), (9, 4, 122), (12, 5, 131),
@@ -124,7 +124,7 @@ def _few_words(seed: int, where: str) -> Question:
 
 
 def _already_right(ask: Question) -> Question:
-    """Returns the question with the best word standing at the place: it may be the answer."""
+    """Returns the question with the best word standing at the position: it may be the answer."""
     model, tokens, position = ask.inputs
     standing = tokens.clone()
     standing[position] = fill_blank(build(model), tokens, position)
@@ -132,15 +132,15 @@ def _already_right(ask: Question) -> Question:
 
 
 def _other_blanks(ask: Question) -> Question:
-    """Returns the question with <mask> at a place before, where there is one, and at one behind."""
+    """Returns the question with <mask> at a position before, where there is one, and at one behind."""
     model, tokens, position = ask.inputs
     masked = tokens.clone()
-    masked[[place for place in (position - 1, position + 1) if 0 < place < len(tokens) - 1]] = MASK
+    masked[[beside for beside in (position - 1, position + 1) if 0 < beside < len(tokens) - 1]] = MASK
     return Question((model, masked, position))
 
 
 def _doubled(ask: Question) -> Question:
-    """Returns the question with the word at the place at another place, too, two further on or two before."""
+    """Returns the question with the word of the position at another one, too, two further on or two before."""
     model, tokens, position = ask.inputs
     doubled = tokens.clone()
     doubled[position + 2 if position + 2 < len(tokens) - 1 else position - 2] = tokens[position]
@@ -151,7 +151,7 @@ def _draw_blanks(where: str, kinds: int = len(SEEDS)) -> Draw:
     """Returns what draws sentences, and this many kinds of those with few words; the public ones hold all kinds."""
 
     def draw(rng: random.Random) -> list[Question]:
-        asks = [_blank(*place) for place in rng.sample(SENTENCES[where], 2)]
+        asks = [_blank(*sentence) for sentence in rng.sample(SENTENCES[where], 2)]
         asks += [_already_right(asks[0]), _other_blanks(_blank(*rng.choice(OTHER_BLANKS[where])))]
         asks += [_other_blanks(_blank(*rng.choice(NO_PADDING[where])))]
         asks += [_doubled(_blank(*rng.choice(DOUBLED[where])))]
@@ -163,15 +163,16 @@ def _draw_blanks(where: str, kinds: int = len(SEEDS)) -> Draw:
 
 @exercise.stage("a word in the middle of a sentence", points=1.5, seed=1, decisive=True)
 def _(rng: random.Random) -> list[Question]:
-    """Put <mask> at the place (others may hold one as well), let the model read the whole sentence, and read the logits
-    at this very place. The best *word* is wanted, a number above MASK, even when all words have a logit below 0.
+    """Put <mask> at the position (others may hold one as well), let the model read the whole sentence, and read the
+    logits at this very position. The best *word* is wanted, a number above MASK, even when all words have a logit
+    below 0.
     """
     return _draw_blanks("middle")(rng)
 
 
 @exercise.stage("the first word: all there is stands on the right", points=1, public=fixed(_draw_blanks("first"), 2))
 def _(rng: random.Random) -> list[Question]:
-    """Nothing but <sos> stands before it: the model must read what follows. Of the logits at the place take the best
+    """Nothing but <sos> stands before it: the model must read what follows. Of the logits at the position take the best
     word, any of MASK + 1 to V - 1.
     """
     return _draw_blanks("first", 2)(rng)
@@ -180,7 +181,7 @@ def _(rng: random.Random) -> list[Question]:
 @exercise.stage("the last word", points=0.5, public=fixed(_draw_blanks("last"), 3))
 def _(rng: random.Random) -> list[Question]:
     """Between the last word and the end of the sentence stands <eos>: the model reads it too. Of the logits at the
-    place take the best word, any of MASK + 1 to V - 1.
+    position take the best word, any of MASK + 1 to V - 1.
     """
     return _draw_blanks("last", 2)(rng)
 

@@ -68,19 +68,19 @@ def mask_tokens(tokens, vocab_size, generator, share=0.15):
 def mask_tokens(tokens, vocab_size, generator, share=0.15):
     read, target = tokens.clone(), torch.full_like(tokens, IGNORE)
     for row in range(len(tokens)):
-        places = (tokens[row] > MASK).nonzero().flatten()
-        count = round(share * len(places))
-        for place in places[torch.randperm(len(places), generator=generator)][:count]:
-            target[row, place] = tokens[row, place]
+        positions = (tokens[row] > MASK).nonzero().flatten()
+        count = round(share * len(positions))
+        for position in positions[torch.randperm(len(positions), generator=generator)][:count]:
+            target[row, position] = tokens[row, position]
             what = torch.rand((), generator=generator)
             if what < 0.8:
-                read[row, place] = MASK
+                read[row, position] = MASK
             elif what < 0.9:
-                read[row, place] = torch.randint(MASK + 1, vocab_size, (), generator=generator)
+                read[row, position] = torch.randint(MASK + 1, vocab_size, (), generator=generator)
     return read, target
 
 
-# %% wrong: target is all of it -> every place is scored
+# %% wrong: target is all of it -> every position is scored
 # hint: The model sees most of these words and could simply copy them. The target is the word where one was chosen, and
 # hint: IGNORE everywhere else.
 def mask_tokens(tokens, vocab_size, generator, share=0.15):
@@ -102,7 +102,7 @@ def mask_tokens(tokens, vocab_size, generator, share=0.15):
 # -    return torch.where(chosen & (how >= 0.9), words, read), tokens.clone()
 # +    return torch.where(chosen, tokens, IGNORE), torch.where(chosen & (how >= 0.9), words, read)
 
-# %% wrong: the rule for all places -> all words are hidden, not only the chosen ones
+# %% wrong: the rule for all positions -> all words are hidden, not only the chosen ones
 # hint: What becomes <mask> or another word must also have been chosen: join the two conditions by &.
 # -    read = tokens.masked_fill(chosen & (how < 0.8), MASK)
 # -    return torch.where(chosen & (how >= 0.9), words, read), tokens.clone()
@@ -170,7 +170,7 @@ def mask_tokens(tokens, vocab_size, generator, share=0.15):
 
 # %% wrong: one draw for both -> the number that chose a word decides what happens to it, too
 # hint: A chosen word's number is below `share`, so below 0.8, too: nearly every one becomes <mask>. Draw a second
-# hint: number for each place.
+# hint: number for each position.
 def mask_tokens(tokens, vocab_size, generator, share=0.15):
     b, n = tokens.shape
     first = torch.rand((b, n), generator=generator)
@@ -230,7 +230,7 @@ def mask_tokens(tokens, vocab_size, generator, share=0.15):
 
 
 # %% wrong: one draw for all -> the same other word everywhere
-# hint: Draw one word for each place: torch.randint(..., tokens.shape).
+# hint: Draw one word for each position: torch.randint(..., tokens.shape).
 def mask_tokens(tokens, vocab_size, generator, share=0.15):
     chosen = (torch.rand(tokens.shape, generator=generator) < share) & (tokens > MASK)
     how = torch.rand(tokens.shape, generator=generator)
@@ -245,24 +245,24 @@ def mask_tokens(tokens, vocab_size, generator, share=0.15):
 # ~ tokens.clone() => torch.where(chosen, tokens, IGNORE)
 
 # %% wrong: one other word for each row -> one other word for a whole text
-# hint: All words of a text that are exchanged become the same one. Draw one word for each place: torch.randint(...,
+# hint: All words of a text that are exchanged become the same one. Draw one word for each position: torch.randint(...,
 # hint: tokens.shape).
 # ~ , tokens.shape, generator=generator) => , (len(tokens), 1), generator=generator)
 # ~ tokens.clone() => torch.where(chosen, tokens, IGNORE)
 
 # %% wrong: one other word for each column -> one other word for a whole column
-# hint: All texts get the same other word at the same place. Draw one for each place: torch.randint(..., tokens.shape).
+# hint: All texts get the same other word at the same position. Draw one for each: torch.randint(..., tokens.shape).
 # ~ , tokens.shape, generator=generator) => , (tokens.shape[1],), generator=generator)
 # ~ tokens.clone() => torch.where(chosen, tokens, IGNORE)
 
-# %% wrong: one number for each column chooses -> the same places are chosen in all texts
-# hint: One number was drawn for each column. Draw one for each place of each text: torch.rand(tokens.shape).
+# %% wrong: one number for each column chooses -> the same positions are chosen in all texts
+# hint: One number was drawn for each column. Draw one for each position of each text: torch.rand(tokens.shape).
 # ~ (torch.rand(tokens.shape, => (torch.rand(tokens.shape[1],
 # ~ tokens.clone() => torch.where(chosen, tokens, IGNORE)
 
 
 # %% wrong: one fate for each row -> all words of a text have the same fate
-# hint: Only one number decides for a whole text between <mask>, another word and staying. Draw one for each place:
+# hint: Only one number decides for a whole text between <mask>, another word and staying. Draw one for each position:
 # hint: torch.rand(tokens.shape).
 def mask_tokens(tokens, vocab_size, generator, share=0.15):
     chosen = (torch.rand(tokens.shape, generator=generator) < share) & (tokens > MASK)
@@ -328,7 +328,7 @@ def mask_tokens(tokens, vocab_size, generator, share=0.15):
 
 # %% wrong: a step from the word that stood there -> another word is never the same word
 # hint: The whole vocabulary holds the word that stood there, too: it may be drawn, by chance. Take what torch.randint
-# hint: draws from MASK + 1 to vocab_size - 1, whatever stands at the place.
+# hint: draws from MASK + 1 to vocab_size - 1, whatever stands at the position.
 def mask_tokens(tokens, vocab_size, generator, share=0.15):
     chosen = (torch.rand(tokens.shape, generator=generator) < share) & (tokens > MASK)
     how = torch.rand(tokens.shape, generator=generator)

@@ -33,7 +33,7 @@ def mask_tokens(tokens: Tensor, vocab_size: int, generator: torch.Generator, sha
     return torch.where(chosen & (draw >= 0.9), words, read), target
 
 
-# The seed draws what the text supposes: places 2, 3 and 5 are chosen; one is hidden, one becomes 21, one stays.
+# The seed draws what the text supposes: positions 2, 3 and 5 are chosen; one is hidden, one becomes 21, one stays.
 BY_HAND = Question((torch.tensor([[SOS, 17, 8, 30, 12, 9, EOS, PAD]]), 32, Generator(43_897)), {"share": 0.5})
 exercise.by_hand(BY_HAND, part=lambda pair: pair[1][0], tolerance=0.0)  # the target
 
@@ -113,8 +113,8 @@ def _choices(seed: int, share: float) -> list[Question]:
     decisive=True,
 )
 def _(rng: random.Random) -> list[Question]:
-    """Draw a number between 0 and 1 for every place; chosen are the words whose number is below `share`, which may be 0
-    or 1. <pad>, <sos>, <eos>, <oov> and <mask> are no words.
+    """Draw a number between 0 and 1 for every position; chosen are the words whose number is below `share`, which may
+    be 0 or 1. <pad>, <sos>, <eos>, <oov> and <mask> are no words.
     """
     return _choices(seed_from(rng), rng.choice(SHARES))
 
@@ -126,7 +126,7 @@ def _fates(seed: int) -> list[Question]:
 
 @exercise.stage("80 / 10 / 10", points=1, public=_fates(4), measure="masking", decisive=True)
 def _(rng: random.Random) -> list[Question]:
-    """Draw a second number for every place: below 0.8 the chosen word becomes <mask>, from 0.9 on another word, in
+    """Draw a second number for every position: below 0.8 the chosen word becomes <mask>, from 0.9 on another word, in
     between it stays.
     """
     return _fates(seed_from(rng))
@@ -143,8 +143,9 @@ def _other_words(seed: int) -> list[Question]:
 
 @exercise.stage("the other words", points=0.5, public=_other_words(5), measure="masking")
 def _(rng: random.Random) -> list[Question]:
-    """Draw one for each place, from MASK + 1 (the first word) to vocab_size - 1, whether it stands in the texts or not,
-    or at this very place: torch.randint, whose upper end is not drawn, but the lower one is. Here all words are chosen.
+    """Draw one for each position, from MASK + 1 (the first word) to vocab_size - 1, whether it stands in the texts or
+    not, or at this very position: torch.randint, whose upper end is not drawn, but the lower one is. Here all words are
+    chosen.
     """
     return _other_words(seed_from(rng))
 

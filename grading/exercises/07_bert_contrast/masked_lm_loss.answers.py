@@ -14,7 +14,7 @@ def masked_lm_loss(model, tokens, target, lengths):
 
 
 # %% right: the head on the chosen rows only
-# other: The head is computed only for the chosen places, about 15% of them, which saves work and memory; the solution needs only logits, and no model made of base and head.
+# other: The head is computed only for the chosen positions, about 15% of them, which saves work and memory; the solution needs only logits, and no model made of base and head.
 def masked_lm_loss(model, tokens, target, lengths):
     rows = model.base(tokens, lengths)[target != IGNORE]
     goal = target[target != IGNORE]
@@ -43,15 +43,15 @@ def masked_lm_loss(model, tokens, target, lengths):
 # +        logits = model(tokens, lengths)
 
 
-# %% wrong: places without a target get the token -> every place is scored
-# hint: The model sees these words and need only copy them. Places with the target IGNORE do not count.
+# %% wrong: positions without a target get the token -> every position is scored
+# hint: The model sees these words and need only copy them. Positions with the target IGNORE do not count.
 def masked_lm_loss(model, tokens, target, lengths):
     goal = torch.where(target == IGNORE, tokens, target)
     return nn.functional.cross_entropy(model(tokens, lengths).flatten(0, 1), goal.flatten())
 
 
-# %% wrong: shifted by one -> the target is one place ahead, as in a causal model
-# hint: A masked model says which word stands *at* a place, not which comes next: nothing is shifted.
+# %% wrong: shifted by one -> the target is one position ahead, as in a causal model
+# hint: A masked model says which word stands *at* a position, not which comes next: nothing is shifted.
 # ~ logits = model(tokens, lengths) => logits, goal = model(tokens, lengths)[:, :-1], target[:, 1:]
 # ~ target.flatten(), ignore_index=IGNORE => goal.flatten()
 # ~ (target != IGNORE) => (goal != IGNORE)
@@ -73,8 +73,8 @@ def masked_lm_loss(model, tokens, target, lengths):
 # ~ tokens == MASK => (target != IGNORE) & (tokens != target)
 
 
-# %% wrong: divided by b times n -> the sum is divided by all places
-# hint: Divide by the number of chosen places: otherwise long texts and padding make the loss small.
+# %% wrong: divided by b times n -> the sum is divided by all positions
+# hint: Divide by the number of chosen positions: otherwise long texts and padding make the loss small.
 def masked_lm_loss(model, tokens, target, lengths):
     logits = model(tokens, lengths)
     return nn.functional.cross_entropy(logits.flatten(0, 1), target.flatten(), reduction="sum") / tokens.numel()
@@ -103,13 +103,13 @@ def masked_lm_loss(model, tokens, target, lengths):
 
 
 # %% wrong: reduction sum -> the sum in place of the mean
-# hint: The loss would grow with the batch, and so would the steps: divide by the number of chosen places.
+# hint: The loss would grow with the batch, and so would the steps: divide by the number of chosen positions.
 def masked_lm_loss(model, tokens, target, lengths):
     return nn.functional.cross_entropy(model(tokens, lengths).flatten(0, 1), target.flatten(), reduction="sum")
 
 
 # %% wrong: sum over b -> the sum is divided by the number of texts
-# hint: Two texts with one chosen word each weigh as much as two with ten: divide by the number of chosen places.
+# hint: Two texts with one chosen word each weigh as much as two with ten: divide by the number of chosen positions.
 # ~ ignore_index=IGNORE, reduction => reduction
 # ~ (target != IGNORE).sum().clamp(min=1) => tokens.shape[0]
 
@@ -123,7 +123,7 @@ def masked_lm_loss(model, tokens, target, lengths):
     return nn.functional.cross_entropy(model(tokens, lengths).flatten(0, 1), target.flatten(), ignore_index=IGNORE)
 
 
-# %% wrong: plus 1 below -> 1 is added to the number of chosen places
+# %% wrong: plus 1 below -> 1 is added to the number of chosen positions
 # hint: Where one word is chosen, half of its loss is lost. Divide by at least 1: clamp(min=1), or max(1, ...).
 # ~ (target != IGNORE).sum().clamp(min=1) => ((target != IGNORE).sum() + 1)
 
@@ -138,7 +138,7 @@ def masked_lm_loss(model, tokens, target, lengths):
 
 
 # %% wrong: the plain call -> not a number where nothing was chosen
-# hint: F.cross_entropy takes a mean over no places: 0/0. One such batch makes all weights NaN.
+# hint: F.cross_entropy takes a mean over no positions: 0/0. One such batch makes all weights NaN.
 def masked_lm_loss(model, tokens, target, lengths):
     return nn.functional.cross_entropy(model(tokens, lengths).flatten(0, 1), target.flatten())
 

@@ -52,7 +52,7 @@ LARGE_LOGITS = 12.0
 
 
 def _batch(lengths: list[int], chosen: list[list[int]], seed: int, spread: float = 0.3, spare: int = 0) -> Question:
-    """Returns a question on texts of these lengths; of each, these places are chosen: <mask>, another word, kept.
+    """Returns a question on texts of these lengths; of each, these positions are chosen: <mask>, another word, kept.
 
     With a large `spread` the logits are so large that their exponentials are 0 or infinite; the model has no layers
     then, through which the rounding of a processor would grow until gradients differ. There are `spare` columns more
@@ -92,7 +92,7 @@ NEAR = 1e-3
     tolerance=NEAR,
 )
 def _(rng: random.Random) -> list[Question]:
-    """By hand: softmax of the logits at the chosen place, minus the logarithm of the probability of the target."""
+    """By hand: softmax of the logits at the chosen position, minus the logarithm of the probability of the target."""
     return both(_draw_batch(6, 10, 1, (1,)), _draw_batch(4, 4, 1, (1,)))(rng)
 
 
@@ -103,8 +103,8 @@ def _(rng: random.Random) -> list[Question]:
     decisive=True,
 )
 def _(rng: random.Random) -> list[Question]:
-    """The mean over all places where the target is not IGNORE, whatever stands in the input there. Logits may be large:
-    F.cross_entropy takes care of that, log(softmax(...)) does not.
+    """The mean over all positions where the target is not IGNORE, whatever stands in the input there. Logits may be
+    large: F.cross_entropy takes care of that, log(softmax(...)) does not.
     """
     return both(_draw_batch(8, 10, 1, (4,)), _draw_batch(8, 10, 1, (4,), LARGE_LOGITS))(rng)
 
@@ -165,7 +165,7 @@ _two_texts = _draw_batch(5, 9, 2, (2, 1))
     view="shape",
 )
 def _(rng: random.Random) -> list[Question]:
-    """A tensor without axes, the mean: not one loss for each place, and no Python number. It must still know the
+    """A tensor without axes, the mean: not one loss for each position, and no Python number. It must still know the
     weights it came from: no .item(), .detach() or torch.no_grad() on the way.
     """
     return [replace(ask, probe=probe) for ask in _two_texts(rng) for probe in ("result", "learns")]

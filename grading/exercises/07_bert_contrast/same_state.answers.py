@@ -56,13 +56,13 @@ def same_state(model, first, second, position):
 # of: at -1
 # ~ None => None, : position + 1
 
-# %% wrong: the next row -> one place too far
-# hint: Places count from 0, and the state at position is hidden[0, position]; a slice [:position + 1] ends with it. The
-# hint: next place has read the word behind it.
+# %% wrong: the next row -> one position too far
+# hint: Positions count from 0, and the state at position is hidden[0, position]; a slice [:position + 1] ends with it.
+# hint: The next position has read the word behind it.
 # ~ [0, -1] => [0, position + 1]
 
-# %% wrong: one row too early -> one place too early
-# hint: Places count from 0, and the state at position is hidden[0, position].
+# %% wrong: one row too early -> one position too early
+# hint: Positions count from 0, and the state at position is hidden[0, position].
 # ~ [0, -1] => [0, position - 1]
 
 # %% wrong: whether they differ -> the answer is the wrong way round
@@ -98,7 +98,7 @@ def same_state(model, first, second, position):
 
 
 # %% wrong: asks the model's kind -> decided by the kind of model, not measured
-# hint: A causal model has different states too when something before the place differs. Run it and look.
+# hint: A causal model has different states too when something before the position differs. Run it and look.
 def same_state(model, first, second, position):
     return model.base.causal
 
@@ -118,7 +118,7 @@ def same_state(model, first, second, position):
 # ~ float((one - two).abs().max()) => bool((one - two).abs() < 1e-5)
 
 
-# %% wrong: all rows up to the place ->
+# %% wrong: all rows up to the position ->
 @torch.no_grad()
 def same_state(model: LanguageModel, first: Tensor, second: Tensor, position: int) -> bool:
     one = model.base(first[None])[0, : position + 1]
@@ -126,7 +126,7 @@ def same_state(model: LanguageModel, first: Tensor, second: Tensor, position: in
     return torch.allclose(one, two, atol=1e-5)
 
 
-# %% wrong: both rounded to three places ->
+# %% wrong: both rounded to three decimals ->
 # ~ float((one - two).abs().max()) => torch.equal(one.round(decimals=3), two.round(decimals=3))
 
 # %% wrong: lengths on the CPU ->

@@ -56,7 +56,7 @@ def _twice(n: int, position: int, seed: int, **options: Any) -> Question:
 
 
 # Seeds of models in which one word moves a state a lot, by more than 0.15: for a model of both sides one that follows
-# the place (in a text of 10 tokens), for a causal one a word that stands before it.
+# the position (in a text of 10 tokens), for a causal one a word that stands before it.
 FOLLOWS_MUCH = (3, 4, 5, 7, 10, 11, 12, 16, 18, 23, 24, 26, 27, 29)
 BEFORE_MUCH = (1, 3, 4, 5, 7, 8, 9, 10, 11, 12, 14, 15, 16, 18)
 
@@ -86,7 +86,7 @@ THOUSANDTHS = (232, 312, 742, 848, 984, 1577, 2386, 2662, 3035, 3447, 3719)
 GOES_ON = (1, 2, 3, 4, 5, 6, 7, 8, 9, 10, 12, 14, 15, 16)
 # Seeds of models whose state has numbers near 0, where the tolerances that torch.allclose has by itself are too narrow.
 NEAR_ZERO = (4, 11, 16, 19, 23, 25, 41, 57, 73, 79, 81, 113, 116, 119, 133, 152)
-# Seeds of models whose states, some 1e-6 apart, are not the same when they are rounded to three places, or to four.
+# Seeds of models whose states, some 1e-6 apart, are not the same when they are rounded to three decimals, or to four.
 ROUNDED_APART = (425, 1689, 1779, 2364, 2787, 2807, 3210, 3444)
 
 
@@ -107,19 +107,19 @@ def _rounded(seed: int, longer: int = 0) -> Question:
 )
 def _(rng: random.Random) -> list[Question]:
     """Run the model's base on each sentence and compare one row of each: hidden[0, position]."""
-    # Returns sentences that differ far behind the place, and right behind it.
+    # Returns sentences that differ far behind the position, and right behind it.
     n, position = rng.randint(9, 13), rng.randint(3, 5)
     changes = (n - rng.choice([2, 3]), position + 1)
     return [_two_sentences(n, position, seed_from(rng), change, causal=True) for change in changes]
 
 
 def _no_layers(n: int, position: int, seed: int) -> Question:
-    """Returns sentences for a base of both sides without a layer: nothing comes from one place to another."""
+    """Returns sentences for a base of both sides without a layer: nothing comes from one position to another."""
     return _two_sentences(n, position, seed, n - 2, n_layers=0)
 
 
 def _other_rows(n: int, seed: int) -> Question:
-    """Returns sentences for a base without a layer: rows before the place differ, the one at the place does not."""
+    """Returns sentences for a base without a layer: rows before the position differ, the one at it does not."""
     return _two_sentences(n, 5, seed, 2, n_layers=0)
 
 
@@ -142,7 +142,7 @@ def _one_sign(seed: int) -> list[Question]:
 )
 def _(rng: random.Random) -> list[Question]:
     """The whole sentences go into the model, not only their beginnings. A model without a layer moves nothing from one
-    place to another: there the states stay the same. Run the model and look.
+    position to another: there the states stay the same. Run the model and look.
     """
     return _shuffled(
         lambda rng: [
@@ -200,8 +200,8 @@ def _goes_on(seed: int) -> Question:
     ],
 )
 def _(rng: random.Random) -> list[Question]:
-    """Run each sentence alone, and whole, also where one only goes on where the other ends. The same place in both is
-    counted from the beginning.
+    """Run each sentence alone, and whole, also where one only goes on where the other ends. The same position in both
+    is counted from the beginning.
     """
     return [
         _rounded(rng.choice(NEAR_ZERO), longer=rng.randint(1, 3)),
@@ -266,9 +266,9 @@ def _(rng: random.Random, moves: str, order: int) -> Question:
     "a causal model, what follows differs or nothing does", n=(3, range(33, 40), 64), position=("first", "middle")
 )
 def _(rng: random.Random, n: int, position: str) -> Question | None:
-    """Asks about the first place of a short text and of a long one: nothing stands before it."""
-    place = 0 if position == "first" else (n - 2) // 2
-    return _two_sentences(n, place, seed_from(rng), n - 2, causal=True) if place < n - 2 else None
+    """Asks about the first position of a short text and of a long one: nothing stands before it."""
+    index = 0 if position == "first" else (n - 2) // 2
+    return _two_sentences(n, index, seed_from(rng), n - 2, causal=True) if index < n - 2 else None
 
 
 @exercise.corners("a model of both sides, what follows differs", n=(64,), position=("first", "last"))

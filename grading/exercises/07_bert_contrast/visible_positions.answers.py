@@ -7,8 +7,8 @@ def visible_positions(kind, i, n):
     raise ValueError(f"unknown kind {kind!r}")
 
 
-# %% right: a rule for each place
-# other: Each kind is a rule for a place, so that a further kind is one more entry; the solution's ranges give all places at once, without a question to each.
+# %% right: a rule for each position
+# other: Each kind is a rule for a position, so that a further kind is one more entry; the solution's ranges give all positions at once, without a question to each.
 def visible_positions(kind, i, n):
     rules = {"causal": lambda j: j <= i, "masked": lambda j: True}
     if kind not in rules:
@@ -43,24 +43,24 @@ def visible_positions(kind, i, n):
     return set(range(n)) if kind == "causal" else set(range(i + 1))
 
 
-# %% wrong: range(i) -> the causal model does not see its own place
+# %% wrong: range(i) -> the causal model does not see its own position
 # hint: The diagonal of the causal mask is 0: a token always sees itself.
 # ~ (range(i + 1)) => (range(i))
 # ~ f"unknown kind {kind!r}" => kind
 
-# %% wrong: the next place too -> the causal model sees one place too many
-# hint: Place i + 1 holds the word that the causal model has to guess.
+# %% wrong: the next position too -> the causal model sees one position too many
+# hint: Position i + 1 holds the word that the causal model has to guess.
 # of: exchanged
 # ~ set(range(n)) if kind == "causal" else set(range(i + 1)) => {j for j in range(n) if kind == "masked" or j <= i + 1}
 
-# %% wrong: all but itself -> the masked model does not see its own place
-# hint: The place is visible; what was done to it is another matter: mostly <mask> stands there, not the word.
+# %% wrong: all but itself -> the masked model does not see its own position
+# hint: The position is visible; what was done to it is another matter: mostly <mask> stands there, not the word.
 # of: two ranges
 # ~ (range(n)) => (range(n)) - {i}
 # ~ f"unknown kind {kind!r}" => kind
 
 # %% wrong: from i on -> the causal model looks to the right
-# hint: It sees the places 0 to i, not i to n - 1.
+# hint: It sees the positions 0 to i, not i to n - 1.
 # of: exchanged
 # ~ (range(n)) if kind == "causal" else set(range(i + 1)) => (range(i, n)) if kind == "causal" else set(range(n))
 
@@ -68,8 +68,8 @@ def visible_positions(kind, i, n):
 # hint: This is the causal mask again. A masked model has none: it looks to both sides.
 # ~ set(range(n)) if kind == "causal" else set(range(i + 1)) => {j for j in range(n) if j <= i}
 
-# %% wrong: from 1 to n -> places are counted from 1
-# hint: As everywhere in Python, the n places are 0 to n - 1.
+# %% wrong: from 1 to n -> positions are counted from 1
+# hint: As everywhere in Python, the n positions are 0 to n - 1.
 # ~ (range(n)) if kind == "causal" else set(range(i + 1)) => (range(1, (i + 1 if kind == "causal" else n) + 1))
 
 
@@ -112,7 +112,7 @@ def visible_positions(kind: str, i: int, n: int) -> set[int]:
     return set(range(i + 1 if kind == "causal" else n))
 
 
-# %% wrong: the last place before the kind is looked at ->
+# %% wrong: the last position before the kind is looked at ->
 def visible_positions(kind: str, i: int, n: int) -> set[int]:
     everything = set(range(n))
     if i == n - 1:  # the last token sees all in both models
@@ -124,11 +124,11 @@ def visible_positions(kind: str, i: int, n: int) -> set[int]:
     raise ValueError(f"unknown kind: {kind}")
 
 
-# %% wrong: a hundred places to the right at most ->
+# %% wrong: a hundred positions to the right at most ->
 # ~ (range(n)) => (range(min(n, i + 101)))
 # ~ f"unknown kind {kind!r}" => kind
 
-# %% wrong: seven hundred places to both sides ->
+# %% wrong: seven hundred positions to both sides ->
 # ~ range(i + 1) => range(max(0, i - 700), i + 1)
 # ~ (range(n)) => (range(max(0, i - 700), min(n, i + 701)))
 # ~ f"unknown kind {kind!r}" => kind
@@ -139,7 +139,7 @@ def visible_positions(kind: str, i: int, n: int) -> set[int]:
 # ~ f"unknown kind {kind!r}" => kind
 
 
-# %% wrong: the first place of a long text sees nothing ->
+# %% wrong: the first position of a long text sees nothing ->
 def visible_positions(kind, i, n):
     if kind not in ("causal", "masked"):
         raise ValueError(f"{kind!r} is neither 'causal' nor 'masked'")
@@ -148,7 +148,7 @@ def visible_positions(kind, i, n):
     return set(range(i + 1)) if kind == "causal" else set(range(n))
 
 
-# %% wrong: a masked model sees 512 places ->
+# %% wrong: a masked model sees 512 positions ->
 def visible_positions(kind, i, n):
     if kind not in ("causal", "masked"):
         raise ValueError(f"{kind!r} is neither 'causal' nor 'masked'")

@@ -18,7 +18,7 @@ def visible_positions(kind: str, i: int, n: int) -> set[int]:
     return set(range(i + 1 if kind == "causal" else n))
 
 
-exercise.by_hand(Question(("causal", 3, 5)), part=lambda seen: [place in seen for place in range(5)])
+exercise.by_hand(Question(("causal", 3, 5)), part=lambda seen: [position in seen for position in range(5)])
 
 
 def _positions(kind: str) -> Draw:
@@ -48,7 +48,7 @@ NO_KINDS = (
 
 
 def _large(kind: str, rng: random.Random) -> list[Question]:
-    """Returns questions on a long text, about a place near each end: no table is that large, and no window."""
+    """Returns questions on a long text, about a position near each end: no table is that large, and no window."""
     n = rng.randint(900, 1000)
     return [Question((kind, i, n)) for i in (rng.randint(720, n - 60), rng.randint(20, 60))]
 
@@ -56,12 +56,12 @@ def _large(kind: str, rng: random.Random) -> list[Question]:
 @exercise.stage(
     "a causal model",
     points=0.5,
-    public=[Question(("causal", *place)) for place in ((2, 5), (1, 6), (700, 900), (40, 300))],
+    public=[Question(("causal", *pair)) for pair in ((2, 5), (1, 6), (700, 900), (40, 300))],
     decisive=True,
 )
 def _(rng: random.Random) -> list[Question]:
-    """Row i of the causal mask of notebook 01: which places are not blocked? Its own place is one of them. The set
-    holds whole numbers of Python: `.tolist()` or `int()` makes them of a tensor.
+    """Row i of the causal mask of notebook 01: which positions are not blocked? Its own position is one of them. The
+    set holds whole numbers of Python: `.tolist()` or `int()` makes them of a tensor.
     """
     return [*_positions("causal")(rng), *_large("causal", rng)]
 
@@ -69,28 +69,28 @@ def _(rng: random.Random) -> list[Question]:
 @exercise.stage(
     "a masked model",
     points=0.5,
-    public=[Question(("masked", *place)) for place in ((2, 5), (1, 6), (700, 900), (40, 300))],
+    public=[Question(("masked", *pair)) for pair in ((2, 5), (1, 6), (700, 900), (40, 300))],
     decisive=True,
 )
 def _(rng: random.Random) -> list[Question]:
-    """There is no causal mask at all: which of the n places are blocked?"""
+    """There is no causal mask at all: which of the n positions are blocked?"""
     return [*_positions("masked")(rng), *_large("masked", rng)]
 
 
 @exercise.stage(
     "the first and the last place",
     points=0.75,
-    public=[Question((kind, *place)) for kind in ("causal", "masked") for place in ((0, 4), (3, 4), (0, 1))],
+    public=[Question((kind, *pair)) for kind in ("causal", "masked") for pair in ((0, 4), (3, 4), (0, 1))],
 )
 def _(rng: random.Random) -> list[Question]:
-    """At the last place both models see the same. At the first, the causal one sees only itself."""
+    """At the last position both models see the same. At the first, the causal one sees only itself."""
     return [Question((kind, i, n)) for n in (rng.randint(5, 9), 1) for kind in ("causal", "masked") for i in {0, n - 1}]
 
 
 @exercise.stage(
     "another kind: a ValueError",
     points=0.25,
-    public=[Question((kind, place % 3, 3)) for place, kind in enumerate(NO_KINDS)],
+    public=[Question((kind, index % 3, 3)) for index, kind in enumerate(NO_KINDS)],
     raises="ValueError",
 )
 def _(rng: random.Random) -> list[Question]:

@@ -29,9 +29,9 @@ def _sizes(rng: random.Random, most: int = 7) -> tuple[int, int]:
 
 
 def _positions(rng: random.Random) -> list[tuple[int, int, int, int]]:
-    """Returns n, d and two places for each kind of question, so that no mark depends on which of them was drawn.
+    """Returns n, d and two indices for each kind of question, so that no mark depends on which of them was drawn.
 
-    As many keys as numbers, and the second place is the last; fewer, and the first place is the last; the second place
+    As many keys as numbers, and the second index is the last; fewer, and the first index is the last; the second index
     before the first, and neither at an end.
     """
     n, m, k = rng.randint(4, 6), rng.randint(4, 6), rng.randint(5, 7)

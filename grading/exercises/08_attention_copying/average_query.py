@@ -27,7 +27,7 @@ exercise.by_hand(Question((KEYS, 0, 1, math.log(3))), part=lambda query: KEYS @ 
 
 
 def _draw_averages(*scales: tuple[float, float], values: bool = False) -> Draw:
-    """Returns what draws a question with a scale of each range; one of them for each kind of places."""
+    """Returns what draws a question with a scale of each range; one of them for each kind of indices."""
 
     def draw(rng: random.Random) -> list[Question]:
         asks = []

@@ -39,9 +39,9 @@ def copy_query(keys, j, scale):
 # %% right: the pseudoinverse
 # ~ keys[j] => torch.linalg.pinv(keys)[:, j]
 
-# %% wrong: one-hot at place j -> the query is the value, not the key
+# %% wrong: one-hot at index j -> the query is the value, not the key
 # hint: The query is compared with the keys; the values are only read out afterwards. A query made of what you want to
-# hint: get out (1 at place j) looks at nothing in particular: build it from keys[j].
+# hint: get out (1 at index j) looks at nothing in particular: build it from keys[j].
 # ~ keys[j] => torch.eye(keys.shape[1])[j]
 
 # %% wrong: the plain key -> the scale is missing
@@ -69,7 +69,7 @@ def copy_query(keys, j, scale):
 # hint: With a minus, key j has the lowest score of all and every value but v_j is copied.
 # ~ scale * => -scale *
 
-# %% wrong: counted from 1 -> another key: places count from 0
+# %% wrong: counted from 1 -> another key: indices count from 0
 # hint: keys[j] is the key of value j; keys[j - 1] is its neighbour.
 # ~ [j] => [j - 1]
 

@@ -37,7 +37,7 @@ exercise.by_hand(
 
 
 def _draw_copies(*scales: tuple[float, float]) -> Draw:
-    """Returns what draws a question with a scale of each range; one of them for each kind of places."""
+    """Returns what draws a question with a scale of each range; one of them for each kind of indices."""
 
     def draw(rng: random.Random) -> list[Question]:
         asks = []
@@ -91,13 +91,13 @@ def _(rng: random.Random) -> list[Question]:
     decisive=True,
 )
 def _(rng: random.Random) -> list[Question]:
-    """Print keys @ query: the score at place j must be `scale` above the others, and these must all be the same. With
+    """Print keys @ query: the score at index j must be `scale` above the others, and these must all be the same. With
     scale 0 all weights are the same.
     """
     # Returns questions with small scales, large ones, and 0, where all keys get the same weight.
     small = _draw_copies((0.5, 3), (0.5, 3), (0.5, 3))(rng)
     keys, j, _ = small[1].inputs
-    # other keys at the same place with the same scale, and scales under which exponentials are no numbers any more
+    # other keys at the same index with the same scale, and scales under which exponentials are no numbers any more
     n, d = keys.shape
     other = Question((_orthonormal(n, d, _generator(rng)), *small[1].inputs[1:]))
     far = _draw_copies((180, 300), (180, 300))(rng)

@@ -8,14 +8,14 @@ def swing(samples, queries, a, b):
 def swing(samples, queries, a, b):
     import statistics
 
-    places = []
+    outputs = []
     for keys in samples:
-        place = 0.0
+        output = 0.0
         for query in queries:
             weights = torch.softmax(keys @ query, dim=0)
-            place += float(weights[a] - weights[b])
-        places.append(place / len(queries))
-    return statistics.pvariance(places)
+            output += float(weights[a] - weights[b])
+        outputs.append(output / len(queries))
+    return statistics.pvariance(outputs)
 
 
 # %% right: attend with values on a line
@@ -31,8 +31,8 @@ def swing(samples, queries, a, b):
 def swing(samples, queries, a, b):
     powers = torch.einsum("mnd,hd->mhn", samples.double(), queries.double()).exp()
     weights = (powers / powers.sum(dim=-1, keepdim=True)).mean(dim=1)
-    place = weights[:, a] - weights[:, b]
-    return (place**2).mean() - place.mean() ** 2
+    output = weights[:, a] - weights[:, b]
+    return (output**2).mean() - output.mean() ** 2
 
 
 # %% right: lists, shifted exponentials, and a variance that is updated draw by draw
@@ -117,8 +117,8 @@ def swing(samples, queries, a, b):
 # hint: The range looks at two draws only, the most extreme ones. The variance uses all.
 def swing(samples, queries, a, b):
     weights = torch.softmax(samples @ queries.T, dim=1).mean(dim=-1)
-    place = weights[:, a] - weights[:, b]
-    return (place.max() - place.min()).item()
+    output = weights[:, a] - weights[:, b]
+    return (output.max() - output.min()).item()
 
 
 # %% wrong: exponentials of large scores ->
