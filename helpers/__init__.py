@@ -17,3 +17,7 @@ __version__ = "0.3.0"
 sys.meta_path.append(Moved)
 keep_freed_memory()
 use_one_thread()
+if "torch" in sys.modules:  # as in all notebooks; else `helpers.training` does it
+    from helpers.optimizers import leave_out_compiler
+
+    leave_out_compiler()

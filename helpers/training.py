@@ -22,6 +22,7 @@ from helpers.batches import Batch, Batches
 from helpers.checkpoints import Run, Totals, finish_step_on_interrupt
 from helpers.choices import pick, refuse_unknown
 from helpers.device import autocast, choose_device, set_seed
+from helpers.optimizers import leave_out_compiler
 
 Scores = tuple[Tensor, Tensor]  # logits (k, C) and targets (k,) of the k positions that are scored
 Score = Callable[[Any, Batch], Scores]
@@ -244,6 +245,7 @@ def _adamw(model: nn.Module, rate: float, decay: float) -> torch.optim.Optimizer
     # the factor of a norm belongs near 1: they are left out, as in nanoGPT and minGPT.
     matrices, vectors = [w for w in weights if w.dim() > 1], [w for w in weights if w.dim() < 2]
     groups = [{"params": matrices, "weight_decay": decay}, {"params": vectors, "weight_decay": 0.0}]
+    leave_out_compiler()
     return torch.optim.AdamW(groups, rate, fused=next(model.parameters()).device.type != "mps")
 
 

@@ -231,11 +231,13 @@ def syllabus(known: Mapping[str, Head]) -> str:
         tasks = [f"{one.exercises} exercise{'s' * (one.exercises != 1)}"]
         tasks += [f"{one.essays} essay{'s' * (one.essays != 1)}"] * (one.essays > 0)
         in_sittings = f" in {one.sittings} sittings" if one.sittings > 1 else ""
+        running = one.place.running
+        computing = f", {running} minute{'s' * (running != 1)} of it computing" if running else ""
         lines += [
             "",
             f"## {number} · {one.title}",
             "",
-            f"`{one.folder}`: about {one.time}{in_sittings}, {_points(one)} ({' and '.join(tasks)}).",
+            f"`{one.folder}`: about {one.time}{in_sittings}{computing}, {_points(one)} ({' and '.join(tasks)}).",
             f"**Before this**: {one.before}",
             "",
             "**Questions it answers**",

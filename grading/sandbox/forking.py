@@ -136,7 +136,7 @@ def _use_once() -> None:
     """
     import sympy
     import sympy.sets.setexpr
-    import torch
+    import torch._dynamo  # for answers that call torch.compile
 
     weight = torch.nn.Parameter(torch.ones(1))
     weight.grad = torch.ones(1)

@@ -96,7 +96,8 @@ def test_the_steps_of_the_dockerfile_are_those_of_the_install_script(repository:
 def test_the_last_step_of_the_dockerfile_makes_a_working_copy(repository: Path, tmp_path: Path) -> None:
     text = (repository / "Dockerfile").read_text(encoding="utf-8")
     [step] = re.findall(r"^RUN (cp .*)$", text, re.M)
-    assert step in (repository / "docs" / "hub.md").read_text(encoding="utf-8")  # on Kubernetes, at each start
+    values = (repository / "deploy" / "hub" / "values.yaml").read_text(encoding="utf-8")
+    assert step in values  # on Kubernetes, at each start
     install.notebooks(tmp_path)
     home = tmp_path / "home"
     home.mkdir()
