@@ -89,22 +89,22 @@ from helpers.vocabulary import Vocabulary
 # @title Which tokens go into the score of token 3 for position 1
 def draw_inputs(axes, title: str, tokens: list[int]) -> None:
     """Draws five tokens and the score s_31 above them, with an arrow from each token that goes into it."""
-    for place in range(5):
-        face, ink = (plots.COLOURS[0], "white") if place in tokens else ("#eeeeee", "black")
+    for position in range(5):
+        face, ink = (plots.COLOURS[0], "white") if position in tokens else ("#eeeeee", "black")
         box = {"boxstyle": "round,pad=0.4", "facecolor": face, "edgecolor": "#555555"}
-        axes.text(place, 0, f"$x_{place}$", ha="center", va="center", bbox=box, color=ink)
+        axes.text(position, 0, f"$x_{position}$", ha="center", va="center", bbox=box, color=ink)
     score_box = {"boxstyle": "round,pad=0.4", "facecolor": "#ffffff", "edgecolor": plots.COLOURS[1]}
     axes.text(2, 1.6, "$s_{31}$", ha="center", va="center", fontsize=12, bbox=score_box)
-    for place in tokens:
-        axes.annotate("", (2, 1.25), (place, 0.35),
+    for position in tokens:
+        axes.annotate("", (2, 1.25), (position, 0.35),
                       arrowprops={"arrowstyle": "->", "color": plots.COLOURS[0]})
     axes.set(title=title, xlim=(-0.6, 4.6), ylim=(-0.5, 2.1))
     axes.axis("off")
 
 
 figure, axes = plots.panels(3, width=3.2, height=1.9)
-for place, (title, tokens) in zip(axes, {"key-query": [3, 1], "dense": [3], "random": []}.items()):
-    draw_inputs(place, title, tokens)
+for axis, (title, tokens) in zip(axes, {"key-query": [3, 1], "dense": [3], "random": []}.items()):
+    draw_inputs(axis, title, tokens)
 plots.show(figure, "Three drawings of five tokens and the score s_31. "
            "Key-query: arrows from tokens 3 and 1. Dense: an arrow from token 3 only. Random: no arrow.")
 
@@ -120,7 +120,7 @@ plots.show(figure, "Three drawings of five tokens and the score s_31. "
 
 # %% by_hand
 by_hand("synthesizer_scores", [
-    [..., ...],  # token 0 looks at places 0 and 1
+    [..., ...],  # token 0 looks at positions 0 and 1
     [..., ...],  # token 1
 ])
 
@@ -367,10 +367,10 @@ def show_change(changed: int) -> None:
     after[0, changed] = torch.randn(16)
     figure, axes = plots.panels(3, width=3.1, height=3.3)
     told = []
-    for (name, kind), place in zip(KINDS.items(), axes):
+    for (name, kind), axis in zip(KINDS.items(), axes):
         layer = kind(16, 1, 8)
         moved = (layer.weights(after) - layer.weights(before)).abs().reshape(8, 8)
-        plots.matrix(moved, f"{name}: change of the weights", axes=place, limits=(0, 0.3))
+        plots.matrix(moved, f"{name}: change of the weights", axes=axis, limits=(0, 0.3))
         rows = [i for i in range(8) if moved[i].max() > 1e-6]
         told.append(f"{name}: rows {rows}" if rows else f"{name}: no row")
     figure.colorbar(axes[0].images[0], ax=axes, extend="max", label="change", shrink=0.8)
@@ -472,13 +472,13 @@ for name, kind in KINDS.items():
 lengths = [2**power for power in range(5, 13)]
 figure, axes = plots.panels(2, width=4.4, height=3.2)
 told = []
-for what, letter, place in (("parameters", N, axes[0]), ("products", L, axes[1])):
+for what, letter, axis in (("parameters", N, axes[0]), ("products", L, axes[1])):
     lines = {name: [float(costs[f"{name} {what}"].subs(layer | {letter: length})) / 1e6
                     for length in lengths]
              for name in KINDS if costs[f"{name} {what}"] != 0}
     plots.curves(lines, lengths, title=f"{what} for the scores",
                  x_label="longest sentence N" if letter == N else "length L",
-                 y_label=f"{what} (millions)", axes=place, log_x=True, log_y=True)
+                 y_label=f"{what} (millions)", axes=axis, log_x=True, log_y=True)
     told.append(f"{what.capitalize()} in millions: " + plots.describe_curves(lines, lengths, "length"))
 plots.show(figure, " ".join(told) + " Random scores need no products.")
 
@@ -529,14 +529,14 @@ def sentences(count: int, generator: torch.Generator) -> tuple[Tensor, Tensor]:
     return letters, numbers
 
 
-def wanted_places(task: str, letters: Tensor) -> Tensor:
-    """Returns for each token the place where its answer stands, `(count, 16)`; -1 for the pairs,
+def wanted_positions(task: str, letters: Tensor) -> Tensor:
+    """Returns for each token the position where its answer stands, `(count, 16)`; -1 for the pairs,
     which ask nothing."""
     pairs, asked = letters[:, :8], letters[:, 8:]
     found = {
         "fixed": torch.arange(8).expand_as(asked),
         "named": asked,
-        "look-up": pairs.argsort(dim=1).gather(1, asked),  # argsort of an order: the place of each letter
+        "look-up": pairs.argsort(dim=1).gather(1, asked),  # argsort of an order: where each letter is
     }[task]
     return torch.cat([torch.full_like(pairs, -1), found], dim=1)
 
@@ -547,8 +547,9 @@ pairs = zip(letters[0].tolist(), numbers[0].tolist())
 names = [f"{'abcdefgh'[letter]}{number if number < 24 else '?'}" for letter, number in pairs]
 print("sentence:", " ".join(names))
 for task in TASKS:
-    places = wanted_places(task, letters)[0, 8:].tolist()
-    print(f"{task:8}", " ".join(f"{names[8 + row]}->{names[place]}" for row, place in enumerate(places)))
+    positions = wanted_positions(task, letters)[0, 8:].tolist()
+    looks = " ".join(f"{names[8 + row]}->{names[position]}" for row, position in enumerate(positions))
+    print(f"{task:8} {looks}")
 
 # %% [markdown]
 # Check two or three of them yourself. (Why *different* numbers and 24 of them? If the numbers were always the same eight in another order, a layer could look at all the positions but one and name the number that is missing: the right answer without the right look.)
@@ -585,12 +586,12 @@ by_hand("compare_tasks", [..., ..., ...])  # random, dense, prefix
 # row 0, that is $\frac{6}{8}$, $\frac{7}{8}$ and $1$.
 
 # %% exercise="compare_tasks"
-def compare_tasks(tokens: Tensor, places: Tensor) -> dict[str, float]:
+def compare_tasks(tokens: Tensor, positions: Tensor) -> dict[str, float]:
     """Returns the largest share of looks that a random, a dense and any causal layer can get right.
 
     Args:
         tokens: sentences as whole numbers from 0 on, `(m, n)`.
-        places: for each token the position it should look at, `(m, n)`, its own or an earlier one; -1
+        positions: for each token the position it should look at, `(m, n)`, its own or an earlier one; -1
             where there is nothing to look for: such rows do not count. At least one row counts.
 
     Returns:
@@ -605,12 +606,12 @@ def compare_tasks(tokens: Tensor, places: Tensor) -> dict[str, float]:
     }
     shares = {}
     for name, known in knows.items():
-        groups: dict = {}  # what is known -> place -> how often it is wanted
-        for sentence, wanted in zip(tokens.tolist(), places.tolist()):
-            for i, place in enumerate(wanted):
-                if place >= 0:
+        groups: dict = {}  # what is known -> position -> how often it is wanted
+        for sentence, wanted in zip(tokens.tolist(), positions.tolist()):
+            for i, position in enumerate(wanted):
+                if position >= 0:
                     group = groups.setdefault(known(sentence, i), {})
-                    group[place] = group.get(place, 0) + 1
+                    group[position] = group.get(position, 0) + 1
         right = sum(max(group.values()) for group in groups.values())
         shares[name] = right / sum(sum(group.values()) for group in groups.values())
     return shares
@@ -627,7 +628,7 @@ guess("the best share of right looks of a dense layer on look-up", ...)
 # @title The best share of right looks, before any training: three tasks, three kinds
 letters, numbers = sentences(20_000, torch.Generator().manual_seed(0))
 words = 25 * letters + numbers  # (20000, 16)
-bounds = {task: compare_tasks(words, wanted_places(task, letters)) for task in TASKS}
+bounds = {task: compare_tasks(words, wanted_positions(task, letters)) for task in TASKS}
 print(f"{'':8}   random  dense  prefix")
 for task, shares in bounds.items():
     print(f"{task:8} {shares['random']:8.2f} {shares['dense']:6.2f} {shares['prefix']:7.2f}")
@@ -660,12 +661,12 @@ class Reader(nn.Module):
 
     def __init__(self, attention: nn.Module, d_model: int = 32) -> None:
         super().__init__()
-        self.letter, self.number, self.place = (nn.Embedding(size, d_model) for size in (8, 25, 16))
+        self.letter, self.number, self.position = (nn.Embedding(size, d_model) for size in (8, 25, 16))
         self.attention, self.head = attention, nn.Linear(d_model, 24)
 
     def embed(self, letters: Tensor, numbers: Tensor) -> Tensor:
         """Returns `(b, 16, d)` of letters and numbers `(b, 16)`."""
-        return self.letter(letters) + self.number(numbers) + self.place.weight
+        return self.letter(letters) + self.number(numbers) + self.position.weight
 
     def forward(self, letters: Tensor, numbers: Tensor) -> Tensor:
         """Returns scores for the answers of the eight questions, `(b, 8, 24)`."""
@@ -674,7 +675,7 @@ class Reader(nn.Module):
 
 def answers(task: str, letters: Tensor, numbers: Tensor) -> Tensor:
     """Returns the right answer of each question, `(b, 8)`."""
-    return numbers.gather(1, wanted_places(task, letters)[:, 8:])
+    return numbers.gather(1, wanted_positions(task, letters)[:, 8:])
 
 
 # %% experiment
@@ -726,13 +727,13 @@ for task in tqdm(TASKS, unit="task"):
 # @title Accuracy in training, for each task and layer, with the bounds
 steps = list(range(0, STEPS + 1, EVERY))
 figure, axes = plots.panels(3, width=3.7, height=3.2)
-for task, place in zip(TASKS, axes):
+for task, axis in zip(TASKS, axes):
     plots.curves({name: curves[task, name] for name in KINDS}, steps, title=task, x_label="step",
-                 y_label="accuracy", axes=place)
+                 y_label="accuracy", axes=axis)
     for name, style in (("random", ":"), ("dense", "--")):
-        place.axhline(bounds[task][name], color=plots.COLOURS[list(KINDS).index(name)],
-                      linestyle=style, linewidth=1)
-    place.set_ylim(0, 1.05)
+        axis.axhline(bounds[task][name], color=plots.COLOURS[list(KINDS).index(name)],
+                     linestyle=style, linewidth=1)
+    axis.set_ylim(0, 1.05)
 plots.show(figure, "Mean and range of three seeds; thin lines are the bounds of compare_tasks. " + " ".join(
     f"{task}: "
     + plots.describe_curves({name: curves[task, name] for name in KINDS}, steps, "step", digits=2)
@@ -769,23 +770,23 @@ from matplotlib.patches import Rectangle
 letters, numbers = sentences(1, torch.Generator().manual_seed(1))
 for task in TASKS:
     figure, axes = plots.panels(3, width=3.7, height=3.4)
-    places, told = wanted_places(task, letters)[0, 8:].tolist(), []
-    for (name, _), place in zip(KINDS.items(), axes):
+    positions, told = wanted_positions(task, letters)[0, 8:].tolist(), []
+    for (name, _), axis in zip(KINDS.items(), axes):
         model = models[task, name]
         with torch.no_grad():
             # questions, pairs
             weights = model.attention.weights(model.embed(letters, numbers)).reshape(16, 16)[8:, :8]
         plots.matrix(weights, f"{task}: {name}", rows=names[8:], columns=names[:8], row_label="question",
-                     column_label="pair", axes=place, limits=(0, 1))
-        for row, column in enumerate(places):
+                     column_label="pair", axes=axis, limits=(0, 1))
+        for row, column in enumerate(positions):
             frame = Rectangle((column - 0.5, row - 0.5), 1, 1, fill=False,
                               edgecolor=plots.COLOURS[1], linewidth=2, zorder=5)
-            place.add_patch(frame)
-        found = weights[range(8), places]
+            axis.add_patch(frame)
+        found = weights[range(8), positions]
         told.append(f"{name} {found.mean():.1f}")
     figure.colorbar(axes[0].images[0], ax=axes, label="weight", shrink=0.8).ax.set_ylim(0, 1)
     plots.show(figure, f"Maps of the weights for the task {task}. "
-               f"Mean weight on the place of the answer: {', '.join(told)}.")
+               f"Mean weight on the position of the answer: {', '.join(told)}.")
 
 # %% [markdown]
 # - **fixed**: three diagonals. In that of keys and queries one frame is empty: this is the run with seven positions, and its fifth question looks at another question in place of a pair. That of the random synthesizer is the faintest: its largest weight is in the right position, and it stopped there, because the answers are right already.
@@ -809,7 +810,7 @@ exchanged = [1, 4]
 second = tuple(part.clone() for part in first)
 for part, original in zip(second, first):
     part[:, exchanged] = original[:, exchanged[::-1]]
-# the question for the pair at place 1
+# the question for the pair at position 1
 row = 8 + first[0][0, 8:].tolist().index(first[0][0, exchanged[0]].item())
 print(f"question {names[row]}; the pairs {names[1]} and {names[4]} change places")
 for name in ("key-query", "dense"):
@@ -817,8 +818,8 @@ for name in ("key-query", "dense"):
     with torch.no_grad():
         before, after = (model.attention.weights(model.embed(*sentence)).reshape(16, 16)[row]
                          for sentence in (first, second))
-    print(f"{name:10} weight on place 1: {before[1]:.2f}, then {after[1]:.2f};"
-          f"  on place 4: {before[4]:.2f}, then {after[4]:.2f};"
+    print(f"{name:10} weight on position 1: {before[1]:.2f}, then {after[1]:.2f};"
+          f"  on position 4: {before[4]:.2f}, then {after[4]:.2f};"
           f"  row unchanged: {torch.equal(before, after)}")
 
 # %% [markdown]
@@ -855,7 +856,7 @@ class ReaderOfWords(Reader):
         self.word = nn.Embedding(8 * 25, d_model)
 
     def embed(self, letters: Tensor, numbers: Tensor) -> Tensor:
-        return self.word(25 * letters + numbers) + self.place.weight
+        return self.word(25 * letters + numbers) + self.position.weight
 
 
 def blocks(kind, count: int) -> nn.Module:
@@ -1007,8 +1008,8 @@ reveal("the perplexity without attention", torch.tensor(on_text["no attention"])
 # %% [markdown] essay="one_layer_essay"
 # **Rubric** (half a point for each, 2 points in all)
 #
-# - (a) The scores of row $i$ are a function of $x_i$ (and the place $j$) only; $x_j$ is not in them, so question and pair are never compared. Two sentences with the same question and exchanged pairs get the same weights but need different ones; over all places, one look in eight is right. Width and training change the function, not what it knows.
-# - (b) In `named` the right place is a function of the question's own letter, which is in $x_i$: the same question always wants the same place.
+# - (a) The scores of row $i$ are a function of $x_i$ (and the position $j$) only; $x_j$ is not in them, so question and pair are never compared. Two sentences with the same question and exchanged pairs get the same weights but need different ones; over all positions, one look in eight is right. Width and training change the function, not what it knows.
+# - (b) In `named` the right position is a function of the question's own letter, which is in $x_i$: the same question always wants the same position.
 # - (c) After the first block, $x_i$ in the second holds something of the pairs (through the values and the residual), so scores made from it can depend on them.
 # - (d) It takes in their *values*: the output changes when they change. They have no part in the *choice of where to look*.
 #
@@ -1017,14 +1018,14 @@ reveal("the perplexity without attention", torch.tensor(on_text["no attention"])
 #
 # **Answers as students write them**
 #
-# - *Full marks (2 of 2)*: "(a) The scores of row i are made from x_i alone (and the place j), so the question is never compared with the pairs. Two
+# - *Full marks (2 of 2)*: "(a) The scores of row i are made from x_i alone (and the position j), so the question is never compared with the pairs. Two
 #   sentences with the same question and exchanged pairs get the same weights, though they need different ones, so no width and no training brings
-#   more than one place in eight (0.13). (b) In `named` the place depends on the question's own letter, and that is in x_i: the same question always
-#   wants the same place. (c) After the first block x_i holds something of the pairs, through the values and the residual, so the second one can make
+#   more than one position in eight (0.13). (b) In `named` the position depends on the question's own letter, and that is in x_i: the same question always
+#   wants the same position. (c) After the first block x_i holds something of the pairs, through the values and the residual, so the second one can make
 #   scores that depend on them; ours came to 0.38. (d) It does not ignore them: their values come into the output, which changes when they change.
 #   They only have no say in where it looks." Why: (a) to (d), half a point each.
-# - *Half (1 of 2)*: "(a) A row's scores come from its own token, so the layer cannot know behind which place the right pair stands; if I exchange b18
-#   and d19, its weights stay as they were (0.12 and 0.13) though the answer has moved. (b) In `named` the right place follows from the letter of the
+# - *Half (1 of 2)*: "(a) A row's scores come from its own token, so the layer cannot know behind which position the right pair stands; if I exchange b18
+#   and d19, its weights stay as they were (0.12 and 0.13) though the answer has moved. (b) In `named` the right position follows from the letter of the
 #   question, which the row does see. (c) Two blocks got further, 0.38 in place of 0.13, because they have twice as many parameters and one block had
 #   too few. (d) It is right that it ignores the others, since each row of scores depends on its own token only." Why: (a) and (b) (1). (c) is the
 #   first misconception: the point is what the second block's x_i has read, not the number of parameters (0.5 lost). (d) confuses the scores with the
@@ -1042,8 +1043,8 @@ reveal("the perplexity without attention", torch.tensor(on_text["no attention"])
 # **Rubric** (half a point for each, 2 points in all)
 #
 # - (a) It saves one $D \times D$ layer ($D^2 + D$, about 263 thousand parameters) and $L D^2$ products; at $L = 4096$ that is a tenth of the products ($(D + L)/(2D + L) = 0.9$ remain). It costs $DN + AN$ parameters, about 2.1 million, more than it saves, since $N > D$. (The random one: no products, but $A N^2$, 134 million parameters.)
-# - (b) There is no column of $B$ (no row and column of $R$) for the places from 4,096 on: the text must be cut, or the model made and trained anew.
-# - (c) For: places fixed by position or by the token itself (aligned sequences, local context, "look at the previous word"). Against: retrieval, copying by name, coreference, question answering, anything where the place depends on what stands elsewhere. A reason must be given.
+# - (b) There is no column of $B$ (no row and column of $R$) for the positions from 4,096 on: the text must be cut, or the model made and trained anew.
+# - (c) For: tasks where a token's own position, or the token itself, fixes which position to look at (aligned sequences, local context, "look at the previous word"). Against: retrieval, copying by name, coreference, question answering, anything where the position depends on what stands elsewhere. A reason must be given.
 # - (d) At least one of: equal number of parameters or equal compute, more seeds, more training, several layers, real text, a learning rate chosen for each kind.
 #
 # **Misconceptions that cost marks**: "it is linear in the length" (the square of scores remains); "it needs no attention weights"; "fewer parameters in any case"; "random means that it does not learn".
@@ -1052,13 +1053,13 @@ reveal("the perplexity without attention", torch.tensor(on_text["no attention"])
 #
 # - *Full marks (2 of 2)*: "(a) The dense one saves a D x D layer, D^2 + D or about 263 thousand parameters, and L D^2 products, which at L = 4096 is
 #   only a tenth: (D + L)/(2D + L) = 0.9 of the products remain. It costs DN + AN parameters, about 2.1 million, more than it saves, since N is far
-#   above 505. (b) For the places from 4,096 on there is no column of B, so the text must be cut or the model made and trained anew. (c) I would
-#   choose it where the place follows from the position or the token itself, such as 'look at the previous word'; not for answering questions on a
-#   text, where the place depends on what stands elsewhere. (d) The four models of our run do not have the same number of parameters; I would make
+#   above 505. (b) For the positions from 4,096 on there is no column of B, so the text must be cut or the model made and trained anew. (c) I would
+#   choose it where the token or its own position says where to look, such as 'look at the previous word'; not for answering questions on a
+#   text, where the position depends on what stands elsewhere. (d) The four models of our run do not have the same number of parameters; I would make
 #   them equal, train longer than three epochs and with more seeds, and choose a learning rate for each." Why: (a) to (d), half a point each.
 # - *Half (1 of 2)*: "(a) The dense synthesizer needs no keys, so it has fewer parameters in any case, and it is linear in the length. (b) With 5,000
-#   tokens there is no column of B for the last 904 places; one has to cut the text, or to make a larger model and train it again. (c) For: a task
-#   where one always looks at the word before, because the place is known without comparing. Against: finding a name again somewhere in the text,
+#   tokens there is no column of B for the last 904 positions; one has to cut the text, or to make a larger model and train it again. (c) For: a task
+#   where one always looks at the word before, because the position is known without comparing. Against: finding a name again somewhere in the text,
 #   because where it stands is different each time. (d) Key-query had 10.3 and dense 11.4, so nothing must be measured any more: keys and queries are
 #   needed." Why: (b) and (c) with reasons (1). (a) has two misconceptions: at N = 4096 it has more parameters, and the square of scores remains (0.5
 #   lost). (d) measures nothing further, though parameters, epochs and seeds differ or are few (0.5 lost).

@@ -285,7 +285,7 @@ guess("the share of empty contents, drawn before the cut", ...)
 # %% experiment
 # @title How long is the content, drawn from what is kept and drawn before the cut?
 def corrupt_too_early(text: Tensor, rng: torch.Generator, block: int) -> Tensor:
-    """Returns the content alone; its length and place were drawn before the text was cut."""
+    """Returns the content alone; its length and position were drawn before the text was cut."""
     length = int(torch.randint(1, max(2, len(text) // 2), (), generator=rng))
     start = int(torch.randint(0, len(text) - length + 1, (), generator=rng))
     kept = text[: int(torch.randint(4, min(len(text), block - 1) + 1, (), generator=rng))]

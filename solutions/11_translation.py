@@ -116,7 +116,7 @@ picture.note((3.05, 0.16), "in training: the right words so far", ha="center")
 picture.show(
     "Two columns. The encoder makes the memory of the English sentence. The decoder reads the right "
     "French words so far, from <sos> on, and by cross-attention the memory; the loss compares its "
-    "logits with the same words, one place further on."
+    "logits with the same words, one position further on."
 )
 
 # %% [markdown]
@@ -131,13 +131,13 @@ guess("the share of answers that are padding", ...)
 # @title How many of the answers are padding, in 64 batches
 lengths = torch.tensor([len(french.encode(text)) + 1 for text in corpus.train["fr"][:2048]])  # with <eos>
 batches_of_32 = lengths.view(-1, 32)  # (64, 32): 64 batches in the order of the corpus
-places = batches_of_32.amax(dim=1).sum() * 32
+positions = batches_of_32.amax(dim=1).sum() * 32
 
-print(f"places in the outputs of 64 batches: {int(places):,}")
-print(f"of these the answer is <pad> in {1 - lengths.sum() / places:.0%}")
+print(f"positions in the outputs of 64 batches: {int(positions):,}")
+print(f"of these the answer is <pad> in {1 - lengths.sum() / positions:.0%}")
 
 # %% reveal
-reveal("the share of answers that are padding", 1 - lengths.sum() / places)
+reveal("the share of answers that are padding", 1 - lengths.sum() / positions)
 
 # %% [markdown]
 # In nearly a third of the positions the question would be "what comes after the end?", and the answer is always the same. A loss must skip these positions. In torch a target of $-100$ is skipped by
@@ -177,7 +177,7 @@ for k in range(2):
     rows[f"sentence {k + 1} must say"] = [
         "(skipped)" if number == IGNORE else french.tokens[number] for number in say[k]
     ]
-pd.DataFrame(rows, index=[f"place {i}" for i in range(read.shape[1])]).T
+pd.DataFrame(rows, index=[f"position {i}" for i in range(read.shape[1])]).T
 
 # %% [markdown]
 # ## 3. Exercise: encoder, decoder, head
@@ -371,7 +371,7 @@ def greedy_decode(
     written = torch.full((len(source), 1), SOS, device=source.device)  # (b, 1)
     ended = torch.zeros(len(source), dtype=torch.bool, device=source.device)  # (b,)
     while not ended.all() and written.size(1) <= max_len:
-        logits = model.decode(written, context)[:, -1]  # (b, V), the newest place
+        logits = model.decode(written, context)[:, -1]  # (b, V), the newest position
         word = logits.argmax(dim=-1)  # (b,)
         written = torch.cat([written, word.unsqueeze(1)], dim=1)
         ended |= word == EOS
@@ -656,7 +656,7 @@ rows = {}
 for number in (1, 2, 4):
     reader.load_state_dict(snapshots[number - 1])
     rows[f"after pass {number}"] = [f"{bleu_on(reader, pairs):.1f}" for pairs in thirds]
-ends = [[len(english.split(pairs[place][0])) for place in (0, -1)] for pairs in thirds]
+ends = [[len(english.split(pairs[index][0])) for index in (0, -1)] for pairs in thirds]
 columns = [f"{low} to {high} words" for low, high in ends]
 pd.DataFrame.from_dict(rows, orient="index", columns=columns)
 
@@ -862,7 +862,7 @@ def alignment(model: nn.Module, source: list[int], words: list[int]) -> Tensor:
     ### BEGIN SOLUTION
     context = model.encode(torch.tensor([source]), torch.tensor([len(source)]))
     context.maps = {}
-    read = torch.tensor([[SOS, *words[:-1]]])  # (1, n): at place i the model writes word i
+    read = torch.tensor([[SOS, *words[:-1]]])  # (1, n): at position i the model writes word i
     model.decode(read, context)
     attention = model.decoder.layers[-1].cross_attention
     return context.maps[attention][0].mean(dim=0)  # (h, n, m) to (n, m)
@@ -887,8 +887,8 @@ def draw_alignment(text: str, axes, model: nn.Module = translator) -> str:
 
 
 texts = ["We have four curious men.", "The young man does not buy them."]
-figure, places = plots.panels(2, width=4.4, height=3.8)
-said = [draw_alignment(text, axes) for text, axes in zip(texts, places)]
+figure, axes = plots.panels(2, width=4.4, height=3.8)
+said = [draw_alignment(text, axis) for text, axis in zip(texts, axes)]
 plots.show(figure, "Two maps of cross-attention. The largest weight of each row. Left: " + said[0]
            + ". Right: " + said[1] + ".")
 
@@ -908,10 +908,10 @@ for text in corpus.test["en"][:120]:
     words = greedy_decode(translator, torch.tensor([source]), torch.tensor([len(source)]), 20)[0]
     if len(words) < 2:
         continue  # nothing to exchange
-    places = alignment(translator, source, words).argmax(dim=-1).tolist()  # (n,)
+    positions = alignment(translator, source, words).argmax(dim=-1).tolist()  # (n,)
     for i in range(len(words) - 1):
-        if places[i + 1] == places[i] - 1:
-            pair = [english.tokens[source[k]] for k in (places[i + 1], places[i])]
+        if positions[i + 1] == positions[i] - 1:
+            pair = [english.tokens[source[k]] for k in (positions[i + 1], positions[i])]
             exchanges[" ".join(pair) + " -> "
                       + " ".join(french.tokens[word] for word in words[i : i + 2])] += 1
 

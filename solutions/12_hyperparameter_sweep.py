@@ -687,7 +687,7 @@ def at_the_start(layers: int, norm: str, seeds: int = 3) -> tuple[float, float]:
         model = new_model({**SETTINGS[-1], "layers": layers, "norm": norm, "seed": seed, "dropout": 0.0})
         context = model.encode(batch.source, batch.source_lengths)
         hidden = model.decoder(batch.tokens, batch.lengths, context)  # (b, n, d)
-        unit = hidden[:, :4] / hidden[:, :4].norm(dim=-1, keepdim=True)  # four places that all have
+        unit = hidden[:, :4] / hidden[:, :4].norm(dim=-1, keepdim=True)  # four positions that all have
         cosines = unit @ unit.transpose(1, 2)  # (b, 4, 4)
         alike.append(cosines[:, ~torch.eye(4, dtype=torch.bool)].mean().item())
         logits = model.head(hidden).flatten(0, 1)[batch.scored]

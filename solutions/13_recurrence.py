@@ -80,14 +80,14 @@ from helpers.diagrams import Diagram
 
 def draw_row(picture: Diagram, bottom: float, name: str, kind: str, recurrent: bool) -> None:
     """Draws four tokens, above them the states that read them, and an arrow for each reading."""
-    for place in range(4):
-        x = 0.6 + 1.0 * place
-        picture.box(f"{name} x{place}", (x, bottom), f"$x_{place}$", width=0.6)
-        picture.box(f"{name} h{place}", (x, bottom + 0.75), f"$h_{place}$", kind, width=0.6)
-        if recurrent and place:
-            picture.arrow(f"{name} h{place - 1}", f"{name} h{place}")
-        for other in [place] if recurrent else range(place + 1):
-            picture.arrow(f"{name} x{other}", f"{name} h{place}")
+    for position in range(4):
+        x = 0.6 + 1.0 * position
+        picture.box(f"{name} x{position}", (x, bottom), f"$x_{position}$", width=0.6)
+        picture.box(f"{name} h{position}", (x, bottom + 0.75), f"$h_{position}$", kind, width=0.6)
+        if recurrent and position:
+            picture.arrow(f"{name} h{position - 1}", f"{name} h{position}")
+        for other in [position] if recurrent else range(position + 1):
+            picture.arrow(f"{name} x{other}", f"{name} h{position}")
     picture.note((0.3, bottom + 1.15), name, weight="bold")
 
 
@@ -323,12 +323,12 @@ class Reader(nn.Module):
     def __init__(self, layer: nn.Module, d_model: int) -> None:
         super().__init__()
         sizes = PAIRS, NUMBERS + 1, 2 * PAIRS
-        self.letter, self.number, self.place = (nn.Embedding(size, d_model) for size in sizes)
+        self.letter, self.number, self.position = (nn.Embedding(size, d_model) for size in sizes)
         self.layer, self.head = layer, nn.Linear(d_model, NUMBERS)
 
     def embed(self, letters: Tensor, numbers: Tensor) -> Tensor:
         """Returns `(b, 12, d)` of letters and numbers `(b, 12)`."""
-        return self.letter(letters) + self.number(numbers) + self.place.weight
+        return self.letter(letters) + self.number(numbers) + self.position.weight
 
     def forward(self, letters: Tensor, numbers: Tensor) -> Tensor:
         """Returns scores for the answers of the six questions, `(b, 6, 8)`."""
@@ -442,7 +442,7 @@ def gradient_by_distance(model, x: Tensor) -> Tensor:
         model: function of `(b, n, d)` that gives outputs `(b, n, d)`, such as a GRU or attention.
         x: the inputs, `(b, n, d)`; they stay as they are, and ask for no gradient afterwards.
 
-    Entry k belongs to the token k places before the last one: for each sentence the length of the
+    Entry k belongs to the token k positions before the last one: for each sentence the length of the
     gradient of the sum of its last output's numbers, and of that the mean over the sentences. The
     result has the type of x and is on its device.
     """
@@ -572,9 +572,9 @@ torch.set_num_threads(threads)
 
 figure, axes = plots.panels(2, width=4.2, height=3.3)
 told = []
-for place, (name, times) in zip(axes, {"training": training, "generation": writing}.items()):
+for axis, (name, times) in zip(axes, {"training": training, "generation": writing}.items()):
     plots.curves(times, lengths, title=f"{name}: time for one sentence", x_label="length (tokens)",
-                 y_label="milliseconds", axes=place, log_x=True, log_y=True)
+                 y_label="milliseconds", axes=axis, log_x=True, log_y=True)
     told.append(f"{name}: " + plots.describe_curves(times, lengths, "length", digits=2))
 plots.show(figure, "Milliseconds. " + " ".join(told))
 for name, times in {"training": training, "generation": writing}.items():
@@ -609,7 +609,7 @@ reveal("which writes 512 tokens faster", min(writing, key=lambda name: writing[n
 def sliding_window_mask(size: int, window: int) -> Tensor:
     """Returns the mask `(size, size)` of a causal window: 0 where token i may look, else -inf.
 
-    Token i (the row) sees `window` places, its own included: i - window < j <= i. Where the
+    Token i (the row) sees `window` positions, its own included: i - window < j <= i. Where the
     sentence begins, there are fewer. Example: sliding_window_mask(3, 2) has the rows
     [0, -inf, -inf], [0, 0, -inf] and [-inf, 0, 0]. `window` is at least 1.
     """
@@ -644,7 +644,7 @@ plots.curves(window_shares, DISTANCES, title="Look-up by distance: three seeds",
 right.plot(DISTANCES, guesser, color="#555555", linestyle=":", label="a guess")
 right.set(ylim=(0, 1.05), xticks=list(DISTANCES))
 right.legend(loc="upper left", bbox_to_anchor=(1.01, 1), frameon=False)
-plots.show(figure, "Left, a band of six places, the diagonal and five below it. "
+plots.show(figure, "Left, a band of six positions, the diagonal and five below it. "
            "Right, share of right answers: "
            + plots.describe_curves(window_shares, DISTANCES, "distance", digits=2))
 for name, runs in window_shares.items():
@@ -672,7 +672,7 @@ reveal("the largest distance that a window of 6 still answers",
 by_hand("layers_to_reach", ...)  # layers until token 11 can know of token 0
 
 # %% [markdown]
-# Each layer carries the news two places on, and 11 places take six layers, the last of them not used to the full. Move the slider: the right-hand picture
+# Each layer carries the news two positions on, and 11 positions take six layers, the last of them not used to the full. Move the slider: the right-hand picture
 # shows who can know of whom. (In these two pictures a *blue* square means yes: the left one shows what is seen, and not the mask.)
 
 # %% interactive
@@ -689,7 +689,7 @@ def show_reach(layers: int) -> None:
     plots.matrix(known, f"who can know of whom, layers: {layers}", axes=right, limits=(0, 1),
                  row_label="who knows", column_label="of whom")
     farthest = int(known[:, 0].nonzero().max())
-    plots.show(figure, f"Two squares of 12 by 12 places. Left, a band of three places. Right, after "
+    plots.show(figure, f"Two squares of 12 by 12 positions. Left, a band of three positions. Right, after "
                f"{layers} layers of it: token {farthest} is the last that can know of token 0.")
 
 
@@ -854,7 +854,7 @@ plots.show(figure, "Width 512, window 128. " + " ".join(told))
 #   token looks at all of them. (b) State t waits for state t - 1, so a sentence takes L steps, and attention takes one, which is why its training step was so much faster; and the path
 #   from the first token to the last is 1 in place of L - 1, so the gradient arrives undiminished by the distance. (c) The figure shows what 800 steps have taught one setting: the log still rises, near
 #   distances first, and with a bias of 4 on the update gate the gradient reaches 60 tokens back, so 'cannot' is too much. (d) On the hearing aid I would take a recurrence, since its memory and
-#   its time for each word stay the same all day; in the data centre attention, which trains all places of a text at once." Why: (a) to (d), half a point each.
+#   its time for each word stay the same all day; in the data centre attention, which trains all positions of a text at once." Why: (a) to (d), half a point each.
 # - *Half (1 of 2)*: "(a) It needs only its state of D numbers, and the work grows with L and not with the square of L. (b) Training does not wait any more, 1 step in place of L, and every
 #   token can look at every other one directly, so that the path is 1. (c) That is right, the GRU forgets what is more than five tokens ago, one sees it in the curve. (d) Attention for both, because it is
 #   faster in generation, too." Why: (a) and (b) (1). (c) takes what one training has learned for a limit and overlooks the update gate (0.5 lost). (d) holds a misconception: when writing, each token

@@ -297,10 +297,10 @@ for size in (256, 320, 512, 1024):
 # %% setup
 def encode_with_special(text: str, merges: list[Pair], special: list[str]) -> list[int]:
     """Returns the numbers of a text whose special tokens are whole: special[0] is 256 + len(merges)."""
-    parts = re.split("(" + "|".join(map(re.escape, special)) + ")", text)  # these are kept, at odd places
+    parts = re.split("(" + "|".join(map(re.escape, special)) + ")", text)  # these are kept, at odd indices
     numbers: list[int] = []
-    for place, part in enumerate(parts):
-        if place % 2:
+    for index, part in enumerate(parts):
+        if index % 2:
             numbers.append(256 + len(merges) + special.index(part))
         else:
             numbers += bpe_encode(part, merges)
@@ -535,7 +535,7 @@ for name, (d, n_layers, n_heads) in SHAPES.items():
     )
     itself = (logits.argmax(-1) == tokens).float().mean()
     print(
-        f"       first loss {loss:.2f}, ln V = {math.log(V):.2f}; at {itself:.0%} of the places "
+        f"       first loss {loss:.2f}, ln V = {math.log(V):.2f}; at {itself:.0%} of the positions "
         f"the likeliest next token is the token itself"
     )
 
@@ -562,7 +562,7 @@ guess("the loss computed as it stands, all logits less 150", ...,
       among=["the same", "another number", "no number"])
 
 # %% experiment open=true
-row = torch.tensor([2.0, 1.0, -1.0])  # the logits of one place; the first token came
+row = torch.tensor([2.0, 1.0, -1.0])  # the logits of one position; the first token came
 for shift in (0.0, 50.0, 100.0, -50.0, -150.0):
     powers = torch.exp(row + shift)
     print(f"all logits {shift:+5.0f}: loss {-torch.log(powers[0] / powers.sum()):.3f}")
@@ -592,9 +592,9 @@ by_hand("cross_entropy", ...)  # in nats
 
 # %% exercise="cross_entropy"
 def cross_entropy(logits: Tensor, targets: Tensor) -> Tensor:
-    """Returns the mean loss of all places, in nats: a tensor without axes, through which gradients pass.
+    """Returns the mean loss of all positions, in nats: a tensor without axes, through which gradients pass.
 
-    The loss of a place is -log softmax(logits)[target]. It is right, and so is its gradient, for finite
+    The loss of a position is -log softmax(logits)[target]. It is right, and so is its gradient, for finite
     logits of any size, 10,000 apart too. Write it by hand, with `exp` and `log`: an answer that uses
     PyTorch's own cross_entropy, log_softmax, logsumexp or distributions earns nothing.
 
@@ -633,9 +633,9 @@ by_hand("bits_per_byte", ...)
 def bits_per_byte(model: nn.Module, tokens: Tensor, n_bytes: int) -> float:
     """Returns how many bits the model needs for each byte of a text it is only measured on.
 
-    The model reads all tokens of each row but the last, and is asked at each place for the next one. The
-    cross-entropies of all places are added up, in bits, and divided by the number of bytes. It is measured
-    in evaluation mode and without gradients; afterwards the model is in the mode in which it came.
+    The model reads all tokens of each row but the last, and is asked at each position for the next one.
+    The cross-entropies of all positions are added up, in bits, and divided by the number of bytes. It is
+    measured in evaluation mode and without gradients; afterwards the model is in the mode in which it came.
 
     Args:
         model: gives logits `(b, n, V)` for tokens `(b, n)`.
@@ -649,7 +649,7 @@ def bits_per_byte(model: nn.Module, tokens: Tensor, n_bytes: int) -> float:
         logits = model(tokens[:, :-1])  # (b, n, V)
     model.train(training)
     target = tokens[:, 1:]
-    nats = cross_entropy(logits, target) * target.numel()  # of all places together
+    nats = cross_entropy(logits, target) * target.numel()  # of all positions together
     return nats.item() / math.log(2) / n_bytes
     ### END SOLUTION
 
@@ -1151,7 +1151,7 @@ def next_token_distribution(
         top_p: above 0 and at most 1, which cuts nothing, up to rounding.
     """
     ### BEGIN SOLUTION
-    chances, places = torch.softmax(logits / temperature, dim=-1).sort(descending=True)
+    chances, indices = torch.softmax(logits / temperature, dim=-1).sort(descending=True)
     if top_k is not None:
         chances[top_k:] = 0
         chances = chances / chances.sum()
@@ -1160,7 +1160,7 @@ def next_token_distribution(
         before[0] = 0
         chances = chances.where(before < top_p, torch.zeros_like(chances))
         chances = chances / chances.sum()
-    return torch.zeros_like(chances).scatter(0, places, chances)  # back to their places
+    return torch.zeros_like(chances).scatter(0, indices, chances)  # each back at its token's index
     ### END SOLUTION
 
 

@@ -323,8 +323,8 @@ def unfreeze(model: Classifier, step: int) -> Classifier:
     model.requires_grad_(step > depth)  # what belongs to no layer comes last: embedding, positions
     model.head.requires_grad_(True)
     base.norm.requires_grad_(step >= 1)
-    for place, layer in enumerate(base.layers):
-        layer.requires_grad_(step >= depth - place)
+    for index, layer in enumerate(base.layers):
+        layer.requires_grad_(step >= depth - index)
     return model
     ### END SOLUTION
 

@@ -439,11 +439,9 @@ for x, name in ((0.75, "query"), (2.1, "key"), (3.45, "value")):
     picture.box(name, (x, 0.95), name, "part", width=1.1)
     picture.axes.annotate("", (x, 0.77), (x, 0.43), arrowprops={"arrowstyle": "-|>", "color": "#444444"})
 for middle, kind, name in ((2.1, "k", "key"), (3.45, "v", "value")):
-    for place in range(4):
-        looks = "frozen" if place < 3 else "part"
-        picture.box(
-            f"{kind}{place}", (middle - 0.42 + 0.28 * place, 1.7), f"{kind}{place}", looks, width=0.28
-        )
+    for i in range(4):
+        looks = "frozen" if i < 3 else "part"
+        picture.box(f"{kind}{i}", (middle - 0.42 + 0.28 * i, 1.7), f"{kind}{i}", looks, width=0.28)
     picture.arrow(name, f"{kind}3")
 picture.box("weights", (1.42, 2.45), "4 scores, softmax: 4 weights", "attention", width=2.45)
 picture.box("mean", (2.1, 3.1), "weighted mean of 4 values, output matrix", "attention", width=3.8)
@@ -510,8 +508,8 @@ def read_with_cache(model: nn.Module, tokens: Tensor, cache: Cache | None) -> tu
 def by_cache(model: TransformerBase, tokens: Tensor) -> Tensor:
     """Returns the logits `(1, n, V)` of a text `(1, n)` that is read token by token."""
     found, cache = [], None
-    for place in range(tokens.shape[1]):
-        logits, cache = read_with_cache(model, tokens[:, place : place + 1], cache)
+    for position in range(tokens.shape[1]):
+        logits, cache = read_with_cache(model, tokens[:, position : position + 1], cache)
         found.append(logits)
     return torch.cat(found, dim=1)
 
@@ -599,7 +597,7 @@ show_base(100000)
 #
 # **Positions that go on.** With a cache the first new token has the position $m$, not 0. A key is turned once, by its own position, and kept as it is then; it need not be turned again, since a score asks for the distance only.
 #
-# ### A mistake worth making once: every call begins at place 0
+# ### A mistake worth making once: every call begins at position 0
 #
 # Take one head. Tokens 0 to 3 are read at once, or 0 to 2 first and 3 in a second call that begins at 0 again.
 
@@ -611,21 +609,21 @@ whole = (
     @ rotate(keys, rotary_angles(torch.arange(4), 64)).mT
 )
 kept_keys = rotate(keys[:, :, :3], rotary_angles(torch.arange(3), 64))
-for name, place in (("at place 3", 3), ("at place 0", 0)):
-    angles = rotary_angles(torch.tensor([place]), 64)
+for name, position in (("at position 3", 3), ("at position 0", 0)):
+    angles = rotary_angles(torch.tensor([position]), 64)
     new_keys = torch.cat([kept_keys, rotate(keys[:, :, 3:], angles)], dim=2)
     scores = rotate(queries[:, :, 3:], angles) @ new_keys.mT
     print(f"last token {name}:", " ".join(f"{score:6.2f}" for score in scores.flatten().tolist()))
-print("all at once:          ", " ".join(f"{score:6.2f}" for score in whole[0, 0, 3].tolist()))
+print("all at once:             ", " ".join(f"{score:6.2f}" for score in whole[0, 0, 3].tolist()))
 
 # %% [markdown]
 # No error is raised, and the score with itself is even right, since this distance is 0 in both. All others are wrong.
 #
 # ### Exercise: Llama
 #
-# Now all parts come together. The four matrices are given; `rotary_angles(places, width, base)` and `rotate(x, angles)` of `helpers.models` are your `rotary` in two steps, with neighbours as pairs. If a part of yours is not right yet, one of torch's may stand in for it (`SwiGLU` has none): `nn.RMSNorm(d_model, eps)`, `F.scaled_dot_product_attention(..., enable_gqa=True)` (here, but not in the exercises that ask for these parts).
+# Now all parts come together. The four matrices are given; `rotary_angles(positions, width, base)` and `rotate(x, angles)` of `helpers.models` are your `rotary` in two steps, with neighbours as pairs. If a part of yours is not right yet, one of torch's may stand in for it (`SwiGLU` has none): `nn.RMSNorm(d_model, eps)`, `F.scaled_dot_product_attention(..., enable_gqa=True)` (here, but not in the exercises that ask for these parts).
 #
-# So that the model runs on a GPU too, make places and mask where the tokens are: `torch.arange(..., device=x.device)`, `causal_mask(size, x.device)`. (This mask is in single precision. In a model in half precision it makes the weights single, too, and they no longer fit the values: there, add `mask.type_as(scores)`. No check asks for it.)
+# So that the model runs on a GPU too, make positions and mask where the tokens are: `torch.arange(..., device=x.device)`, `causal_mask(size, x.device)`. (This mask is in single precision. In a model in half precision it makes the weights single, too, and they no longer fit the values: there, add `mask.type_as(scores)`. No check asks for it.)
 
 # %% setup
 class Projections(nn.Module):
@@ -670,15 +668,15 @@ class LlamaLayer(nn.Module):
         """Returns `(b, n, d)` for `x` `(b, n, d)`; and keys and values of all, `(b, g, m + n, d/h)`.
 
         `kept` holds those of m tokens read before; None when there are none. A key is kept as it is
-        compared: turned by its place. Places, angles and the causal mask follow from x and kept.
+        compared: turned by its position. Positions, angles and the causal mask follow from x and kept.
         """
         ### BEGIN SOLUTION
         part, y = self.attention, self.attention_norm(x)
         query = split_heads(part.query(y), part.n_heads)  # (b, h, n, d/h)
         key, value = (split_heads(matrix(y), part.n_groups) for matrix in (part.key, part.value))
         past, n = 0 if kept is None else kept[0].size(2), x.size(1)
-        places = torch.arange(past, past + n, device=x.device)
-        angles = rotary_angles(places, query.size(-1), self.base)
+        positions = torch.arange(past, past + n, device=x.device)
+        angles = rotary_angles(positions, query.size(-1), self.base)
         query, key = rotate(query, angles), rotate(key, angles)
         if kept is not None:
             key, value = torch.cat([kept[0], key], dim=2), torch.cat([kept[1], value], dim=2)
@@ -722,7 +720,7 @@ class Llama(nn.Module):
         """Returns logits `(b, n, V)` for new tokens `(b, n)`, and a new cache of all m + n tokens.
 
         A cache holds for each layer a pair (keys, values), `(b, g, m, d/h)` each, of m tokens read before;
-        None when there are none. The new tokens have the places m, m + 1, ...
+        None when there are none. The new tokens have the positions m, m + 1, ...
         """
         ### BEGIN SOLUTION
         x, kept = self.embedding(tokens), []
@@ -925,9 +923,9 @@ reveal("largest difference of logits, all names and shapes fitting", apart)
 #
 # ### Why two layers?
 #
-# A head compares the present token with others. But at the position of `B`, nothing says that `A` stood before it, unless *an earlier layer* has written it there. So it takes two heads in two layers: one that looks at the token before, and one that looks for a place that says "before me stood what stands here now".
+# A head compares the present token with others. But at the position of `B`, nothing says that `A` stood before it, unless *an earlier layer* has written it there. So it takes two heads in two layers: one that looks at the token before, and one that looks for a position that says "before me stood what stands here now".
 #
-# We train models of attention alone, without feed-forward parts, with one layer and with two. Each text is a block of 6 to 12 random letters, repeated up to 24 places; with blocks of many lengths, no fixed distance will do. How will the losses of the two go down? Your guess is asked before the figure.
+# We train models of attention alone, without feed-forward parts, with one layer and with two. Each text is a block of 6 to 12 random letters, repeated up to 24 positions; with blocks of many lengths, no fixed distance will do. How will the losses of the two go down? Your guess is asked before the figure.
 #
 # ### Exercise: the induction score
 #
@@ -948,7 +946,7 @@ def induction_score(attention: Tensor) -> Tensor:
 
     Args:
         attention: weights `(b, h, n, n)` on texts that are a block of n / 2 tokens (two or more),
-            written twice; row i holds the weights of the token at place i.
+            written twice; row i holds the weights of the token at position i.
 
     Returns:
         The mean over the texts and over the rows of the second half, a number from 0 to 1 each, in
@@ -969,7 +967,7 @@ def induction_score(attention: Tensor) -> Tensor:
 
 # %% measured
 # @title Texts of repeated blocks, and what is measured on them
-LETTERS, PLACES = 26, 24
+LETTERS, POSITIONS = 26, 24
 
 
 class Nothing(nn.Module):
@@ -982,17 +980,17 @@ class Nothing(nn.Module):
 def repeated(texts: int, block: int, chance: torch.Generator) -> Tensor:
     """Returns texts `(b, n)` of a random block each, repeated."""
     blocks = torch.randint(LETTERS, (texts, block), generator=chance)
-    return blocks.repeat(1, math.ceil(PLACES / block))[:, :PLACES]
+    return blocks.repeat(1, math.ceil(POSITIONS / block))[:, :POSITIONS]
 
 
-twice = repeated(64, PLACES // 2, torch.Generator().manual_seed(99))  # (64, 24), to measure with
+twice = repeated(64, POSITIONS // 2, torch.Generator().manual_seed(99))  # (64, 24), to measure with
 
 
 @torch.no_grad()
 def second_half_loss(model: LanguageModel) -> float:
     """Returns the mean loss in the second half of texts that are a block, written twice, in nats."""
-    logits = model(twice)[:, PLACES // 2 : -1]  # from the place on where the block begins again
-    return F.cross_entropy(logits.transpose(1, 2), twice[:, PLACES // 2 + 1 :]).item()
+    logits = model(twice)[:, POSITIONS // 2 : -1]  # from the position on where the block begins again
+    return F.cross_entropy(logits.transpose(1, 2), twice[:, POSITIONS // 2 + 1 :]).item()
 
 
 @torch.no_grad()
@@ -1005,7 +1003,7 @@ def head_scores(model: LanguageModel) -> Tensor:
 def attention_alone(layers: int) -> LanguageModel:
     """Returns a new language model without feed-forward parts."""
     base = TransformerBase(LETTERS, 32, layers, 4, dropout=0.0, positions="learned", norm_first=True,
-                           max_len=PLACES)
+                           max_len=POSITIONS)
     for layer in base.layers:
         layer.feed_forward = Nothing()
     return LanguageModel(base)
@@ -1056,7 +1054,7 @@ for axes, key, title, label in zip(panels, ("loss", "score"), titles, labels):
                                                     for seed in range(3)] for layers in (1, 2)}
     plots.curves(lines, steps, title=title, x_label="step", y_label=label, axes=axes)
     told.append(f"{title}: {plots.describe_curves(lines, steps, 'step', digits=2)}")
-by_chance = sum(1 / (row + 1) for row in range(12, 24)) / 12  # all places up to its own alike
+by_chance = sum(1 / (row + 1) for row in range(12, 24)) / 12  # all positions up to its own alike
 levels = {"a guess at random": math.log(LETTERS), "spread evenly": by_chance}
 for axes, (name, level) in zip(panels, levels.items()):
     axes.axhline(level, color="#555555", linestyle=":", label=name)
@@ -1081,7 +1079,7 @@ reveal("loss of the models with two layers after 300 steps, in nats",
 # **With one layer** the mean of the three goes up and down between 1.8 and 2.3 from step 160 on, and ends at 2.3. For comparison: a model that knows the letters of a block and how often each is in it, and nothing of their order, pays 2.2 nats on average.
 #
 # The best head comes to between 0.1 and 0.3, which is above chance. A copy by position would do that: learned positions can tell a head to look a
-# fixed number of places back, though with seven lengths of block no one number is right in all texts. What these heads really do, we have not taken apart.
+# fixed number of positions back, though with seven lengths of block no one number is right in all texts. What these heads really do, we have not taken apart.
 #
 # Here are both heads of one such model at work: on the left the head of layer 0 that looks most at the token before, on the right the best induction head.
 
@@ -1091,7 +1089,7 @@ model = copying[2, 0][0].eval()
 block = torch.randperm(LETTERS, generator=torch.Generator().manual_seed(5))[:6]  # different letters
 text = block.repeat(2)[None]  # (1, 12)
 maps, best = model.base.attention_maps(text), int(head_scores(model)[1].argmax())
-before = maps[0][0].diagonal(-1, dim1=-2, dim2=-1).mean(dim=-1)  # (h,): who looks one place back?
+before = maps[0][0].diagonal(-1, dim1=-2, dim2=-1).mean(dim=-1)  # (h,): who looks one position back?
 names = [chr(ord("A") + n) for n in text[0].tolist()]
 figure, (left, right) = plots.panels(2, width=4.0, height=4.0)
 plots.matrix(maps[0][0, before.argmax()].detach(), f"layer 0, head {int(before.argmax())}", rows=names,
@@ -1104,7 +1102,7 @@ plots.show(figure, "Two attention maps on a block of six letters, written twice.
            "second half, at what followed the same letter one block earlier.")
 
 # %% [markdown]
-# Read the right map row by row. In the first half there is nothing to find, and the head rests on the first letter. In the second half, four of the six rows give nearly everything to the place *behind* their letter's twin: one place to the right of the diagonal on which the twins lie.
+# Read the right map row by row. In the first half there is nothing to find, and the head rests on the first letter. In the second half, four of the six rows give nearly everything to the position *behind* their letter's twin: one column to the right of the diagonal on which the twins lie.
 #
 # The other two are divided: the row of the second `B` gives it 0.61, that of the
 # second `J` only 0.37, and nearly all the rest lies where the head rests when it finds nothing, on the first letter. No head here is a perfect one.
@@ -1157,7 +1155,7 @@ plots.show(figure, "Loss in the second half with heads switched off, three model
     f"{name} {', '.join(f'{loss:.1f}' for loss in runs)}" for name, runs in costs.items()) + ".")
 for seed in range(3):
     first_layer = copying[2, seed][0].base.attention_maps(twice)[0]
-    weights = first_layer.diagonal(-1, dim1=-2, dim2=-1).mean(dim=0)  # (h, 23): one place back
+    weights = first_layer.diagonal(-1, dim1=-2, dim2=-1).mean(dim=0)  # (h, 23): one position back
     most, dearest = int(weights.mean(dim=1).argmax()), max(range(4), key=lambda n: costs[f"0.{n}"][seed])
     halves = weights[most, :11].mean(), weights[most, 11:].mean()  # rows 1 to 11, and rows 12 to 23
     print(f"model {seed}, layer 0: head {most} looks most at the token before "

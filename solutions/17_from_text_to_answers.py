@@ -74,31 +74,31 @@ from helpers.vocabulary import EOS, PAD, SOS
 # which trains on neither: let it read the review and a beginning such as *c'est donc un livre à* ("so this is a book to"), and look at **what it would write next**: *recommander* (recommend) or *éviter* (avoid)? This is called **prompting**, and a classification without any
 # example is **zero-shot**. The beginning is the *prompt*.
 #
-# This notebook asks only about the tokens of an answer, and each of them is scored by the logits one place before it. In the picture, the answer starts at place 3; the *length* 5 is that of prompt and answer together, as in the exercises below.
+# This notebook asks only about the tokens of an answer, and each of them is scored by the logits one position before it. In the picture, the answer starts at position 3; the *length* 5 is that of prompt and answer together, as in the exercises below.
 
 # %% experiment
 # @title Which logits score the tokens of an answer?
 from helpers.diagrams import Diagram
 
 picture = Diagram(4.2, 2.45)
-for place, word in enumerate(["<sos>", "un livre", "à", "éviter", "<eos>"]):
-    kind = "part" if place >= 3 else "data"
-    picture.box(f"token {place}", (0.45 + 0.82 * place, 0.45), word, kind, width=0.74)
-for place in range(4):
-    x, scored = 0.45 + 0.82 * place, place >= 2  # the next token belongs to the answer
+for position, word in enumerate(["<sos>", "un livre", "à", "éviter", "<eos>"]):
+    kind = "part" if position >= 3 else "data"
+    picture.box(f"token {position}", (0.45 + 0.82 * position, 0.45), word, kind, width=0.74)
+for position in range(4):
+    x, scored = 0.45 + 0.82 * position, position >= 2  # the next token belongs to the answer
     kind = "attention" if scored else "data"
-    picture.box(f"logits {place}", (x, 1.3), f"logits {place}", kind, width=0.74)
-    picture.arrow(f"token {place}", f"logits {place}")
+    picture.box(f"logits {position}", (x, 1.3), f"logits {position}", kind, width=0.74)
+    picture.arrow(f"token {position}", f"logits {position}")
     if scored:
-        picture.box(f"loss {place}", (x + 0.4, 2.15), f"loss of {place + 1}", "loss", width=0.78)
-        picture.arrow(f"logits {place}", f"loss {place}")
-        picture.arrow(f"token {place + 1}", f"loss {place}")
-picture.note((1.27, 0.1), "prompt: places 0 to 2", ha="center")
+        picture.box(f"loss {position}", (x + 0.4, 2.15), f"loss of {position + 1}", "loss", width=0.78)
+        picture.arrow(f"logits {position}", f"loss {position}")
+        picture.arrow(f"token {position + 1}", f"loss {position}")
+picture.note((1.27, 0.1), "prompt: positions 0 to 2", ha="center")
 picture.note((3.32, 0.1), "answer: start 3, length 5", ha="center")
 picture.show(
     "Five tokens, of which the first three are the prompt and the last two the answer. Above each "
-    "token but the last stand its logits. Only those at places 2 and 3 are scored: they are compared "
-    "with the tokens at places 3 and 4."
+    "token but the last stand its logits. Only those at positions 2 and 3 are scored: they are compared "
+    "with the tokens at positions 3 and 4."
 )
 
 # %% [markdown]
@@ -266,7 +266,7 @@ print("in the wanted form {:.0%}, right {:.0%}".format(*judge_answers(base)))
 #
 # ### By hand
 #
-# A prompt of two tokens, `<sos>` among them, and an answer of two: `start` is 2, `length` 4. At the places 0, 1, 2, 3 the model gave the probabilities 1/3, 1/2, 1/8 and 1/5 to the token that stands one place further on, be it padding. Which of them belong to tokens of the answer? What is the loss, in nats?
+# A prompt of two tokens, `<sos>` among them, and an answer of two: `start` is 2, `length` 4. At the positions 0, 1, 2, 3 the model gave the probabilities 1/3, 1/2, 1/8 and 1/5 to the token that stands one position further on, be it padding. Which of them belong to tokens of the answer? What is the loss, in nats?
 
 # %% by_hand
 by_hand("answer_loss", ...)  # the loss, in nats
@@ -276,24 +276,24 @@ def answer_loss(logits: Tensor, tokens: Tensor, starts: Tensor, lengths: Tensor)
     """Returns the mean loss over all tokens of all answers of a batch, in nats: a tensor `()`.
 
     Args:
-        logits: `(b, n, V)`; those at place i score the token at place i + 1. They may be hundreds or
+        logits: `(b, n, V)`; those at position i score the token at position i + 1. They may be hundreds or
             thousands apart.
         tokens: `(b, n)`, any numbers, that of `<pad>` too: where a text ends, only `lengths` says.
-        starts: `(b,)`, the place of each answer's first token, at least 1.
+        starts: `(b,)`, the position of each answer's first token, at least 1.
         lengths: `(b,)`, of prompt and answer together; an answer has at least one token. What stands
             behind is padding.
     """
     ### BEGIN SOLUTION
-    logs = logits[:, :-1].log_softmax(dim=-1)  # (b, n - 1, V): place i scores token i + 1
+    logs = logits[:, :-1].log_softmax(dim=-1)  # (b, n - 1, V): position i scores token i + 1
     picked = logs.gather(2, tokens[:, 1:, None])[..., 0]  # (b, n - 1)
-    following = torch.arange(1, tokens.shape[1], device=tokens.device)  # (n - 1,), places
+    following = torch.arange(1, tokens.shape[1], device=tokens.device)  # (n - 1,), positions
     scored = (following >= starts[:, None]) & (following < lengths[:, None])  # (b, n - 1)
     return -picked[scored].mean()
     ### END SOLUTION
 
 
 # %% [markdown]
-# (By hand: the token at place 2 is scored at place 1, that at place 3 at place 2: $\frac12 (\ln 2 + \ln 8) \approx 1.386$. Libraries mark the tokens that are left out in the targets instead: with the label $-100$, which `F.cross_entropy` skips, as its `ignore_index` is $-100$ unless you say otherwise.)
+# (By hand: the token at position 2 is scored at position 1, that at position 3 at position 2: $\frac12 (\ln 2 + \ln 8) \approx 1.386$. Libraries mark the tokens that are left out in the targets instead: with the label $-100$, which `F.cross_entropy` skips, as its `ignore_index` is $-100$ unless you say otherwise.)
 #
 # Now both ways, three seeds each, with equal steps: two passes over 300 examples. Forced to choose between two words, the base was wrong in 7 of 100 test reviews. How many of its free answers will be wrong after training on answers only? (An answer in another form is wrong, too.)
 
@@ -549,7 +549,7 @@ new_prompts = beginnings(corpus.valid["text"], 200)
 
 def log_probability(model: LanguageModel, tokens: Tensor) -> Tensor:
     """Returns the logarithm of the probability of the answers in texts `(b, LENGTH)`, `(b,)`."""
-    starts, lengths = (torch.full((len(tokens),), place) for place in (START, LENGTH))
+    starts, lengths = (torch.full((len(tokens),), number) for number in (START, LENGTH))
     return answer_log_probability(model(tokens), tokens, starts, lengths)
 
 

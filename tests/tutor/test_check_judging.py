@@ -431,7 +431,7 @@ def test_advice_on_another_shape_of_the_same_numbers_is_about_the_shape(given: t
 @pytest.mark.parametrize(
     ("change", "expected"),
     [
-        (lambda x: x.flip(0), "the expected ones, at other places"),
+        (lambda x: x.flip(0), "the expected ones, at other indices"),
         (lambda x: 0.5 * x, "All are 0.5 times the expected ones."),
         (lambda x: -x, "All have the other sign."),
         (lambda x: x + 0.25, "All are 0.25 too large."),
@@ -449,9 +449,9 @@ def test_a_difference_that_all_numbers_share_is_reported(change: Any, expected: 
     values = torch.tensor([1.0, 2.5, -3.0, 4.0, 7.0])
     changed = change(values)
     if as_values and len(changed) == len(values):
-        place = [Question((n,)) for n in range(len(values))]
-        result = judged(lambda n: float(values[n]), lambda n: float(changed[n]), place)
-        expected = "" if "places" in expected else expected  # five questions with a number each have no places
+        asks = [Question((n,)) for n in range(len(values))]
+        result = judged(lambda n: float(values[n]), lambda n: float(changed[n]), asks)
+        expected = "" if "indices" in expected else expected  # five questions with a number each have no indices
     else:
         result = judged(lambda: values, lambda: changed, [Question()])
     assert result.outcome == "wrong"

@@ -425,9 +425,9 @@ def test_only_whole_numbers_have_variety(value: Any) -> None:
 @pytest.mark.parametrize(
     ("y", "expected"),
     [
-        ([6, 4, 9, 4, 0, 0], "x one place ahead"),
-        ([7, 5, 6, 4, 9, 4], "x one place behind"),
-        ([6, 4, 9, 4, -100, -100], "x one place ahead, but -100 for the padding"),
+        ([6, 4, 9, 4, 0, 0], "x one position ahead"),
+        ([7, 5, 6, 4, 9, 4], "x one position behind"),
+        ([6, 4, 9, 4, -100, -100], "x one position ahead, but -100 for the padding"),
         ([4, 9, 4, 0, 0, 0], "something else"),
     ],
 )
@@ -486,7 +486,7 @@ def test_a_pattern_that_changes_from_draw_to_draw_is_reported() -> None:
 
 
 def test_the_ends_are_drawn_as_often_as_what_lies_between() -> None:
-    """A share that is rounded gives the first and the last place, or length, half as often as the others."""
+    """A share that is rounded gives the first and the last position, or length, half as often as the others."""
     positions = [[4, 6, 7, 4, 5, 0, 0, 0, 0], [5, 4, 7, 4, 6, 0, 0, 0, 0], [5, 6, 4, 4, 7, 0, 0, 0, 0]]
     lengths = [[*range(5, 5 + kept), 4, 4, *[0] * (7 - kept)] for kept in (4, 5, 6)]
     for counts, position, length in (
@@ -497,7 +497,7 @@ def test_the_ends_are_drawn_as_often_as_what_lies_between() -> None:
         drawn, kept = (
             [whole for whole, n in zip(of, counts, strict=True) for _ in range(n)] for of in (positions, lengths)
         )
-        assert spans_report("place", *drawn)["the place"] == position
+        assert spans_report("place", *drawn)["the position"] == position
         assert spans_report("kept", *kept)["all lengths"] == length
 
 
@@ -505,15 +505,15 @@ def test_lengths_and_places_are_reported() -> None:
     first, last = [4, 6, 7, 8, 4, 5, 0, 0, 0], [5, 6, 4, 4, 7, 8, 0, 0, 0]
     assert spans_report("kept", first, last) == {"shortest": 4, "longest": 4, "all lengths": "equally often"}
     in_content = {"the first number is in the content": "sometimes", "the last number is in the content": "sometimes"}
-    apart = {"how much is kept, and the place": "drawn apart"}
-    assert spans_report("place", first, last) == in_content | apart | {"the place": "more often near both ends"}
-    never = {"the last number is in the content": "never", "the place": "more often near the beginning"}
+    apart = {"how much is kept, and the position": "drawn apart"}
+    assert spans_report("place", first, last) == in_content | apart | {"the position": "more often near both ends"}
+    never = {"the last number is in the content": "never", "the position": "more often near the beginning"}
     assert spans_report("place", first) == in_content | apart | never
     assert spans_report("content", first, last) == {
         "content": "never empty",
         "mean length": "about 40 %",
         "length, where as much is kept": "varies",
-        "length and place": "drawn apart",
+        "length and position": "drawn apart",
     }
     at_the_ends = {
         "the content begins with the first number": "often",
@@ -552,27 +552,27 @@ def moved(kept: int, start: int, length: int) -> list[int]:
     ],
 )
 def test_the_place_of_a_content_is_reported(starts: Any, expected: str) -> None:
-    assert spans_report("place", *(moved(42, start, 2) for start in starts))["the place"] == expected
+    assert spans_report("place", *(moved(42, start, 2) for start in starts))["the position"] == expected
 
 
 def test_no_place_is_reported_where_most_have_no_content() -> None:
     nothing = [5, 6, 7, 8, 9, 0, 0]
-    assert spans_report("place", nothing, [5, 6, 4, 8, 4, 7, 0])["the place"] == "not to be told"
+    assert spans_report("place", nothing, [5, 6, 4, 8, 4, 7, 0])["the position"] == "not to be told"
 
 
 def test_whether_long_contents_stand_elsewhere_is_reported() -> None:
     wholes = [moved(20, start, length) for length in range(1, 10) for start in range(21 - length)]
     assert len(wholes) > 100
-    assert spans_report("content", *wholes)["length and place"] == "drawn apart"
+    assert spans_report("content", *wholes)["length and position"] == "drawn apart"
     long_ones_first = [moved(20, start, length) for length in range(1, 10) for start in [10 - length] * 12]
-    assert spans_report("content", *long_ones_first)["length and place"] == "go together"
+    assert spans_report("content", *long_ones_first)["length and position"] == "go together"
 
 
 def test_contents_that_are_cut_at_the_end_are_reported() -> None:
     drawn = [(start, length) for length in range(1, 10) for start in range(20)]
     cut = spans_report("content", *(moved(20, start, min(length, 20 - start)) for start, length in drawn))
     assert cut["mean length"] == "less than is drawn, because some are cut at the end"
-    assert cut["length and place"] == "go together"
+    assert cut["length and position"] == "go together"
     shifted = spans_report("content", *(moved(20, min(start, 20 - length), length) for start, length in drawn))
     assert shifted["mean length"] == "about 25 %"
 
@@ -589,13 +589,17 @@ def test_whether_the_place_goes_with_how_much_is_kept_is_reported() -> None:
     apart = [padded(kept, start) for kept in range(4, 24) for start in range(0, kept, 2)]
     together = [padded(kept, kept - 4) for kept in range(4, 24) for _ in range(6)]
     for wholes, expected in ((apart, "drawn apart"), (together, "go together")):
-        assert spans_report("place", *wholes)["how much is kept, and the place"] == expected
+        assert spans_report("place", *wholes)["how much is kept, and the position"] == expected
 
 
 def test_the_shift_is_reported() -> None:
     x = torch.tensor([5, 6, 4, 9])
     ask = Question((WORDS, Generator(0), 4), extra={"of": "shift", "mask": MASK, "padding": PAD})
-    for y, shift in (([6, 4, 9, 4], "x one place ahead"), ([5, 6, 4, 9], "x itself"), ([1, 5, 6, 4], "something else")):
+    for y, shift in (
+        ([6, 4, 9, 4], "x one position ahead"),
+        ([5, 6, 4, 9], "x itself"),
+        ([1, 5, 6, 4], "something else"),
+    ):
         assert measured("spans", ask, Reply("value", (x, torch.tensor(y)))).value == {"y": shift}
 
 
@@ -725,7 +729,7 @@ def test_the_weights_at_the_start_are_reported() -> None:
     graded, peaked = steps / steps.sum(dim=1, keepdim=True), torch.eye(8)
     assert [start("alike", rows) for rows in (alike, graded, peaked)] == ["yes", "no", "no"]
     assert [start("sharp", rows) for rows in (alike, graded, peaked)] == ["no", "no", "yes"]
-    assert start("sharp", torch.cat([peaked[:4], alike[4:]])) == "no"  # the first rows have few places to choose from
+    assert start("sharp", torch.cat([peaked[:4], alike[4:]])) == "no"  # the first rows have little choice
     reply = measured("start", Question((torch.eye(8)[None],), extra={"of": "alike"}), Reply("value", alike))
     assert (reply.outcome, reply.error) == ("unreadable", "expected a tensor of shape (1, 8, 8), got (8, 8)")
 

@@ -283,7 +283,7 @@ def relation(wanted: Sequence[Any], got: Sequence[Any]) -> str:
     if all(_close(w, g) for w, g in pairs):
         return ""  # each is in its place: they differ by rounding
     if all(_close(w.flatten().sort()[0], g.flatten().sort()[0]) for w, g in pairs):
-        return "The numbers are the expected ones, at other places."
+        return "The numbers are the expected ones, at other indices."
     factor = float(first @ second / (first @ first))
     if abs(factor) > 1e-6 and all(_close(factor * w, g) for w, g in pairs):
         other_sign = abs(factor + 1) < 1e-3

@@ -213,7 +213,7 @@ class RandomSynthesizer(SynthesizerAttention):
 # ~ scores + causal_mask(n, x.device) => self.scores[:, :n, :n].masked_fill(later, -1e4)
 
 
-# %% wrong: a place of zeros is taken for padding ->
+# %% wrong: a position of zeros is taken for padding ->
 class RandomSynthesizer(nn.Module):
     def __init__(self, d_model: int, n_heads: int, max_len: int) -> None:
         super().__init__()
@@ -235,7 +235,7 @@ class RandomSynthesizer(nn.Module):
 
 
 # %% wrong: a call changes the parameter ->
-# of: a place of zeros is taken for padding
+# of: a position of zeros is taken for padding
 # -        padding = (x == 0).all(dim=-1).all(dim=0)  # (n,)
 # -        hidden = padding[None, :] & ~torch.eye(n, dtype=torch.bool, device=x.device)
 # -        square = self.scores[:, :n, :n] + causal_mask(n, x.device)

@@ -51,8 +51,8 @@ exercise.add(
             RandomSynthesizer,
             "sharp",
             "scores start with zeros or small numbers",
-            "Where scores start large, each row gives nearly all its weight to one place that nobody chose, and hardly "
-            "any gradient passes. Start with zeros, or with torch.randn times something small.",
+            "Where scores start large, each row gives nearly all its weight to one position that nobody chose, and "
+            "hardly any gradient passes. Start with zeros, or with torch.randn times something small.",
         ),
         "The scores are self.scores as they stand, whatever x holds, and nothing divides them; mask, softmax and "
         "values are as before.",

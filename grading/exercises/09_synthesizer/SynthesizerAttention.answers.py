@@ -47,7 +47,7 @@ class SynthesizerAttention(nn.Module):
 
 
 # %% right: einsum and masked_fill
-# other: The letters name batch, head and place, so that no axis is moved by hand; the solution reuses the helpers, and cuts `B` before the product in place of the scores after it.
+# other: The letters name batch, head and position, so that no axis is moved by hand; the solution reuses the helpers, and cuts `B` before the product in place of the scores after it.
 class SynthesizerAttention(nn.Module):
     def __init__(self, d_model, n_heads, max_len):
         super().__init__()
@@ -131,12 +131,12 @@ class SynthesizerAttention(nn.Module):
 
 
 # %% wrong: full B -> B and b2, or the mask, are not cut to the length
-# hint: It works only while a sentence is exactly max_len long. For n tokens keep the first n places of B and b2, and
+# hint: It works only while a sentence is exactly max_len long. For n tokens keep the first n positions of B and b2, and
 # hint: take causal_mask(n).
 # ~ B[:, :, :n] + self.b2[:, None, :n] => B + self.b2[:, None]
 
 # %% wrong: the last columns -> B and b2 are cut from the wrong end
-# hint: Place 0 of B belongs to the first token. Keep the first n places, not the last n.
+# hint: Position 0 of B belongs to the first token. Keep the first n positions, not the last n.
 # ~ [:, :, :n] + self.b2[:, None, :n] => [:, :, -n:] + self.b2[:, None, -n:]
 
 # %% wrong: no relu -> the ReLU is missing
@@ -149,7 +149,7 @@ class SynthesizerAttention(nn.Module):
 # ~ hidden @ self.B[:, :, :n] + self.b2[:, None, :n] => torch.relu(hidden @ self.B[:, :, :n] + self.b2[:, None, :n])
 
 # %% wrong: scores of head 0 -> the heads share their scores: all use those of the first
-# hint: Heads that look at the same places are one head. Each needs the scores of its own part of hidden(x).
+# hint: Heads that look at the same positions are one head. Each needs the scores of its own part of hidden(x).
 # ~ (scores + causal_mask(n, x.device), dim=-1) => (scores[:, :1] + causal_mask(n, x.device), dim=-1)
 
 # %% wrong: never split -> the heads share their scores: they are added up to one square

@@ -33,7 +33,7 @@ exercise.add(
         ),
         "With one head the scores are those of the last exercise: relu(hidden(x)) @ B + b2, then mask and softmax.",
         "Split relu(hidden(x)) into heads; head k uses its own B[k] and b2[k], and has its own softmax.",
-        "Of B and b2, keep the first n places, the last axis: self.B[:, :, :n] and self.b2[:, None, :n]. The mask "
+        "Of B and b2, keep the first n positions, the last axis: self.B[:, :, :n] and self.b2[:, None, :n]. The mask "
         "is causal_mask(n), not that of max_len.",
     )
 )
@@ -45,7 +45,7 @@ exercise.add(
     public=[_module(SynthesizerAttention, 6, 1, 2, 8, 2, 3), _module(SynthesizerAttention, 6, 2, 3, 8, 2, 3)],
 )
 def _(rng: random.Random) -> list[Question]:
-    """The last axis of B is the place; the one before it is the width of a head, which is never cut."""
+    """The last axis of B is the position; the one before it is the width of a head, which is never cut."""
     seed, n = rng.randrange(10**6), rng.randint(4, 6)
     return [_module(SynthesizerAttention, seed, b, few, 16, 2, 9) for b, few in ((2, n), (1, 2), (2, n - 1))]
 

@@ -127,7 +127,7 @@ def _start_stage(kind: type[nn.Module], of: str, name: str, feedback: str) -> St
         }
         build = {"d_model": n, "n_heads": 1, "max_len": n}
         if kind is SynthesizerAttention:
-            weights["b2"] = torch.zeros(1, n)  # so that B alone tells the places apart
+            weights["b2"] = torch.zeros(1, n)  # so that B alone tells the positions apart
         return Question((torch.eye(n)[None],), build=build, weights=weights, extra={"of": of})
 
     return Stage(name, 0.25, feedback, [ask(8)], lambda rng: [ask(rng.randint(9, 14))], measure="start")

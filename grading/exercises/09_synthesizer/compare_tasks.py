@@ -12,13 +12,13 @@ from torch import Tensor
 from grading.definitions.definition import Definition, Stage
 from tutor.checking.answers import Question
 
-Known = Callable[[list[int], int, int], Hashable]  # sentence, row, wanted place -> what the rule may look at
+Known = Callable[[list[int], int, int], Hashable]  # sentence, row, wanted position -> what the rule may look at
 Shares = dict[str, float]
 
 KNOWN: dict[str, Known] = {
-    "random": lambda sentence, i, place: i,
-    "dense": lambda sentence, i, place: (i, sentence[i]),
-    "prefix": lambda sentence, i, place: tuple(sentence[: i + 1]),
+    "random": lambda sentence, i, position: i,
+    "dense": lambda sentence, i, position: (i, sentence[i]),
+    "prefix": lambda sentence, i, position: tuple(sentence[: i + 1]),
 }
 
 
@@ -26,17 +26,17 @@ exercise = Definition(minutes=30, difficulty=3)
 
 
 @exercise.reference
-def compare_tasks(tokens: Tensor, places: Tensor) -> Shares:
-    return _shares(tokens, places)
+def compare_tasks(tokens: Tensor, positions: Tensor) -> Shares:
+    return _shares(tokens, positions)
 
 
-def _groups(tokens: Tensor, places: Tensor, known: Known, nothing: int = 0) -> dict[Hashable, Counter[int]]:
-    """Returns for all that a rule may look at how often each place is wanted; places below `nothing` do not count."""
+def _groups(tokens: Tensor, positions: Tensor, known: Known, nothing: int = 0) -> dict[Hashable, Counter[int]]:
+    """Returns for all that a rule may look at how often each position is wanted; those below `nothing` do not count."""
     groups: dict[Hashable, Counter[int]] = defaultdict(Counter)
-    for sentence, wanted in zip(tokens.tolist(), places.tolist(), strict=True):
-        for i, place in enumerate(wanted):
-            if place >= nothing:
-                groups[known(sentence, i, place)][place] += 1
+    for sentence, wanted in zip(tokens.tolist(), positions.tolist(), strict=True):
+        for i, position in enumerate(wanted):
+            if position >= nothing:
+                groups[known(sentence, i, position)][position] += 1
     return groups
 
 
@@ -45,9 +45,9 @@ def _best(groups: dict[Hashable, Counter[int]]) -> float:
     return right / sum(sum(counts.values()) for counts in groups.values())
 
 
-def _shares(tokens: Tensor, places: Tensor, changed: Mapping[str, Known] = KNOWN, nothing: int = 0) -> Shares:
+def _shares(tokens: Tensor, positions: Tensor, changed: Mapping[str, Known] = KNOWN, nothing: int = 0) -> Shares:
     known = {**KNOWN, **changed}
-    return {name: _best(_groups(tokens, places, known[name], nothing)) for name in KNOWN}
+    return {name: _best(_groups(tokens, positions, known[name], nothing)) for name in KNOWN}
 
 
 ALIKE = (1, 11, 111)  # tokens of which several have the same digits in a row
@@ -57,9 +57,9 @@ ROUND = (0, 100, 1000)  # tokens that a row makes equal in sums such as 100 * i 
 def _task(
     rng: random.Random, m: int, n: int, words: int, skip: float = 0.0, tokens_of: tuple[int, ...] = ALIKE
 ) -> Question:
-    """Draws a task whose places follow the row, the token or the tokens before it, each in part of the rows."""
-    tokens, places = [], []
-    own = [[rng.randint(0, i) for _ in range(words)] for i in range(n)]  # the place that a word names, by row
+    """Draws a task whose positions follow the row, the token or the tokens before it, each in part of the rows."""
+    tokens, positions = [], []
+    own = [[rng.randint(0, i) for _ in range(words)] for i in range(n)]  # the position that a word names, by row
     for _ in range(m):
         sentence = [rng.randrange(words) for _ in range(n)]
         row = []
@@ -67,12 +67,12 @@ def _task(
             before = sum(sentence[: i + 1]) % (i + 1)
             row.append(rng.choice([own[i][0], own[i][sentence[i]], before, rng.randint(0, i)]))
         tokens.append([tokens_of[number] for number in sentence])
-        places.append([-1 if rng.random() < skip * (1 + i) / n else place for i, place in enumerate(row)])
-    return Question((torch.tensor(tokens), torch.tensor(places)))
+        positions.append([-1 if rng.random() < skip * (1 + i) / n else position for i, position in enumerate(row)])
+    return Question((torch.tensor(tokens), torch.tensor(positions)))
 
 
 def _long_task(n: int) -> Question:
-    """Returns a task of two sentences that differ in their first token alone, and look at different places."""
+    """Returns a task of two sentences that differ in their first token alone, and look at different positions."""
     tokens = torch.zeros(2, n, dtype=torch.int64)
     tokens[1, 0] = 1
     return Question((tokens, torch.stack([torch.zeros(n, dtype=torch.int64), torch.arange(n)])))
@@ -91,14 +91,14 @@ LARGEST = _task(random.Random(2), 24, 4, 4, tokens_of=(4, *ROUND))
 
 
 def _written_alike(rng: random.Random) -> Question:
-    """Returns a task of beginnings that look at other places, and are the same number when their tokens are digits.
+    """Returns a task of beginnings that look at other positions, and are the same number when their tokens are digits.
 
     As in 1 + 1 * 10 and 11 + 0 * 10: in bases of 10, 100 and 1,000, from the first token on and from the last.
     """
     sentences = [pair for base in (10, 100, 1000) for pair in ([1, 1], [base + 1, 0], [0, base + 1])]
-    places = [[0, int(max(pair) > 1)] for pair in sentences]
+    positions = [[0, int(max(pair) > 1)] for pair in sentences]
     order = rng.sample(range(len(sentences)), len(sentences))
-    return Question((torch.tensor(sentences)[order], torch.tensor(places)[order]))
+    return Question((torch.tensor(sentences)[order], torch.tensor(positions)[order]))
 
 
 def _draw_tasks(rng: random.Random, *skip: float) -> list[Question]:
@@ -133,13 +133,13 @@ def _(rng: random.Random) -> list[Question]:
 exercise.add(
     _share_stage(
         "random: one place for each row",
-        "For row i count how often each place is wanted, over all sentences. The best rule takes the most frequent "
+        "For row i count how often each position is wanted, over all sentences. The best rule takes the most frequent "
         "one.",
         "random",
     ),
     _share_stage(
         "dense: one place for each row and token",
-        "Now make a group for each pair (i, token at i), and take the most frequent place of each group.",
+        "Now make a group for each pair (i, token at i), and take the most frequent position of each group.",
         "dense",
     ),
     _share_stage(
@@ -155,7 +155,7 @@ exercise.add(
     "rows that ask nothing", points=0.75, public=[Question(_task(random.Random(8), 16, 4, 2, skip=0.8).inputs)]
 )
 def _(rng: random.Random) -> list[Question]:
-    """Where places is -1, there is no question: leave it out of the right ones and out of the total."""
+    """Where positions is -1, there is no question: leave it out of the right ones and out of the total."""
     return _draw_tasks(rng, 0.8, 0.7)
 
 
@@ -169,16 +169,16 @@ BASES = (2, 3, 10, 16, 64, 100, 1000, 65_536, 1_000_003)
 def _(rng: random.Random, base: int) -> Question:
     """Asks about beginnings that are the same number to a base: 1 and base + 1, and 2 and 1."""
     times = rng.randint(1, 3)
-    tokens, places = torch.tensor([[1, base + 1], [2, 1]]), torch.tensor([[0, 0], [0, 1]])
-    return _entry(Question((tokens.repeat(times, 1), places.repeat(times, 1))), "prefix")
+    tokens, positions = torch.tensor([[1, base + 1], [2, 1]]), torch.tensor([[0, 0], [0, 1]])
+    return _entry(Question((tokens.repeat(times, 1), positions.repeat(times, 1))), "prefix")
 
 
 @exercise.corners("rows that ask nothing", base=BASES)
 def _(rng: random.Random, base: int) -> Question:
     """Asks about the same beginnings, of which one row asks nothing."""
     times = rng.randint(1, 3)
-    tokens, places = torch.tensor([[1, base + 1], [2, 1]]), torch.tensor([[0, 0], [-1, 1]])
-    return Question((tokens.repeat(times, 1), places.repeat(times, 1)))
+    tokens, positions = torch.tensor([[1, base + 1], [2, 1]]), torch.tensor([[0, 0], [-1, 1]])
+    return Question((tokens.repeat(times, 1), positions.repeat(times, 1)))
 
 
 for entry, stage in (

@@ -150,7 +150,7 @@ def score_costs():
 # ~ : L * D**2 + L**2 * D, => : L * D**2 + L * D * N,
 
 # %% wrong: nothing compared, nothing multiplied -> the dense synthesizer has no square
-# hint: It compares no tokens, but it still makes a score for each pair of places: L rows of L numbers, each a sum of
+# hint: It compares no tokens, but it still makes a score for each pair of positions: L rows of L numbers, each a sum of
 # hint: D/A products in each head.
 # ~ N** => A * N**
 # ~ : L * D**2 + L**2 * D, => : L * D**2,

@@ -31,14 +31,14 @@ def synthesizer_scores(x, A, b1, B, b2):
 
 
 # %% wrong: all columns -> not cut to the length
-# hint: The result has max_len columns: scores for places where the sentence has no token. Keep the first n columns of B
-# hint: and of b2.
+# hint: The result has max_len columns: scores for positions where the sentence has no token. Keep the first n columns
+# hint: of B and of b2.
 def synthesizer_scores(x, A, b1, B, b2):
     return torch.relu(x @ A + b1) @ B + b2
 
 
 # %% wrong: the last columns -> cut from the wrong end
-# hint: Column j of B belongs to place j, counted from the start: keep the first n columns, not the last.
+# hint: Column j of B belongs to position j, counted from the start: keep the first n columns, not the last.
 # ~ x.shape[0] => len(x)
 # ~ [:, :n] + b2[:n] => [:, -n:] + b2[-n:]
 
@@ -77,7 +77,7 @@ def synthesizer_scores(x, A, b1, B, b2):
 
 
 # %% wrong: b2 down the rows -> b2 is added along the wrong axis
-# hint: b2 has a number for each place that is looked at, so for each column: `+ b2[:n]` adds it to every row.
+# hint: b2 has a number for each position that is looked at, so for each column: `+ b2[:n]` adds it to every row.
 # ~ x.shape[0] => len(x)
 # ~ [:n] => [:n].unsqueeze(1)
 
@@ -120,7 +120,7 @@ def synthesizer_scores(x: Tensor, A: Tensor, b1: Tensor, B: Tensor, b2: Tensor) 
     return torch.where(is_token, scores, torch.zeros_like(scores))
 
 
-# %% wrong: at most 32 places ->
+# %% wrong: at most 32 positions ->
 def synthesizer_scores(x, A, b1, B, b2):
     scores = (torch.relu(x @ A + b1) @ B + b2)[:, : len(x)]
     scores[:, 32:] = 0

@@ -59,7 +59,7 @@ def _draw_one_head(kind: str) -> Draw:
 
 @exercise.stage("a square of n times n scores", points=0.25, public=[_one_head(4, 3, 2, 4, 1)], view="shape")
 def _(rng: random.Random) -> list[Question]:
-    """One row for each token that looks, one column for each place in the sentence: (n, n). (Here the sentence is as
+    """One row for each token that looks, one column for each position in the sentence: (n, n). (Here the sentence is as
     long as B allows.)
     """
     return _draw_one_head("full")(rng)
@@ -95,7 +95,7 @@ def _(rng: random.Random) -> list[Question]:
     decisive=True,
 )
 def _(rng: random.Random) -> list[Question]:
-    """B has a column for each of max_len places; a sentence of n tokens uses the first n of them, of B and of b2."""
+    """B has a column for each of max_len positions; a sentence of n tokens uses the first n of them, of B and of b2."""
     return _draw_one_head("short")(rng)
 
 
@@ -114,7 +114,7 @@ def _(rng: random.Random, n: int, d: int, w: int, spare: int) -> Question:
 
 
 def _uncut(x: Tensor, a: Tensor, b1: Tensor, b: Tensor, b2: Tensor) -> Tensor:
-    """The result has max_len columns: scores for places where the sentence has no token. Keep the first n columns of B
-    and of b2.
+    """The result has max_len columns: scores for positions where the sentence has no token. Keep the first n columns of
+    B and of b2.
     """
     return torch.relu(x @ a + b1) @ b + b2

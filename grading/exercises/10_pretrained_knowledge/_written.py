@@ -24,7 +24,7 @@ Numbers = tuple[list[int], list[int]]
 LONGEST = 64  # of what the models read: enough for everybody who stops at all
 MOST = 17  # numbers of an answer: who stops after twenty is found by the long answer alone, for every student
 OFTEN = 1000  # questions among which a model has all kinds
-CLEAR = 0.03  # by how much the best logit of a place leads
+CLEAR = 0.03  # by how much the best logit of a position leads
 
 # Kinds of pairs. Of the wrong ones, "special" leaves out a special token that the model writes among the numbers, of
 # "first" only the first number is wrong, "beyond" goes on after <eos>, the next two are given only without <sos>, and
@@ -137,7 +137,7 @@ def is_as_long(ask: Question, sizes: Collection[int]) -> bool:
 
 
 def said(model: Any, question: list[int], wanted: list[int]) -> list[bool]:
-    """Returns for each place of the answer and <eos> whether the model, told all before, says what stands there."""
+    """Returns for each position of the answer and <eos> whether the model, told all before, says what stands there."""
     whole = [SOS, *question, *wanted, EOS]
     guesses = _scores(model, whole[:-1]).argmax(dim=-1).tolist()
     return [a == b for a, b in zip(guesses[len(question) :], whole[len(question) + 1 :], strict=True)]
@@ -157,7 +157,7 @@ def is_of_kind(ask: Question, kind: str) -> bool:
     own = _written(model, [SOS, *question])
     if kind != "endless" and (own[-1:] != [EOS] or (min(own[:-1], default=0) <= MASK) != (kind == "special")):
         return False
-    wrong = [place for place, right in enumerate(said(model, question, answer)) if not right]
+    wrong = [position for position, right in enumerate(said(model, question, answer)) if not right]
     if kind in ("right", "right and long"):
         return not wrong and (last > 10) == (kind == "right and long")
     only = {"first": [0], "beyond": [last - 1], "endless": [last]}

@@ -43,20 +43,20 @@ def corrupt_span(text, rng, block):
     return [x, y]
 
 
-# %% right: int32, and the places of two cuts
+# %% right: int32, and the positions of two cuts
 def corrupt_span(text, rng, block):
     size = torch.randint(min(4, len(text)), min(len(text), block - 1) + 1, [1], generator=rng).item()
     kept = text[:size].clone()
     length = 1 + torch.randint(0, max(1, size // 2 - 1), [1], generator=rng).item()
     stop = torch.randint(length, size + 1, [1], generator=rng).item()
     order = [*range(stop - length), None, *range(stop, size), None, *range(stop - length, stop)]
-    numbers = [MASK if place is None else int(kept[place]) for place in order]
+    numbers = [MASK if position is None else int(kept[position]) for position in order]
     whole = torch.zeros(block + 1, dtype=torch.int32)
     whole[: len(numbers)] = torch.tensor(numbers, dtype=torch.int32)
     return whole[:block], whole[1:]
 
 
-# %% right: by index, a share that is rounded by chance, and a permutation for the place
+# %% right: by index, a share that is rounded by chance, and a permutation for the position
 def corrupt_span(text, rng, block):
     u = torch.rand(3, generator=rng, dtype=torch.float64).tolist()
     top = min(text.numel(), block - 1)
@@ -65,11 +65,10 @@ def corrupt_span(text, rng, block):
     mean = max(1.0, k / 4)
     length = int(1 + u[1] * (2 * mean - 2) + u[2]) if k >= 8 else max(1, k // 4 + (u[1] < (k % 4) / 4 and k > 4))
     begin = int(torch.randperm(k - length + 1, generator=rng)[0])
-    place = torch.arange(k)
-    inside = (place >= begin) & (place < begin + length)
-    rank = torch.where(
-        inside, k - length + 2 + place - begin, place - length * (place >= begin + length) + (place >= begin + length)
-    )
+    position = torch.arange(k)
+    inside = (position >= begin) & (position < begin + length)
+    behind = position >= begin + length
+    rank = torch.where(inside, k - length + 2 + position - begin, position - length * behind + behind)
     row = torch.zeros(block + 1, dtype=torch.long).fill_(PAD)
     row.scatter_(0, rank, text[:k].long())
     row[torch.tensor([begin, k - length + 1])] = MASK
@@ -78,7 +77,7 @@ def corrupt_span(text, rng, block):
 
 # %% wrong: the same twice -> y is x itself
 # hint: Under each number stands the same number: a model that copies what it reads would be perfect. Make one number
-# hint: more than block, and let y begin one place later than x.
+# hint: more than block, and let y begin one position later than x.
 def corrupt_span(text, rng, block):
     def draw(low, high):
         return int(torch.randint(low, high + 1, (), generator=rng))
@@ -105,7 +104,7 @@ def corrupt_span(text, rng, block):
 
 
 # %% wrong: y filled with IGNORE -> y is filled with IGNORE
-# hint: Fill both with <pad>: y is x one place ahead, in the padding too. IGNORE comes later, in `with_gaps`.
+# hint: Fill both with <pad>: y is x one position ahead, in the padding too. IGNORE comes later, in `with_gaps`.
 def corrupt_span(text, rng, block):
     n = min(len(text), block - 1)
     k = int(torch.randint(min(4, n), n + 1, (), generator=rng))
@@ -119,9 +118,9 @@ def corrupt_span(text, rng, block):
     return w[:-1], w[1:].masked_fill(w[1:] == PAD, IGNORE)
 
 
-# %% wrong: len(text) after the cut is forgotten -> length and place of the content are drawn from the whole text
+# %% wrong: len(text) after the cut is forgotten -> length and position of the content are drawn from the whole text
 # hint: The text is cut first, and then the content often lies behind the cut: it is empty, and nothing is to be
-# hint: learned. Draw length and place from what is kept.
+# hint: learned. Draw length and position from what is kept.
 def corrupt_span(text, rng, block):
     def draw(low, high):
         return int(torch.randint(low, high + 1, (), generator=rng))
@@ -181,14 +180,14 @@ def corrupt_span(text, rng, block):
 # +    length = int(torch.randint(1, max(2, k // 2), (), generator=rng))
 
 # %% wrong: block minus 2 -> one number fewer is kept than fits
-# hint: There are block + 1 places, because x and y are cut from one list. With two masks, block - 1 numbers fit.
+# hint: There are block + 1 positions, because x and y are cut from one list. With two masks, block - 1 numbers fit.
 # of: y filled with IGNORE
 # ~ (len(text), block - 1) => (len(text), block - 2)
 # ~ .masked_fill(w[1:] == PAD, IGNORE) =>
 
-# %% wrong: the masks take two places of the content -> no room is left for the two masks
-# hint: Two masks come in addition: of block + 1 places, block - 1 are left for the text. Here the end of the content is
-# hint: lost.
+# %% wrong: the masks take two positions of the content -> no room is left for the two masks
+# hint: Two masks come in addition: of block + 1 positions, block - 1 are left for the text. Here the end of the content
+# hint: is lost.
 # of: exactly a quarter
 # ~ - 1 => + 1
 # ~ max(1, round(0.25 * len(kept))) => draw(1, max(1, len(kept) // 2 - 1))
@@ -234,9 +233,9 @@ def corrupt_span(text, rng, block):
 # -    return w[:-1], w[1:].masked_fill(w[1:] == PAD, IGNORE)
 # +    return w[:-1], w[1:]
 
-# %% wrong: min for the place -> the last place is drawn too often
-# hint: min(start, kept - length) sends every start that is too late to the last place. Draw among the places that fit,
-# hint: each equally probable: torch.randint(0, kept - length + 1, ...).
+# %% wrong: min for the position -> the last position is drawn too often
+# hint: min(start, kept - length) sends every start that is too late to the last position. Draw among the positions that
+# hint: fit, each equally probable: torch.randint(0, kept - length + 1, ...).
 # of: three draws, cat and pad
 # -    start = draw(0, len(kept) - length)
 # -    mask = torch.tensor([MASK])
@@ -275,8 +274,8 @@ def corrupt_span(text, rng, block):
 # ~ max(1, round(0.25 * len(kept))) => draw(1, max(1, len(kept) // 2 - 1))
 
 # %% wrong: starts again from the seed of rng -> every call draws the same numbers
-# hint: A new generator with the seed of rng starts again at each call: every text is cut to the same length, and the same
-# hint: place is hidden. Draw from rng itself: it goes on.
+# hint: A new generator with the seed of rng starts again at each call: every text is cut to the same length, and the
+# hint: same position is hidden. Draw from rng itself: it goes on.
 # of: three draws, cat and pad
 # -    def draw(low, high):
 # +    rng = torch.Generator().manual_seed(rng.initial_seed())
@@ -290,7 +289,7 @@ def corrupt_span(text, rng, block):
 # +    words = text.tolist()
 
 # %% wrong: texts of up to three numbers are cut ->
-# of: min for the place
+# of: min for the position
 # -    kept = text[: draw(min(4, len(text)), min(len(text), block - 1))]
 # +    n = len(text)
 # +    kept = text[: draw(4, min(n, block - 1))] if n >= 4 else text[: draw(1, n)]
@@ -299,7 +298,7 @@ def corrupt_span(text, rng, block):
 # +    start = draw(0, len(kept) - length)
 
 
-# %% wrong: one number for the length and for the place ->
+# %% wrong: one number for the length and for the position ->
 def corrupt_span(text: Tensor, rng: torch.Generator, block: int) -> tuple[Tensor, Tensor]:
     top = min(len(text), block - 1)
     chance = int(torch.randint(0, 2**30, (), generator=rng))

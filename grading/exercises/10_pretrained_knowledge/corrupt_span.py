@@ -55,7 +55,7 @@ def _span_asks(
 ) -> Draw:
     """Returns what asks for texts of n numbers and blocks, `(n, block)` from `sizes`.
 
-    The numbers are all different, or of so few `letters` that what is hidden stands in several places.
+    The numbers are all different, or of so few `letters` that what is hidden stands at several positions.
     """
 
     def draw(rng: random.Random) -> list[Question]:
@@ -106,7 +106,8 @@ def _once(of: str, *sizes: Callable[[random.Random], tuple[int, int]]) -> list[D
     return [_span_asks(of, size, probe="result") for size in sizes]
 
 
-_PLACES = [  # of three places, in the text of three numbers, the first and the last are to have two thirds of the draws
+# of three positions, in the text of three numbers, the first and the last are to have two thirds of the draws
+_POSITIONS = [
     *(_span_asks("place", sizes) for sizes in (_longer, _smallest_block, _tiny(3))),
     _span_asks("place", _longer, letters=1),
     _span_asks("ends", _long),
@@ -146,8 +147,7 @@ exercise.add(
         "the length of the content",
         1.5,
         "It is drawn anew each time, is at least 1, and a quarter of what is kept (not of the text) on average. "
-        "Its "
-        "place is another draw, evenly among those at which it fits into what is kept.",
+        "Its position is another draw, evenly among those at which it fits into what is kept.",
         [_span_asks("content", _long)],
         [_span_asks("content", _long)],
         decisive=True,
@@ -155,16 +155,16 @@ exercise.add(
     _span_stage(
         "the place of the content",
         0.5,
-        "It may begin with the first number that is kept, and it may end with the last; all places at which it "
-        "fits are equally probable, however little is kept. The same letters may stand in several places of a "
-        "text: only the number that is drawn says which of them is hidden.",
-        _PLACES,
-        _PLACES,
+        "It may begin with the first number that is kept, and it may end with the last; all positions at which it "
+        "fits are equally probable, however little is kept. The same letters may stand at several positions of "
+        "a text: only the number that is drawn says which of them is hidden.",
+        _POSITIONS,
+        _POSITIONS,
     ),
 )
 
 
-_AGAIN = "the same seed again"  # who puts the content of a short text in one place alone draws nothing there
+_AGAIN = "the same seed again"  # who puts the content of a short text at one position alone draws nothing there
 _SEEDS = both(
     _span_asks("", _long, probe="seeds"),
     *(_span_asks("", _tiny(n), probe="seeds", entries=(_AGAIN,)) for n in (2, 3)),
@@ -173,8 +173,9 @@ _SEEDS = both(
 
 @exercise.stage("chance comes from rng alone", points=0.5, seed=3)
 def _(rng: random.Random) -> list[Question]:
-    """Each draw comes from rng: how much is kept, the length and the place. Pass generator=rng to every torch.randint;
-    the module `random` does not know rng, and the same seed must give the same result, another seed another one.
+    """Each draw comes from rng: how much is kept, the length and the position. Pass generator=rng to every
+    torch.randint; the module `random` does not know rng, and the same seed must give the same result, another seed
+    another one.
     """
     return _SEEDS(rng)
 

@@ -38,10 +38,10 @@ def exact_match(model, pairs):
         wholes = [torch.tensor([SOS, *question, *answer, EOS]) for question, answer in pairs]
         whole = torch.nn.utils.rnn.pad_sequence(wholes, batch_first=True, padding_value=PAD)
         said = model(whole[:, :-1]).argmax(dim=-1)
-        places = torch.arange(said.shape[1])
+        positions = torch.arange(said.shape[1])
         start = torch.tensor([len(question) for question, _ in pairs]).unsqueeze(1)
         stop = torch.tensor([len(one) - 1 for one in wholes]).unsqueeze(1)
-        asked = (places >= start) & (places < stop)
+        asked = (positions >= start) & (positions < stop)
         return ((said == whole[:, 1:]) | ~asked).all(dim=1).float().mean()
     finally:
         model.train(was_training)
@@ -125,7 +125,7 @@ def exact_match(model, pairs):
 # +        right += said[len(question) + 1 :] == [*answer, EOS][1:]
 
 # %% wrong: the question alone -> <sos> is missing
-# hint: In training every text began with <sos>. Without it all numbers stand at other places.
+# hint: In training every text began with <sos>. Without it all numbers stand at other positions.
 # of: begins one row too late
 # ~ [SOS, *question, *answer] => question + answer
 # ~ [len(question) + 1 :] == [*answer, EOS][1:] => [len(question) - 1 :] == [*answer, EOS]

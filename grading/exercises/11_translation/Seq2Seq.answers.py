@@ -47,15 +47,15 @@ class Seq2Seq(nn.Module):
 
 
 # %% right: one memory, step by step
-# other: It decodes place by place, as in writing, and shows that the causal mask makes both ways the same; the solution computes all places in one run of the decoder.
+# other: It decodes position by position, as in writing, and shows that the causal mask makes both ways the same; the solution computes all positions in one run of the decoder.
 # -        return self.decode(target, self.encode(source, source_lengths))
 # +        context = self.encode(source, source_lengths)
 # +        steps = [self.decode(target[:, : n + 1], context)[:, n] for n in range(target.size(1))]
 # +        return torch.stack(steps, dim=1)
 
 # %% wrong: encodes in the loop -> the memory is recomputed at every step
-# hint: The numbers are right, but the encoder has run once for each place of the target. What it reads does not change:
-# hint: run it once and keep its output.
+# hint: The numbers are right, but the encoder has run once for each position of the target. What it reads does not
+# hint: change: run it once and keep its output.
 # -        return self.decode(target, self.encode(source, source_lengths))
 # +        rows = []
 # +        for n in range(1, target.size(1) + 1):
@@ -106,7 +106,7 @@ class Seq2Seq(nn.Module):
 # ~ , memory_mask=hide_padding(source_lengths, source.size(1)) =>
 
 # %% wrong: no mask for the memory -> cross-attention reads the padding of the source
-# hint: The encoder knows the lengths, but the decoder looks at its output at all places: set memory_mask in the
+# hint: The encoder knows the lengths, but the decoder looks at its output at all positions: set memory_mask in the
 # hint: context.
 # ~ , memory_mask=hide_padding(source_lengths, source.size(1)) =>
 
@@ -133,7 +133,7 @@ class Seq2Seq(nn.Module):
 # +            memory=self.encoder(source, source_lengths), memory_mask=hide_padding(source_lengths, source.size(1))
 
 # %% wrong: hidden states -> there is no head
-# hint: The decoder gives d numbers for each place; the head makes V scores of them.
+# hint: The decoder gives d numbers for each position; the head makes V scores of them.
 # of: as in the text
 # ~ head(self.decoder(target, context=context)) => decoder(target, context=context)
 
@@ -166,8 +166,8 @@ class Seq2Seq(nn.Module):
 # +            read = torch.cat([read, logits[:, -1].argmax(dim=-1, keepdim=True)], dim=1)
 # +        return logits
 
-# %% wrong: only the last word -> only the last place is answered
-# hint: Every place of the target is a question: return logits for all of them, (b, n, V).
+# %% wrong: only the last word -> only the last position is answered
+# hint: Every position of the target is a question: return logits for all of them, (b, n, V).
 # ~ (target, self.encode(source, source_lengths)) => (target, self.encode(source, source_lengths))[:, -1]
 
 

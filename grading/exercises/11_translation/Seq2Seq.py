@@ -126,7 +126,7 @@ def _(rng: random.Random) -> list[Question]:
 
 @exercise.stage("logits of shape (b, n, V)", points=0.5, public=[_forward(1, SMALL, [4, 4], 3)], view="shape")
 def _(rng: random.Random) -> list[Question]:
-    """For each of the n places of the target one score for each of its V words."""
+    """For each of the n positions of the target one score for each of its V words."""
     return _draw_forward("same")(rng)
 
 
@@ -145,7 +145,7 @@ def _(rng: random.Random) -> list[Question]:
     decisive=True,
 )
 def _(rng: random.Random) -> list[Question]:
-    """The decoder reads the target that it is given, and at each place only up to this place. In training mode the
+    """The decoder reads the target that it is given, and at each position only up to there. In training mode the
     logits are the same: there is no dropout.
     """
     return both(_draw_forward("same"), _draw_forward("same", training=True))(rng)
@@ -173,7 +173,7 @@ def _(rng: random.Random) -> list[Question]:
 
 
 def _contexts(seed: int, build: dict[str, Any], lengths: list[int], n: int) -> Question:
-    other = _forward(seed + 1, build, lengths[::-1], n)  # with other places of padding, too
+    other = _forward(seed + 1, build, lengths[::-1], n)  # with other positions of padding, too
     return _forward(seed, build, lengths, n, probe="contexts", follow_up=other.inputs[:2])
 
 
@@ -197,7 +197,7 @@ def _(rng: random.Random) -> list[Question]:
 )
 def _(rng: random.Random) -> list[Question]:
     """The source does not change while the target is written: run the encoder once, keep the memory, and let every
-    place of the target read it.
+    position of the target read it.
     """
     return both(*(_draw_forward(kind, probe="calls", part="encoder") for kind in ("padded", "single")))(rng)
 

@@ -34,8 +34,8 @@ def alignment(model, source, words):
 
 
 # %% wrong: feeds the words -> a row for each word read, not written
-# hint: The place that reads word i writes word i + 1. Feed <sos> and all words but the last: then row i belongs to the
-# hint: moment in which word i is written.
+# hint: The position that reads word i writes word i + 1. Feed <sos> and all words but the last: then row i belongs to
+# hint: the moment in which word i is written.
 # ~ [SOS, *words[:-1]] => words
 
 # %% wrong: feeds all of them -> one row too many

@@ -81,7 +81,7 @@ def _(rng: random.Random) -> list[Question]:
     decisive=True,
 )
 def _(rng: random.Random) -> list[Question]:
-    """Word i is written by the place that has read <sos> and the words before it: feed <sos> and all words but the
+    """Word i is written by the position that has read <sos> and the words before it: feed <sos> and all words but the
     last. The weights are those that context.maps has, as they are, those of <eos> included; if you compute them
     yourself, divide the scores by the root of a head's width.
     """

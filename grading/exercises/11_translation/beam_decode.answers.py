@@ -231,7 +231,7 @@ def beam_decode(model, source, width, max_len):
 # ~ log_softmax => softmax
 
 # %% wrong: no softmax -> logits are added
-# hint: A logit says nothing by itself, only in comparison with the others of its place. Take log_softmax first.
+# hint: A logit says nothing by itself, only in comparison with the others of its position. Take log_softmax first.
 # ~ .log_softmax(dim=-1) =>
 
 

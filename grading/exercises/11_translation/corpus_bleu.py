@@ -264,7 +264,7 @@ def _(rng: random.Random, sentences: int, length: int, slips: str) -> Question |
     side=(0, 1),
 )
 def _(rng: random.Random, token: str, position: str, side: int) -> Question:
-    """Asks about each of the tokens at each place of a hypothesis, and of a reference."""
+    """Asks about each of the tokens at each position of a hypothesis, and of a reference."""
     words = _reference(rng, 8, 10)
     at = {"first": 0, "in the middle": rng.randint(2, 6), "last": len(words), "alone": 0}[position]
     marked = [*words[:at], token, *words[at:]] if position != "alone" else [token]

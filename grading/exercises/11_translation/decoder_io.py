@@ -74,7 +74,7 @@ def _large_and_long(rng: random.Random) -> list[Question]:
 )
 def _(rng: random.Random) -> list[Question]:
     """A short row is filled at its end, the input with PAD, and the output with IGNORE, so that the loss skips it. All
-    rows are one place longer than the longest sentence, wherever in the batch that stands.
+    rows are one position longer than the longest sentence, wherever in the batch that stands.
     """
     return both(_draw_targets(4), _large_and_long)(rng)
 
@@ -89,7 +89,7 @@ exercise.large += [Question(([[7 * number % 490 + 4 for number in range(300)], [
     word=(4, 1_000_003),
 )
 def _(rng: random.Random, b: int, n: int, word: int) -> Question | None:
-    """Asks about the longest sentence in any place, and about many short ones."""
+    """Asks about the longest sentence in any row, and about many short ones."""
     if b * n > 5000:
         return None
     lengths = [rng.randint(1, n) for _ in range(b - 1)]

@@ -128,8 +128,8 @@ def greedy_decode(model, source, source_lengths, max_len):
 # hint: The decoder has learned to begin after <sos>.
 # ~ full((len(source), 1), SOS, device=source.device) => zeros(len(source), 1, dtype=torch.long)
 
-# %% wrong: reads place 0 -> the first place is read at every step
-# hint: Place 0 answers what follows <sos>, and says the same at every step. The next word is at the last place.
+# %% wrong: reads position 0 -> the first position is read at every step
+# hint: Position 0 answers what follows <sos>, and says the same at every step. The next word is at the last position.
 # ~ [:, -1] => [:, 0]
 
 # %% wrong: counts sos -> one word too few
@@ -163,7 +163,7 @@ def greedy_decode(model, source, source_lengths, max_len):
 
 
 # %% wrong: cache, but all words fed -> with a cache, old words are fed again
-# hint: The cache has kept the keys and values of all words so far. Fed again, they stand there twice, at new places.
+# hint: The cache has kept the keys and values of all words so far. Fed again, they stand there twice, at new positions.
 # hint: With context.cache = {}, decode the newest word only.
 #      context = model.encode(source, source_lengths)
 # +    context.cache = {}

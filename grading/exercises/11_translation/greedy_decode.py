@@ -111,7 +111,7 @@ def _large_scores() -> Question:
 
 @exercise.stage("one sentence, cut after max_len words", points=0.5, seed=1)
 def _(rng: random.Random) -> list[Question]:
-    """Begin with <sos>; at each step take the word with the highest score at the last place, and add it to what is
+    """Begin with <sos>; at each step take the word with the highest score at the last position, and add it to what is
     read.
     """
     # Draws sentences that are cut after a few words, after one and after many.
@@ -123,7 +123,7 @@ def _(rng: random.Random) -> list[Question]:
 def _draw_stop(rng: random.Random) -> list[Question]:
     """Draws a sentence that ends, an empty one, and two in which special tokens are written."""
     first = rng.choice(list(KNOWN))
-    second, third = (rng.choice([seed for seed, known in KNOWN.items() if known[place]]) for place in (2, 3))
+    second, third = (rng.choice([seed for seed, known in KNOWN.items() if known[index]]) for index in (2, 3))
     fourth = rng.choice(list(PADS))
     return [
         _ask(first, [rng.choice(_ends(first))[0]], rng.randint(8, 12)),

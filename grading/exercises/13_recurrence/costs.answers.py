@@ -126,7 +126,7 @@ def costs():
 # ~ L * W => W**2
 
 # %% wrong: masked, not saved -> the window saves nothing
-# hint: A token looks at W places only; the other scores are never made.
+# hint: A token looks at W positions only; the other scores are never made.
 # ~ L * W => L**2
 
 # %% wrong: one look -> the path of the window is one look
@@ -134,7 +134,8 @@ def costs():
 # ~ sympy.ceiling((L - 1) / (W - 1)) => 1
 
 # %% wrong: L by W -> the path of the window is the length divided by the window
-# hint: One place of the window is the token itself, and there are L - 1 places to go: (L - 1)/(W - 1), rounded up.
+# hint: One position of the window is the token itself, and there are L - 1 positions to go: (L - 1)/(W - 1), rounded
+# hint: up.
 # ~ (L - 1) / (W - 1) => L / W
 
 # %% wrong: a fraction -> the path of the window is not rounded up

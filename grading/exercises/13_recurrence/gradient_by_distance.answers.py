@@ -43,8 +43,8 @@ def gradient_by_distance(model, x):
     return gradient.norm(dim=2).mean(dim=0).flip(0)
 
 
-# %% wrong: by place -> counted from the first token
-# hint: Entry k is the token k places BEFORE THE LAST, so entry 0 is the last token: flip the order.
+# %% wrong: by position -> counted from the first token
+# hint: Entry k is the token k positions BEFORE THE LAST, so entry 0 is the last token: flip the order.
 # ~ .flip(0) =>
 
 # %% wrong: all outputs -> the outputs of all tokens are added up

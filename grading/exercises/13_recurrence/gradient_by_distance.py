@@ -53,7 +53,7 @@ def _(rng: random.Random) -> list[Question]:
 )
 def _(rng: random.Random) -> list[Question]:
     """Take the sum of the last output, its gradient by x, `(1, n, d)`, and of each token the length of its row:
-    norm(dim=-1). Entry k is the token k places before the last: turn the order round.
+    norm(dim=-1). Entry k is the token k positions before the last: turn the order round.
     """
     # Draws models; one of them gets a shape that is asked in public: so what is kept by its shape is always seen.
     n, d, other = rng.sample([3, 4, 5, 6], 3)

@@ -9,9 +9,9 @@ def layers_to_reach(size, window):
 
 # %% right: counted
 def layers_to_reach(size, window):
-    place, layers = 0, 0
-    while place < size - 1:
-        place += window - 1
+    position, layers = 0, 0
+    while position < size - 1:
+        position += window - 1
         layers += 1
     return layers
 
@@ -30,16 +30,16 @@ def layers_to_reach(size, window):
 # ~ math.ceil((size - 1) / (window - 1)) => int(sympy.ceiling(sympy.Rational(size - 1, window - 1)))
 
 # %% wrong: by the window -> a layer carries news as far as the window is wide
-# hint: One place of the window is the token itself: a layer carries news window - 1 places on.
+# hint: One position of the window is the token itself: a layer carries news window - 1 positions on.
 # ~ (window - 1) => window
 
 # %% wrong: size by window -> size divided by the window
-# hint: That would be so if windows lay side by side. They overlap: each layer carries news window - 1 places on, from
-# hint: place 0 to place size - 1.
+# hint: That would be so if windows lay side by side. They overlap: each layer carries news window - 1 positions on,
+# hint: from position 0 to position size - 1.
 # ~ (size - 1) / (window - 1) => size / window
 
-# %% wrong: all places -> one place too many
-# hint: From place 0 to place size - 1 there are size - 1 places to go.
+# %% wrong: all positions -> one position too many
+# hint: From position 0 to position size - 1 there are size - 1 positions to go.
 # ~ (size - 1) => size
 
 # %% wrong: floor -> rounded down
@@ -58,7 +58,7 @@ def layers_to_reach(size, window):
 # hint: In one layer a token sees no further than its window; what lies before it comes through other tokens.
 # ~ math.ceil((size - 1) / (window - 1)) => 1
 
-# %% wrong: from neighbour to neighbour -> as in a recurrence: one place a layer
+# %% wrong: from neighbour to neighbour -> as in a recurrence: one position a layer
 # hint: A layer carries news over the whole window at once, not from neighbour to neighbour only.
 # ~ math.ceil((size - 1) / (window - 1)) => size - 1
 

@@ -19,8 +19,8 @@ def layers_to_reach(size: int, window: int) -> int:
     "each layer a full window", points=0.75, public=[Question((9, 3)), Question((13, 4)), Question((16, 4))]
 )
 def _(rng: random.Random) -> list[Question]:
-    """A layer carries a token's news window - 1 places on, since one place of the window is the token itself. They must
-    go from place 0 to place size - 1, and no layer further.
+    """A layer carries a token's news window - 1 positions on, since one position of the window is the token itself.
+    They must go from position 0 to position size - 1, and no layer further.
     """
     # Draws an odd and an even number of layers: Python rounds halves to the even number.
     asks = []
@@ -50,7 +50,7 @@ def _(rng: random.Random) -> list[Question]:
     public=[Question((1, 3)), Question((6, 2)), Question((5, 5)), Question((4, 9)), Question((3, 4_000_000))],
 )
 def _(rng: random.Random) -> list[Question]:
-    """One token needs no layer at all. With a window of 2 each layer carries one place on. A window as long as the
+    """One token needs no layer at all. With a window of 2 each layer carries one position on. A window as long as the
     sentence needs one layer.
     """
     size = rng.randint(5, 9)
@@ -74,14 +74,14 @@ def _(rng: random.Random) -> list[Question]:
 exercise.by_hand(Question((12, 3)))
 
 SIZES = (1, 2, range(33, 40), range(65, 80), range(101, 110), range(321, 330), range(1001, 1100))
-WINDOWS = (2, "a few", "one place less", "the sentence", "beyond it")
+WINDOWS = (2, "a few", "one position less", "the sentence", "beyond it")
 
 
 @exercise.corners("a large window, hundreds of layers", size=SIZES, window=WINDOWS)
 def _(rng: random.Random, size: int, window: int | str) -> Question | None:
     """Asks for the products of masks, too, which are slow where a thousand tokens take a thousand layers."""
     few = rng.randint(3, 7) if size < 100 else rng.randint(9, 17)
-    known: dict[int | str, int] = {2: 2, "a few": few, "one place less": size - 1, "the sentence": size}
+    known: dict[int | str, int] = {2: 2, "a few": few, "one position less": size - 1, "the sentence": size}
     known["beyond it"] = size + rng.randint(1, 400)
     width = known[window]
     return None if width < 2 or (size > 1000 and width == 2) else Question((size, width))

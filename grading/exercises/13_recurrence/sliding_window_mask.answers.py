@@ -37,7 +37,7 @@ def sliding_window_mask(size, window):
 # ~ > i => >= i
 
 # %% wrong: one too few -> one token too few
-# hint: A window of 3 is the token itself and the two before it, three places in all.
+# hint: A window of 3 is the token itself and the two before it, three positions in all.
 # ~ (j > i - window), => (j > i - window + 1),
 
 # %% wrong: both sides -> the future is in the window
@@ -96,12 +96,12 @@ def sliding_window_mask(size, window):
 
 # %% wrong: distances in uint8 ->
 def sliding_window_mask(size: int, window: int) -> Tensor:
-    places = torch.arange(size).to(torch.uint8)
-    back = (places[:, None] - places[None, :]).int()  # what lies ahead has wrapped round: 255, 254, ...
+    positions = torch.arange(size).to(torch.uint8)
+    back = (positions[:, None] - positions[None, :]).int()  # what lies ahead has wrapped round: 255, 254, ...
     return torch.zeros(size, size).masked_fill(back >= window, -torch.inf)
 
 
-# %% wrong: at most 64 places are masked ->
+# %% wrong: at most 64 positions are masked ->
 def sliding_window_mask(size, window):
     i, j = torch.arange(size)[:, None], torch.arange(size)
     blocked = (j > i) | (j <= i - window)

@@ -46,8 +46,8 @@ def _(rng: random.Random) -> list[Question]:
 
 @exercise.stage("every row", points=1.25, public=[Question((5, 2)), Question((7, 3))], decisive=True)
 def _(rng: random.Random) -> list[Question]:
-    """Row i is 0 where i - window < j <= i, and minus infinity, no finite number, everywhere else: window places, its
-    own included. At the beginning there are fewer: a negative index would mean places at the end.
+    """Row i is 0 where i - window < j <= i, and minus infinity, no finite number, everywhere else: window positions,
+    its own included. At the beginning there are fewer: a negative index would mean positions at the end.
     """
     return _draw(rng)
 
@@ -74,8 +74,8 @@ exercise.large += [Question((4, 255)), Question((3, 256)), Question((2, 65_536))
 @exercise.corners(
     "a window of one token, and one as long as the sentence",
     size=(1, 2, range(33, 36), range(65, 68)),
-    window=("one", "two", "one place less", "the sentence", "beyond it"),
+    window=("one", "two", "one position less", "the sentence", "beyond it"),
 )
 def _(rng: random.Random, size: int, window: str) -> Question:
-    known = {"one": 1, "two": 2, "one place less": max(1, size - 1), "the sentence": size}
+    known = {"one": 1, "two": 2, "one position less": max(1, size - 1), "the sentence": size}
     return Question((size, known.get(window, size + rng.randint(1, 1001))))

@@ -60,8 +60,8 @@ def unroll(cell, x, lengths, state):
         state = cell(x[:, t], state)
         states.append(state)
     states = torch.stack(states, 1)
-    places = torch.minimum(torch.arange(x.size(1), device=x.device)[None], lengths[:, None] - 1)
-    return states.gather(1, places[..., None].expand_as(states))
+    positions = torch.minimum(torch.arange(x.size(1), device=x.device)[None], lengths[:, None] - 1)
+    return states.gather(1, positions[..., None].expand_as(states))
 
 
 # %% wrong: no lengths -> padding is read like tokens
@@ -137,7 +137,7 @@ def unroll(cell, x, lengths, state):
 
 
 # %% wrong: until the longest sentence ends -> the longest sentence ends the loop
-# hint: There is a state for each of the n places of `x`, also where no sentence is that long: t goes up to n - 1.
+# hint: There is a state for each of the n positions of `x`, also where no sentence is that long: t goes up to n - 1.
 # of: no lengths
 # ~ x.size(1) => int(lengths.max())
 # ~ cell(x[:, t], state) => torch.where((lengths > t)[:, None], cell(x[:, t], state), state)

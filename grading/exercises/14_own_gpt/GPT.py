@@ -135,7 +135,7 @@ def _(rng: random.Random) -> list[Question]:
 
 @exercise.stage("logits of shape (b, n, V)", points=0.25, public=_known(2, 3), view="shape")
 def _(rng: random.Random) -> list[Question]:
-    """At each place one score for each token of the vocabulary."""
+    """At each position one score for each token of the vocabulary."""
     return _drawn(3, 4)(rng)
 
 

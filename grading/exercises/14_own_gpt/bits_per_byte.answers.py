@@ -1,4 +1,4 @@
-# %% right: the sum of all places
+# %% right: the sum of all positions
 def bits_per_byte(model, tokens, n_bytes):
     training = model.training
     model.eval()
@@ -9,7 +9,7 @@ def bits_per_byte(model, tokens, n_bytes):
     return nats.item() / math.log(2) / n_bytes
 
 
-# %% right: the mean times the number of places
+# %% right: the mean times the number of positions
 @torch.no_grad()
 def bits_per_byte(model, tokens, n_bytes):
     was_training = model.training
@@ -66,7 +66,7 @@ def bits_per_byte(model, tokens, n_bytes):
 # ~ (2) / n_bytes => (2)
 
 # %% wrong: mean divided by the bytes -> the mean in place of the sum
-# hint: cross_entropy returns the mean over all places unless told otherwise: reduction='sum'.
+# hint: cross_entropy returns the mean over all positions unless told otherwise: reduction='sum'.
 # ~ , reduction="sum" =>
 
 # %% wrong: no log 2 -> nats in place of bits
@@ -74,7 +74,7 @@ def bits_per_byte(model, tokens, n_bytes):
 # ~ math.log(2) / n_bytes => n_bytes
 
 # %% wrong: target is the input -> each token is to guess itself
-# hint: The answer at each place is the next token: the model reads tokens[:, :-1], and is asked for tokens[:, 1:].
+# hint: The answer at each position is the next token: the model reads tokens[:, :-1], and is asked for tokens[:, 1:].
 # ~ [:, :-1] =>
 # ~ [:, 1:] =>
 
@@ -94,7 +94,7 @@ def bits_per_byte(model, tokens, n_bytes):
 
 
 # %% wrong: the model reads the last token too -> the model reads the last token, too
-# hint: Nothing is asked behind it, and a model with as many positions as places stops. Give it tokens[:, :-1].
+# hint: Nothing is asked behind it, and a model with no more positions than it needs stops. Give it tokens[:, :-1].
 # ~ (tokens[:, :-1]) => (tokens)[:, :-1]
 # ~ nats = => loss =
 # ~ nats => loss

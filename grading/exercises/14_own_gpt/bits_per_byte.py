@@ -78,7 +78,7 @@ def _asked(
 
 
 def _plain(rng: random.Random) -> list[Question]:
-    """Draws models that are unsure, one with no more places than it needs, and one that is sure, often wrongly.
+    """Draws models that are unsure, one with no more positions than it needs, and one that is sure, often wrongly.
 
     The last one is to read more rows than fit into a usual batch, and no round number of them.
     """
@@ -115,7 +115,7 @@ exercise.add(
         "the bits of all tokens, shared out among the bytes",
         1.25,
         "The model reads tokens[:, :-1]; it may have no position for one more. Add up the cross-entropy of all b * n "
-        "places (natural logarithms), divide by log(2) and by the number of bytes. F.cross_entropy wants the "
+        "positions (natural logarithms), divide by log(2) and by the number of bytes. F.cross_entropy wants the "
         "vocabulary as axis 1: exchange axes with transpose, or flatten logits and targets.",
         _plain,
         decisive=True,

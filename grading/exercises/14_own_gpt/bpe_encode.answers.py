@@ -91,8 +91,8 @@ def bpe_encode(text, merges):
 
 
 # %% wrong: the leftmost pair -> the first pair from the left is merged
-# hint: The order of the list counts, and not the place in the word: of all pairs in the word, the one learned first is
-# hint: merged first.
+# hint: The order of the list counts, and not the position in the word: of all pairs in the word, the one learned first
+# hint: is merged first.
 def bpe_encode(text, merges):
     rank = {pair: n for n, pair in enumerate(merges, 256)}
     result = []

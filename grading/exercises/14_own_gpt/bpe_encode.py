@@ -50,7 +50,7 @@ def _pieces(merges: list[Pair]) -> list[bytes]:
 
 
 def _longest(text: str, merges: list[Pair]) -> list[int]:
-    """Takes the longest piece that fits at each place."""
+    """Takes the longest piece that fits at each position."""
     number_of = {piece: number for number, piece in reversed(list(enumerate(_pieces(merges))))}
     found = []
     for word in split_words(text):

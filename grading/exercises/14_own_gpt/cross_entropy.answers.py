@@ -21,7 +21,7 @@ def cross_entropy(logits, targets):
     return -log_probabilities.gather(-1, targets.unsqueeze(-1)).mean()
 
 
-# %% right: place by place
+# %% right: position by position
 def cross_entropy(logits, targets):
     total, count = 0.0, 0
     for row, target in zip(logits.flatten(0, -2), targets.flatten()):
@@ -96,16 +96,16 @@ def cross_entropy(logits, targets):
 # of: the largest logit is taken away
 # ~ shifted.gather => logits.gather
 
-# %% wrong: one maximum for all -> the largest logit of all places is taken away
+# %% wrong: one maximum for all -> the largest logit of all positions is taken away
 # hint: Each row has a largest logit of its own, `dim=-1`: beside that of another row, all terms of a sum may be 0.
 # ~ (dim=-1, keepdim=True).values => ()
 
 # %% wrong: sum -> the sum in place of the mean
-# hint: A batch with more tokens would have a larger loss and make a larger step: take the mean over all places.
+# hint: A batch with more tokens would have a larger loss and make a larger step: take the mean over all positions.
 # ~ mean => sum
 
-# %% wrong: no mean -> a loss for each place
-# hint: What is trained on is one number: the mean of all places, a tensor without axes.
+# %% wrong: no mean -> a loss for each position
+# hint: What is trained on is one number: the mean of all positions, a tensor without axes.
 # ~ (log_sums - right).mean() => log_sums - right
 
 # %% wrong: right minus sums -> the sign is turned over
@@ -113,7 +113,7 @@ def cross_entropy(logits, targets):
 # ~ log_sums - right => right - log_sums
 
 
-# %% wrong: the sum over the first axis -> the sum runs over the places
+# %% wrong: the sum over the first axis -> the sum runs over the positions
 # hint: It is the tokens of the vocabulary, the last axis, whose probabilities sum to 1: `dim=-1`.
 def cross_entropy(logits, targets):
     shifted = logits - logits.amax(dim=0, keepdim=True)
@@ -160,7 +160,7 @@ def cross_entropy(logits, targets):
 # of: a sum with zeros and ones
 # ~ , device=logits.device =>
 
-# %% wrong: the mean of the means of 32 places each ->
+# %% wrong: the mean of the means of 32 positions each ->
 # of: the largest logit is taken away
 # ~ (log_sums - right) => torch.stack([part.mean() for part in (log_sums - right).flatten().split(32)])
 

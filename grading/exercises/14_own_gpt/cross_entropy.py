@@ -55,12 +55,12 @@ def _asked(rng: random.Random, *shape: int, size: float = 2.0) -> Question:
 
 
 def _unlike(rng: random.Random, *shape: int, size: float = 2.0, shift: float = 0.0) -> Question:
-    """Asks so that in each row another place is right than the likeliest and the unlikeliest one."""
+    """Asks so that in each row another token is right than the likeliest and the unlikeliest one."""
     ask = _asked(rng, *shape, size=size)
     logits = ask.inputs[0] + shift
     order = logits.argsort(dim=-1)
-    place = torch.tensor([rng.randrange(1, shape[-1] - 1) for _ in range(logits[..., 0].numel())])
-    targets: Tensor = order.gather(-1, place.view(*shape[:-1], 1))[..., 0]
+    rank = torch.tensor([rng.randrange(1, shape[-1] - 1) for _ in range(logits[..., 0].numel())])
+    targets: Tensor = order.gather(-1, rank.view(*shape[:-1], 1))[..., 0]
     return Question((logits, targets))
 
 
@@ -78,8 +78,8 @@ exercise.by_hand(Question((torch.tensor([[1000.0, 1001.0, 999.0]]), torch.tensor
 
 @exercise.stage("one place", points=0.5, public=[_unlike(random.Random(1), 1, 5)])
 def _(rng: random.Random) -> list[Question]:
-    """The loss of a place is the logarithm of the sum of all e**z, less the logit of the token that came; the result is
-    a tensor without axes.
+    """The loss of a position is the logarithm of the sum of all e**z, less the logit of the token that came; the
+    result is a tensor without axes.
     """
     return [_unlike(rng, 1, rng.randint(4, 7)) for _ in range(2)]
 
@@ -145,9 +145,9 @@ def _(rng: random.Random) -> list[Question]:
     ],
 )
 def _(rng: random.Random) -> list[Question]:
-    """The gradient of a logit is its probability, less 1 for the token that came, divided by the number of places. Use
-    operations of PyTorch from the logits to the mean; a logit that is cut off (`clamp`) has no gradient. The largest
-    logit is detached wherever it stands, or nowhere: then its own gradients cancel.
+    """The gradient of a logit is its probability, less 1 for the token that came, divided by the number of positions.
+    Use operations of PyTorch from the logits to the mean; a logit that is cut off (`clamp`) has no gradient. The
+    largest logit is detached wherever it stands, or nowhere: then its own gradients cancel.
     """
     return [_with_gradients(_unlike(rng, 3, 2, 5)), *map(_with_gradients, _with_few(_large(rng)))]
 

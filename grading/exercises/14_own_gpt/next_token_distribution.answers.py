@@ -1,6 +1,6 @@
 # %% right: cut in sorted order
 def next_token_distribution(logits, temperature=1.0, top_k=None, top_p=None):
-    chances, places = torch.softmax(logits / temperature, dim=-1).sort(descending=True)
+    chances, indices = torch.softmax(logits / temperature, dim=-1).sort(descending=True)
     if top_k is not None:
         chances[top_k:] = 0
         chances = chances / chances.sum()
@@ -9,7 +9,7 @@ def next_token_distribution(logits, temperature=1.0, top_k=None, top_p=None):
         before[0] = 0
         chances = chances.where(before < top_p, torch.zeros_like(chances))
         chances = chances / chances.sum()
-    return torch.zeros_like(chances).scatter(0, places, chances)
+    return torch.zeros_like(chances).scatter(0, indices, chances)
 
 
 # %% right: cut logits become minus infinity
@@ -20,11 +20,11 @@ def next_token_distribution(logits, temperature=1.0, top_k=None, top_p=None):
         smallest = torch.topk(scores, top_k).values[-1]
         scores = scores.masked_fill(scores < smallest, -torch.inf)
     if top_p is not None:
-        ranked, places = scores.sort(descending=True)
+        ranked, indices = scores.sort(descending=True)
         total = ranked.softmax(dim=-1).cumsum(dim=-1)
         out = total >= top_p
         out = torch.cat([torch.tensor([False]), out[:-1]])
-        scores = scores.index_fill(0, places[out], -torch.inf)
+        scores = scores.index_fill(0, indices[out], -torch.inf)
     return torch.softmax(scores, dim=-1)
 
 
@@ -73,8 +73,8 @@ def next_token_distribution(logits, temperature=1.0, top_k=None, top_p=None):
 # %% wrong: temperature at the end -> the temperature comes after the cut
 # hint: Which tokens have p together depends on the temperature: divide the logits by it first.
 # of: cut in sorted order
-# -    chances, places = torch.softmax(logits / temperature, dim=-1).sort(descending=True)
-# +    chances, places = torch.softmax(logits, dim=-1).sort(descending=True)
+# -    chances, indices = torch.softmax(logits / temperature, dim=-1).sort(descending=True)
+# +    chances, indices = torch.softmax(logits, dim=-1).sort(descending=True)
 # ...
 #          chances = chances.where(before < top_p, torch.zeros_like(chances))
 #          chances = chances / chances.sum()
@@ -93,19 +93,19 @@ def next_token_distribution(logits, temperature=1.0, top_k=None, top_p=None):
 # %% wrong: first p then k -> p is taken of all tokens, and not of what k leaves
 # hint: Cut to k tokens first, and divide by their sum; of these take the fewest that have p together.
 def next_token_distribution(logits, temperature=1.0, top_k=None, top_p=None):
-    chances, places = torch.softmax(logits / temperature, dim=-1).sort(descending=True)
+    chances, indices = torch.softmax(logits / temperature, dim=-1).sort(descending=True)
     if top_p is not None:
         before = chances.cumsum(dim=0) - chances
         before[0] = 0
         chances = chances.where(before < top_p, torch.zeros_like(chances))
     if top_k is not None:
         chances[top_k:] = 0
-    return torch.zeros_like(chances).scatter(0, places, chances / chances.sum())
+    return torch.zeros_like(chances).scatter(0, indices, chances / chances.sum())
 
 
 # %% wrong: never divided by the sum -> what is left does not sum to 1
 def next_token_distribution(logits, temperature=1.0, top_k=None, top_p=None):
-    chances, places = torch.softmax(logits / temperature, dim=-1).sort(descending=True)
+    chances, indices = torch.softmax(logits / temperature, dim=-1).sort(descending=True)
     left = torch.ones_like(chances)
     if top_k is not None:
         left[top_k:] = 0
@@ -113,7 +113,7 @@ def next_token_distribution(logits, temperature=1.0, top_k=None, top_p=None):
         kept = chances * left / (chances * left).sum()
         before = kept.cumsum(dim=0) - kept
         left[1:] *= (before < top_p)[1:]
-    return torch.zeros_like(chances).scatter(0, places, chances * left)
+    return torch.zeros_like(chances).scatter(0, indices, chances * left)
 
 
 # %% wrong: below 1 - p -> tokens with a probability below 1 - p are dropped
@@ -121,13 +121,13 @@ def next_token_distribution(logits, temperature=1.0, top_k=None, top_p=None):
 # ~ before < top_p => (chances >= 1 - top_p) | (before == 0)
 
 # %% wrong: sorted and not put back -> the result is left in sorted order
-# hint: Place i of the result belongs to token i. Put each probability back: `zeros.scatter(0, order, sorted)`.
-# ~ torch.zeros_like(chances).scatter(0, places, chances) => chances
+# hint: Index i of the result belongs to token i. Put each probability back: `zeros.scatter(0, order, sorted)`.
+# ~ torch.zeros_like(chances).scatter(0, indices, chances) => chances
 
 # %% wrong: the order in place of its inverse -> sorted probabilities are put back with the order, not with its inverse
 # hint: `sorted[order]` goes the same way once more. Back leads `zeros.scatter(0, order, sorted)`, or
 # hint: `sorted[order.argsort()]`.
-# ~ torch.zeros_like(chances).scatter(0, places, chances) => chances[places]
+# ~ torch.zeros_like(chances).scatter(0, indices, chances) => chances[indices]
 
 # %% wrong: writes into the logits ->
 # ~ logits / temperature, => logits.div_(temperature),

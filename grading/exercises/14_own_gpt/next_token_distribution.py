@@ -44,16 +44,16 @@ def _cut(
     chances = (logits if late else logits * scale).softmax(dim=-1)
     whole = chances
     for way in order:
-        ranked, places = chances.sort(descending=True)
+        ranked, indices = chances.sort(descending=True)
         if way == "k" and top_k is not None:
-            chances = chances.index_fill(0, places[top_k + extra :], 0)
+            chances = chances.index_fill(0, indices[top_k + extra :], 0)
         elif way == "p" and top_p is not None:
             before = ranked.cumsum(0) - ranked
             out = before >= top_p if crossing else ranked.cumsum(0) > top_p
             if keep == "each":
                 out = ranked < 1 - top_p
             out[0] = False  # one token is left in any case
-            chances = chances.index_fill(0, places[out], 0)
+            chances = chances.index_fill(0, indices[out], 0)
         else:
             continue  # where nothing is cut, nothing is rounded anew
         if again:
@@ -184,8 +184,8 @@ exercise.add(
         "a temperature, and nothing cut",
         0.5,
         "Divide the logits by the temperature, then take the softmax: torch.softmax, as the exponential of a large "
-        "number is infinity. Place i of the result belongs to token i: whoever has sorted puts each probability back "
-        "to its place (`scatter`).",
+        "number is infinity. Index i of the result belongs to token i: whoever has sorted puts each probability back "
+        "to its index (`scatter`).",
         _temperatures,
     ),
     _stage(

@@ -214,12 +214,12 @@ def training_loop(model, optimizer, batches, passes, peak, warmup_steps):
 # +                    parameter -= rate * parameter.grad
 
 # %% wrong: the input is the target -> each token is to guess itself
-# hint: The answer at each place is the next token: tokens[:, :-1] is read, tokens[:, 1:] is asked for.
+# hint: The answer at each position is the next token: tokens[:, :-1] is read, tokens[:, 1:] is asked for.
 # ~ [:, :-1] =>
 # ~ [:, 1:] =>
 
 # %% wrong: the model reads the last token too -> the model reads the last token, too
-# hint: Nothing is asked behind it, and a model with as many positions as places stops. Give it tokens[:, :-1].
+# hint: Nothing is asked behind it, and a model with no more positions than it needs stops. Give it tokens[:, :-1].
 # ~ (tokens[:, :-1]) => (tokens)[:, :-1]
 
 

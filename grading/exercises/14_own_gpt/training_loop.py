@@ -92,7 +92,7 @@ def _set(optimizer: torch.optim.Optimizer, rate: float) -> None:
         group["lr"] = rate
 
 
-V, WIDEST = 9, 8  # the widest batch of a question has so many places
+V, WIDEST = 9, 8  # the widest batch of a question has so many positions
 
 
 def _model(seed: int, spread: float, **options: Any) -> Model:

@@ -4,8 +4,8 @@ def unfreeze(model, step):
     model.requires_grad_(step > depth)
     model.head.requires_grad_(True)
     base.norm.requires_grad_(step >= 1)
-    for place, layer in enumerate(base.layers):
-        layer.requires_grad_(step >= depth - place)
+    for index, layer in enumerate(base.layers):
+        layer.requires_grad_(step >= depth - index)
     return model
 
 
@@ -87,7 +87,7 @@ def unfreeze(model, step):
 
 # %% wrong: equal in place of greater -> the layers above are frozen again
 # hint: Gradual unfreezing adds layers; those that have joined in go on learning.
-# ~ >= depth - place => == depth - place or step > depth
+# ~ >= depth - index => == depth - index or step > depth
 
 # %% wrong: the norm with everything -> the last norm joins in only at the end
 # hint: base.norm stands above the top layer, so it joins in with it, at step 1.
@@ -103,7 +103,7 @@ def unfreeze(model, step):
 
 # %% wrong: norms are left out -> no norm learns
 # hint: The norms inside a layer join in with it, and base.norm with the top layer.
-#          layer.requires_grad_(step >= depth - place)
+#          layer.requires_grad_(step >= depth - index)
 # +    for part in model.modules():
 # +        if isinstance(part, nn.LayerNorm):
 # +            part.requires_grad_(False)
@@ -136,20 +136,20 @@ def unfreeze(model, step):
 
 
 # %% wrong: frozen layers become zero ->
-#          layer.requires_grad_(step >= depth - place)
+#          layer.requires_grad_(step >= depth - index)
 # +    for parameter in model.parameters():
 # +        if not parameter.requires_grad:
 # +            parameter.data.zero_()
 
 # %% wrong: weights of the layers, not their biases ->
-#          layer.requires_grad_(step >= depth - place)
+#          layer.requires_grad_(step >= depth - index)
 # +    for name, parameter in base.layers.named_parameters():
 # +        if name.endswith("bias") and step <= depth:
 # +            parameter.requires_grad_(False)
 
 # %% wrong: no step beyond the last is known ->
 # ~ > depth => == depth + 1
-# ~ layer.requires_grad_(step >= depth - place) => layer.requires_grad_(depth + 1 >= step >= depth - place)
+# ~ layer.requires_grad_(step >= depth - index) => layer.requires_grad_(depth + 1 >= step >= depth - index)
 
 
 # %% wrong: training mode at the end ->
@@ -175,7 +175,7 @@ def unfreeze(model, step):
 # %% wrong: layers are found by the beginnings of their names ->
 def unfreeze(model: Classifier, step: int) -> Classifier:
     count = len(model.base.layers)
-    frozen = tuple(f"base.layers.{place}" for place in range(count - step))
+    frozen = tuple(f"base.layers.{index}" for index in range(count - step))
     for name, parameter in model.named_parameters():
         if step > count or name.startswith("head."):
             learns = True
@@ -192,10 +192,10 @@ def unfreeze(model: Classifier, step: int) -> Classifier:
 # ~ (step > depth) => (step > min(depth, 8))
 
 # %% wrong: no dropout below what learns ->
-#          layer.requires_grad_(step >= depth - place)
-# +    for place, layer in enumerate(base.layers):
+#          layer.requires_grad_(step >= depth - index)
+# +    for index, layer in enumerate(base.layers):
 # +        for part in layer.modules():
-# +            if isinstance(part, nn.Dropout) and step < depth - place:
+# +            if isinstance(part, nn.Dropout) and step < depth - index:
 # +                part.p = 0.0
 
 # %% wrong: a copy on the CPU ->
@@ -204,7 +204,7 @@ def unfreeze(model: Classifier, step: int) -> Classifier:
 # +    model = moved
 
 # %% wrong: weights go to the CPU and are parameters anew ->
-#          layer.requires_grad_(step >= depth - place)
+#          layer.requires_grad_(step >= depth - index)
 # +    for part in model.modules():
 # +        for name, parameter in list(part.named_parameters(recurse=False)):
 # +            flag = parameter.requires_grad
@@ -242,12 +242,12 @@ def unfreeze(model, step):
 # +        base.position.requires_grad_(step > depth)
 
 # %% wrong: the gradients of an earlier step are dropped ->
-#          layer.requires_grad_(step >= depth - place)
+#          layer.requires_grad_(step >= depth - index)
 # +    for parameter in model.parameters():
 # +        parameter.grad = None
 
 # %% wrong: the gradients of what is frozen become zero ->
-#          layer.requires_grad_(step >= depth - place)
+#          layer.requires_grad_(step >= depth - index)
 # +    for parameter in model.parameters():
 # +        if parameter.grad is not None and not parameter.requires_grad:
 # +            parameter.grad.zero_()

@@ -20,17 +20,17 @@ exercise = Definition(minutes=25, difficulty=2)
 
 @exercise.reference
 def unfreeze(model: Classifier, step: int) -> Classifier:
-    return _flagged(model, step, lambda place, depth: step >= depth - place)
+    return _flagged(model, step, lambda index, depth: step >= depth - index)
 
 
 def _flagged(model: Classifier, step: int, learns: Callable[[int, int], bool]) -> Classifier:
-    """Returns the model with the flags of a step, where `learns` says of a layer's place whether it learns."""
+    """Returns the model with the flags of a step, where `learns` says of a layer's index whether it learns."""
     base, depth = model.base, len(model.base.layers)
     model.requires_grad_(step > depth)
     model.head.requires_grad_(True)
     base.norm.requires_grad_(step > 0)
-    for place, layer in enumerate(base.layers):
-        layer.requires_grad_(learns(place, depth))
+    for index, layer in enumerate(base.layers):
+        layer.requires_grad_(learns(index, depth))
     return model
 
 

@@ -16,8 +16,8 @@ class LlamaLayer(nn.Module):
         value = split_heads(part.value(y), part.n_groups)
         past = 0 if kept is None else kept[0].shape[2]
         n = x.shape[1]
-        places = torch.arange(past, past + n, device=x.device)
-        angles = rotary_angles(places, query.shape[-1], self.base)
+        positions = torch.arange(past, past + n, device=x.device)
+        angles = rotary_angles(positions, query.shape[-1], self.base)
         query = rotate(query, angles)
         key = rotate(key, angles)
         if kept is not None:
@@ -66,20 +66,20 @@ class LlamaLayer(nn.Module):
         self.feed_forward_norm = nn.RMSNorm(d_model, eps)
         self.feed_forward = SwiGLU(d_model, d_feedforward)
 
-    def turn(self, x, places):
+    def turn(self, x, positions):
         width = x.size(-1)
         speeds = self.base ** (-torch.arange(0, width, 2, device=x.device) / width)
-        angles = torch.outer(places.float(), speeds)
+        angles = torch.outer(positions.float(), speeds)
         turn = torch.polar(torch.ones_like(angles), angles)
         return torch.view_as_real(torch.view_as_complex(x.unflatten(-1, (-1, 2)).contiguous()) * turn).flatten(-2)
 
     def attend(self, x, kept):
         b, n, _ = x.shape
         past = kept[0].size(2) if kept else 0
-        places = torch.arange(n, device=x.device) + past
+        positions = torch.arange(n, device=x.device) + past
         part = self.attention
-        query = self.turn(part.query(x).view(b, n, part.n_heads, -1).transpose(1, 2), places)
-        key = self.turn(part.key(x).view(b, n, part.n_groups, -1).transpose(1, 2), places)
+        query = self.turn(part.query(x).view(b, n, part.n_heads, -1).transpose(1, 2), positions)
+        key = self.turn(part.key(x).view(b, n, part.n_groups, -1).transpose(1, 2), positions)
         value = part.value(x).view(b, n, part.n_groups, -1).transpose(1, 2)
         if kept:
             key, value = torch.cat((kept[0], key), 2), torch.cat((kept[1], value), 2)
@@ -88,7 +88,7 @@ class LlamaLayer(nn.Module):
         for head in range(part.n_heads):
             keys, values = key[:, head // share], value[:, head // share]
             scores = query[:, head] @ keys.mT / keys.size(-1) ** 0.5
-            hidden = torch.arange(past + n, device=x.device) > places[:, None]
+            hidden = torch.arange(past + n, device=x.device) > positions[:, None]
             heads.append(scores.masked_fill(hidden, -torch.inf).softmax(-1) @ values)
         return part.output(torch.cat(heads, -1)), (key, value)
 
@@ -116,14 +116,14 @@ class Llama(nn.Module):
 
 
 # %% wrong: positions begin anew -> positions begin anew
-# hint: New tokens do not begin the text: their places are m, m + 1, ... after m that have been read.
+# hint: New tokens do not begin the text: their positions are m, m + 1, ... after m that have been read.
 # ~ past, past + n => n
 
 # %% wrong: positions are one too far -> positions are one too far
-# hint: After m tokens, at the places 0 to m - 1, the next one has the place m.
-# -        places = torch.arange(past, past + n, device=x.device)
+# hint: After m tokens, at the positions 0 to m - 1, the next one has the position m.
+# -        positions = torch.arange(past, past + n, device=x.device)
 # +        first = past + 1 if past else 0
-# +        places = torch.arange(first, first + n, device=x.device)
+# +        positions = torch.arange(first, first + n, device=x.device)
 
 # %% wrong: the base of 2017 -> the base is not used
 # hint: The angles depend on base: hand it to every layer.
@@ -149,7 +149,7 @@ class Llama(nn.Module):
 # -        query = rotate(query, angles)
 
 # %% wrong: all three are turned -> the values are turned too
-# hint: Values are what is carried on, and do not depend on the place: turn queries and keys only.
+# hint: Values are what is carried on, and do not depend on the position: turn queries and keys only.
 #          key = rotate(key, angles)
 # +        value = rotate(value, angles)
 
@@ -166,7 +166,8 @@ class Llama(nn.Module):
 # +        query, key = turned(query), turned(key)
 
 # %% wrong: everything is turned in each call -> kept keys are turned again
-# hint: What is kept has been turned by its own place already. Turn the new keys, and then put them behind the old ones.
+# hint: What is kept has been turned by its own position already. Turn the new keys, and then put them behind the old
+# hint: ones.
 # -        key = rotate(key, angles)
 # ...
 # -        mixed = grouped_query_attention(query, key, value, mask)
@@ -177,7 +178,7 @@ class Llama(nn.Module):
 # +        return x, (turned, value)
 
 # %% wrong: turned for the scores, kept as they were -> keys are kept before they are turned
-# hint: A key is kept as it is compared. Turn the new keys by their places, put them behind the old ones, which are
+# hint: A key is kept as it is compared. Turn the new keys by their positions, put them behind the old ones, which are
 # hint: turned, and return that.
 # of: everything is turned in each call
 # ~ (past + n), => (past + n, device=x.device),
@@ -311,7 +312,7 @@ class Llama(nn.Module):
 # ~ ([kept[1], value], dim=2) => ([kept[1], value], dim=2)[:, :, -64:]
 # ~ [past:] => [past:, -key.shape[2] :]
 
-# %% wrong: places and mask are made on the CPU ->
+# %% wrong: positions and mask are made on the CPU ->
 # ~ , device=x.device =>
 # ~ , x.device =>
 
@@ -324,5 +325,5 @@ class Llama(nn.Module):
 #              x, pair = layer(x, old)
 # +            x = x + layer.feed_forward(layer.feed_forward_norm(x))
 
-# %% wrong: the places end at 511, as in a table of 512 ->
-# ~ places, => places.clamp(max=511),
+# %% wrong: the positions end at 511, as in a table of 512 ->
+# ~ positions, => positions.clamp(max=511),

@@ -57,7 +57,7 @@ class LlamaLayer(nn.Module):
         self.feed_forward_norm, self.feed_forward = RMSNorm(d_model, eps), SwiGLU(d_model, d_feedforward)
 
     def turned(self, x: Tensor, first: int) -> Tensor:
-        """Returns heads `(b, h, n, w)` turned by the places from `first` on."""
+        """Returns heads `(b, h, n, w)` turned by the positions from `first` on."""
         width = x.size(-1)
         angles = rotary_angles(torch.arange(first, first + x.size(2), device=x.device), width, self.base)
         if not self.way.halves:
@@ -280,7 +280,7 @@ exercise.add(
         "one token",
         0.5,
         "The embedding as it is, the layers, the last norm, then the product with each row of the embedding. In a "
-        "layer: x + part(norm(x)), twice. One token sees itself, and at place 0 nothing is turned.",
+        "layer: x + part(norm(x)), twice. One token sees itself, and at position 0 nothing is turned.",
         _one,
         3,
         tolerance=OF_A_NORM,
@@ -288,8 +288,8 @@ exercise.add(
     _stage(
         "several tokens",
         1,
-        "Token i sees itself and what stands before it. Its query and its key are turned by its place, and the key is "
-        "kept so; the value is not turned; the first h / g heads read group 0.",
+        "Token i sees itself and what stands before it. Its query and its key are turned by its position, and the key "
+        "is kept so; the value is not turned; the first h / g heads read group 0.",
         _several,
         4,
         decisive=True,
@@ -298,7 +298,7 @@ exercise.add(
     _stage(
         "a layer by itself",
         0.5,
-        "`layer(x, kept)` is x + attention(norm(x)), then x + feed_forward(norm(x)). Places, angles and mask follow "
+        "`layer(x, kept)` is x + attention(norm(x)), then x + feed_forward(norm(x)). Positions, angles and mask follow "
         "from x and kept; with None nothing was read before.",
         _layers,
         9,
@@ -316,8 +316,8 @@ exercise.add(
     _stage(
         "one new token, with a cache",
         1,
-        "Its place is the number m of tokens read before. Kept keys have been turned by their own places already: put "
-        "the new key, turned by its place, behind them, and keep all m + 1.",
+        "Its position is the number m of tokens read before. Kept keys have been turned by their own positions "
+        "already: put the new key, turned by its position, behind them, and keep all m + 1.",
         _one_more,
         6,
         decisive=True,
@@ -326,7 +326,7 @@ exercise.add(
     _stage(
         "several new tokens, with a cache",
         0.5,
-        "Their places go on from m. Each sees all that was read before, and of the new ones itself and those before "
+        "Their positions go on from m. Each sees all that was read before, and of the new ones itself and those before "
         "it: the last n rows of the causal mask of all m + n tokens.",
         _some_more,
         7,

@@ -64,7 +64,7 @@ def _learned(seed: int, d: int) -> list[Question]:
 
 @exercise.stage("times the learned weight", points=0.5, public=_learned(3, 3))
 def _(rng: random.Random) -> list[Question]:
-    """The normalised numbers are multiplied by weight, one number for each place of the last axis."""
+    """The normalised numbers are multiplied by weight, one number for each index of the last axis."""
     return _learned(seed_from(rng), rng.choice([4, 5, 6]))
 
 

@@ -112,7 +112,7 @@ def _causal(n: int, m: int) -> Tensor:
 
 
 def _padding(b: int, m: int) -> Tensor:
-    """Returns a mask `(b, 1, 1, m)`: text 0 is whole, each one after it has one place less."""
+    """Returns a mask `(b, 1, 1, m)`: text 0 is whole, each one after it has one position less."""
     padded = torch.arange(m) >= (m - torch.arange(b) % m)[:, None]
     return torch.zeros(b, m).masked_fill(padded, -math.inf)[:, None, None]
 

@@ -5,7 +5,7 @@ def induction_score(attention):
     return attention[:, :, rows, rows - (n // 2 - 1)].mean(dim=(0, 2))
 
 
-# %% right: a diagonal without its first place
+# %% right: a diagonal without its first position
 # other: It uses that all these weights lie on one diagonal; the solution says for each row which column is looked for, with no offset of a diagonal to work out.
 def induction_score(attention):
     n = attention.size(-1)
@@ -28,7 +28,7 @@ def induction_score(attention):
     return scores / (n // 2)
 
 
-# %% right: a mask of places
+# %% right: a mask of positions
 def induction_score(attention):
     n = attention.size(-1)
     rows, columns = torch.arange(n).unsqueeze(1), torch.arange(n)
@@ -37,21 +37,21 @@ def induction_score(attention):
 
 
 # %% wrong: the twin -> it looks at the same token, not at the one after it
-# hint: One place too far back: that is where the token itself stood one block earlier. What followed it stands one
-# hint: place to the right.
+# hint: One position too far back: that is where the token itself stood one block earlier. What followed it stands one
+# hint: position to the right.
 # ~ (n // 2 - 1) => n // 2
 
-# %% wrong: two after the twin -> it looks two places after the same token
-# hint: One place too near: n/2 back stands the token itself, n/2 - 1 back the one that followed it.
+# %% wrong: two after the twin -> it looks two positions after the same token
+# hint: One position too near: n/2 back stands the token itself, n/2 - 1 back the one that followed it.
 # ~ (n // 2 - 1) => n // 2 + 2
 
 # %% wrong: one before the twin -> it looks at the token before the same token
 # hint: The one that FOLLOWED it is wanted: n/2 - 1 back, not n/2 + 1.
-# of: a diagonal without its first place
+# of: a diagonal without its first position
 # ~ (offset=1 - n // 2, dim1=-2, dim2=-1)[..., 1:].mean(dim=-1).mean(dim=0) => (-(n // 2) - 1, -2, -1).mean(dim=(0, 2))
 
 # %% wrong: one back -> the token before
-# hint: That finds heads that look one place back, a part of the trick. Here: n/2 - 1 places back.
+# hint: That finds heads that look one position back, a part of the trick. Here: n/2 - 1 positions back.
 # of: indices
 # ~ (n // 2 - 1) => 1
 
@@ -60,9 +60,9 @@ def induction_score(attention):
 # ~ [:, :, rows, rows - (n // 2 - 1)].mean(dim=(0, 2)) => [:, :, rows - n // 2 + 1, rows].mean(dim=(0, 2))
 
 # %% wrong: the whole diagonal -> the last row of the first half counts too
-# hint: The diagonal has n/2 + 1 places. The first of them is in a row of the first half, where nothing has come twice
-# hint: yet.
-# of: a diagonal without its first place
+# hint: The diagonal has n/2 + 1 positions. The first of them is in a row of the first half, where nothing has come
+# hint: twice yet.
+# of: a diagonal without its first position
 # ~ (offset=1 - n // 2, dim1=-2, dim2=-1)[..., 1:].mean(dim=-1).mean(dim=0) => (1 - n // 2, -2, -1).mean(dim=(0, 2))
 
 # %% wrong: over n -> divided by the number of all rows

@@ -24,7 +24,7 @@ def induction_score(attention: Tensor) -> Tensor:
 
 
 def _looking_back(attention: Tensor, distance: int) -> Tensor:
-    """Returns the mean weight `(h,)` that the rows of the second half give to the place `distance` before them."""
+    """Returns the mean weight `(h,)` that the rows of the second half give to the position `distance` before them."""
     rows = torch.arange(attention.size(-1) // 2, attention.size(-1))
     return attention[:, :, rows, (rows - distance).clamp(max=attention.size(-1) - 1)].mean(dim=(0, 2))
 
@@ -61,7 +61,7 @@ def _(rng: random.Random) -> list[Question]:
 
 
 def _pure(block: int) -> Tensor:
-    """Returns weights `(1, 4, n, n)` of heads that look at one place: itself, before, after the twin, the twin."""
+    """Returns weights `(1, 4, n, n)` of heads that look at one position: itself, before, after the twin, the twin."""
     rows = torch.arange(2 * block)
     positions = [rows, (rows - 1).clamp(min=0), rows - block + 1, rows - block]
     heads = [torch.nn.functional.one_hot(position.clamp(min=0), 2 * block).float() for position in positions]
@@ -78,7 +78,7 @@ def _(rng: random.Random) -> list[Question]:
 
 @exercise.stage("one text, weights of all sizes", points=1, public=[_ask(_random(2, 1, 2, 4))], decisive=True)
 def _(rng: random.Random) -> list[Question]:
-    """Rows n/2 to n - 1, each at the place n/2 - 1 before it; the mean of these weights."""
+    """Rows n/2 to n - 1, each at the position n/2 - 1 before it; the mean of these weights."""
     return [_ask(_random(seed_from(rng), 1, 3, 4)), _ask(_random(seed_from(rng), 1, 2, 5))]
 
 

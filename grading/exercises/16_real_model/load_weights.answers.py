@@ -164,8 +164,8 @@ def load_weights(model, tensors, names):
 # +    model.load_state_dict(found, strict=False)
 
 # %% wrong: copy_ stretches -> shapes are not compared
-# hint: copy_ stretches a tensor of width 1 over all places, and fails at others with an error of its own, when some are
-# hint: copied already. Compare all shapes first.
+# hint: copy_ stretches a tensor of width 1 over the whole axis, and fails at others with an error of its own, when some
+# hint: are copied already. Compare all shapes first.
 # -        if tensor.shape != places[own].shape:
 # -            raise ValueError(f"{published} has the shape {tuple(tensor.shape)}, {own} {tuple(places[own].shape)}")
 # ...

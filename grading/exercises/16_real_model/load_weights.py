@@ -245,7 +245,7 @@ def _shaped(rng: random.Random) -> list[Question]:
     "another shape: a ValueError that names both", points=0.5, seed=6, raises="ValueError", measure="says why"
 )
 def _(rng: random.Random) -> list[Question]:
-    """Compare the shapes before you copy: copy_ would stretch a width of 1 over all places. The message has both, such
+    """Compare the shapes before you copy: copy_ would stretch a width of 1 over the axis. The message has both, such
     as (5, 2) and (2, 5).
     """
     return _shaped(rng)

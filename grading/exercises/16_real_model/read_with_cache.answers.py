@@ -23,8 +23,8 @@ def read_with_cache(model, tokens, cache):
     d = model.embedding.weight.shape[1]
     m = cache[0][0].size(2) if cache else 0
     x = model.embedding(tokens) * d**0.5 + model.position[torch.arange(m, m + n)]
-    places = torch.arange(m + n, device=tokens.device)
-    hidden = places[None, :] > places[m:, None]
+    positions = torch.arange(m + n, device=tokens.device)
+    hidden = positions[None, :] > positions[m:, None]
     new_cache = []
     for i in range(len(model.layers)):
         layer = model.layers[i]
@@ -130,7 +130,7 @@ def read_with_cache(model, tokens, cache):
 # hint: As in GPT, the embedding is multiplied by sqrt(d) before the position is added.
 # ~ * math.sqrt(d) + => +
 
-# %% wrong: last logits -> only the last place is answered
+# %% wrong: last logits -> only the last position is answered
 # hint: Return the logits of all new tokens, (b, n, V).
 # ~ .norm(x) => .norm(x)[:, -1:]
 

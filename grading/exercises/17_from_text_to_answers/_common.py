@@ -36,9 +36,9 @@ def batch(
 ) -> Question:
     """Returns a question on texts whose answers span `(start, length)`, with `spare` columns of padding for all.
 
-    Logits are drawn; what they say of the padding, and of the places before the answer, is wild, so that whoever counts
-    it is seen. Tokens are numbers from `first` on. Where that of `<pad>` is among them, only the lengths say where a
-    text ends.
+    Logits are drawn; what they say of the padding, and of the positions before the answer, is wild, so that whoever
+    counts it is seen. Tokens are numbers from `first` on. Where that of `<pad>` is among them, only the lengths say
+    where a text ends.
     """
     generator = torch.Generator().manual_seed(seed)
     size = max(length for _, length in spans) + spare
@@ -60,7 +60,7 @@ def given(probabilities: list[float], start: int, length: int) -> Question:
 
     Neighbouring tokens differ, and the other words of the vocabulary share the rest equally.
     """
-    tokens = torch.tensor([1 + place % 2 if place < length else PAD for place in range(len(probabilities) + 1)])
+    tokens = torch.tensor([1 + i % 2 if i < length else PAD for i in range(len(probabilities) + 1)])
     logits = torch.zeros(len(tokens), 4)
     for row, token, probability in zip(logits, tokens[1:], probabilities, strict=False):
         row[:] = math.log((1 - probability) / 3)
@@ -101,12 +101,12 @@ def _far(spans: list[tuple[int, int]], seed: int) -> Question:
 
 
 def far_apart(rng: random.Random) -> list[Question]:
-    """Draws one text, and two with the same places, whose logits lie far apart: nothing else is asked of them."""
+    """Draws one text, and two with the same positions, whose logits lie far apart: nothing else is asked of them."""
     return [_far([(2, 8)], seed_from(rng)), _far([(3, 6), (3, 6)], seed_from(rng))]
 
 
 def long_text(rng: random.Random) -> list[Question]:
-    """Draws a text beyond any table of a few hundred places."""
+    """Draws a text beyond any table of a few hundred positions."""
     start = rng.randint(130, 180)
     return [batch([(start, start + rng.randint(150, 180)), (2, 9)], seed_from(rng), words=3)]
 

@@ -6,7 +6,7 @@ def answer_log_probability(logits, tokens, starts, lengths):
     return (picked * scored).sum(dim=1)
 
 
-# %% right: cross-entropy of each place
+# %% right: cross-entropy of each position
 def answer_log_probability(logits, tokens, starts, lengths):
     losses = F.cross_entropy(logits[:, :-1].transpose(1, 2), tokens[:, 1:], reduction="none")
     following = torch.arange(1, tokens.shape[1], device=tokens.device).unsqueeze(0)
@@ -25,30 +25,30 @@ def answer_log_probability(logits, tokens, starts, lengths):
 
 
 # %% wrong: all tokens -> the prompt is counted too
-# hint: The prompt is given: only tokens at the places from start on count.
+# hint: The prompt is given: only tokens at the positions from start on count.
 # ~ (following >= starts[:, None]) & (following < lengths[:, None]) => following < lengths[:, None]
 
 # %% wrong: up to the last column -> the padding is counted
-# hint: Behind place length - 1 nothing belongs to the answer. Go by lengths, and not by a token's number.
+# hint: Behind position length - 1 nothing belongs to the answer. Go by lengths, and not by a token's number.
 # ~ (following >= starts[:, None]) & (following < lengths[:, None]) => following >= starts[:, None]
 
 # %% wrong: greater than start -> the first token of the answer is left out
-# hint: The prompt's last place scores the first token of the answer: it counts, although its logits stand in the
+# hint: The prompt's last position scores the first token of the answer: it counts, although its logits stand in the
 # hint: prompt.
 # ~ >= starts => > starts
 
 # %% wrong: one too early -> the prompt's last token is counted
-# hint: The token at place start is the first one that counts; the one before it belongs to the prompt.
+# hint: The token at position start is the first one that counts; the one before it belongs to the prompt.
 # ~ (following >= starts[:, None]) & => (following >= starts[:, None] - 1) &
 
-# %% wrong: places of logits from start up to length -> what is counted lies one place too far back
-# hint: The logits that score the token at place start stand at place start - 1. Compare starts and lengths with the
-# hint: places of the tokens, which begin at 1 where the logits begin at 0.
+# %% wrong: positions of logits from start up to length -> what is counted lies one position too far back
+# hint: The logits that score the token at position start stand at position start - 1. Compare starts and lengths with
+# hint: the positions of the tokens, which begin at 1 where the logits begin at 0.
 # ~ 1, tokens.shape[1] => 0, tokens.shape[1] - 1
 
 
 # %% wrong: not shifted -> nothing is shifted
-# hint: The logits at place i score the token that comes *next*: logits[:, :-1] belong to tokens[:, 1:].
+# hint: The logits at position i score the token that comes *next*: logits[:, :-1] belong to tokens[:, 1:].
 def answer_log_probability(logits, tokens, starts, lengths):
     picked = logits.log_softmax(dim=-1).gather(2, tokens[..., None])[..., 0]
     here = torch.arange(tokens.shape[1], device=tokens.device)
@@ -85,7 +85,7 @@ def answer_log_probability(logits, tokens, starts, lengths):
 
 # %% wrong: a loss -> minus the logarithm
 # hint: This is no loss: the logarithm of a probability is at most 0.
-# of: cross-entropy of each place
+# of: cross-entropy of each position
 # ~ -losses => losses
 
 # %% wrong: the plain logits -> logits in place of logarithms of probabilities
@@ -105,7 +105,7 @@ def answer_log_probability(logits, tokens, starts, lengths):
 #      for row, text, first, last in zip(logits, tokens, starts, lengths):
 # +        last = min(last, first + 64)
 
-# %% wrong: places on the CPU ->
+# %% wrong: positions on the CPU ->
 # of: a mask and a gather
 # ~ , device=tokens.device =>
 

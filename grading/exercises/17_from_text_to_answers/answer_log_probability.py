@@ -69,8 +69,8 @@ def _(rng: random.Random) -> list[Question]:
     decisive=True,
 )
 def _(rng: random.Random) -> list[Question]:
-    """Of each text the tokens at the places start to length - 1, the last one included, count, whatever their numbers:
-    sum along the row, with a mask for each row.
+    """Of each text the tokens at the positions start to length - 1, the last one included, count, whatever their
+    numbers: sum along the row, with a mask for each row.
     """
     return several(rng)
 

@@ -8,7 +8,7 @@ def answer_loss(logits, tokens, starts, lengths):
 
 
 # %% right: cross-entropy with targets to skip
-# other: Targets of -100, which `cross_entropy` skips, are what training libraries use; the solution finds the scored places by one comparison, without a loop over the texts.
+# other: Targets of -100, which `cross_entropy` skips, are what training libraries use; the solution finds the scored positions by one comparison, without a loop over the texts.
 def answer_loss(logits, tokens, starts, lengths):
     target = tokens[:, 1:].clone()
     for row, start, length in zip(target, starts.tolist(), lengths.tolist()):
@@ -39,22 +39,22 @@ def answer_loss(logits, tokens, starts, lengths):
 
 
 # %% wrong: everything is learned -> the prompt is scored too
-# hint: The prompt is given: only tokens at the places from start on count.
+# hint: The prompt is given: only tokens at the positions from start on count.
 # ~ starts[:, None] => 1
 
 # %% wrong: up to the last column -> the padding is scored
-# hint: Behind place length - 1 nothing belongs to the answer. Go by lengths, and not by a token's number.
+# hint: Behind position length - 1 nothing belongs to the answer. Go by lengths, and not by a token's number.
 # ~ ) & (following < lengths[:, None]) => ).expand(len(tokens), -1)
 
 # %% wrong: greater than start -> the first token of the answer is left out
-# hint: The prompt's last place scores the first token of the answer: it counts, although its logits stand in the
+# hint: The prompt's last position scores the first token of the answer: it counts, although its logits stand in the
 # hint: prompt.
 # ~ >= starts => > starts
 # ~ picked[scored].mean => (picked * scored).sum() / scored.sum
 
 
-# %% wrong: places counted in the input -> the prompt's last token is scored
-# hint: The token at place start is the first one that counts; the one before it belongs to the prompt.
+# %% wrong: positions counted in the input -> the prompt's last token is scored
+# hint: The token at position start is the first one that counts; the one before it belongs to the prompt.
 def answer_loss(logits, tokens, starts, lengths):
     picked = logits[:, :-1].log_softmax(dim=-1).gather(2, tokens[:, 1:, None])[..., 0]
     following = torch.arange(1, tokens.shape[1], device=tokens.device)
@@ -62,14 +62,14 @@ def answer_loss(logits, tokens, starts, lengths):
     return -picked[scored].mean()
 
 
-# %% wrong: places of logits from start up to length -> what is scored lies one place too far back
-# hint: The logits that score the token at place start stand at place start - 1. Compare starts and lengths with the
-# hint: places of the tokens, which begin at 1 where the logits begin at 0.
+# %% wrong: positions of logits from start up to length -> what is scored lies one position too far back
+# hint: The logits that score the token at position start stand at position start - 1. Compare starts and lengths with
+# hint: the positions of the tokens, which begin at 1 where the logits begin at 0.
 # ~ 1, tokens.shape[1] => 0, tokens.shape[1] - 1
 
 
 # %% wrong: not shifted -> nothing is shifted
-# hint: The logits at place i score the token that comes *next*: logits[:, :-1] belong to tokens[:, 1:].
+# hint: The logits at position i score the token that comes *next*: logits[:, :-1] belong to tokens[:, 1:].
 def answer_loss(logits, tokens, starts, lengths):
     picked = logits.log_softmax(dim=-1).gather(2, tokens[..., None])[..., 0]
     here = torch.arange(tokens.shape[1], device=tokens.device)
@@ -99,15 +99,15 @@ def answer_loss(logits, tokens, starts, lengths):
     return losses[asked].mean()
 
 
-# %% wrong: places of logits from start on, none for an answer of one token -> the first token of the answer is left out, and of one that is alone the loss is 0
-# hint: The prompt's last place scores the first token of the answer: it counts, although its logits stand in the
+# %% wrong: positions of logits from start on, none for an answer of one token -> the first token of the answer is left out, and of one that is alone the loss is 0
+# hint: The prompt's last position scores the first token of the answer: it counts, although its logits stand in the
 # hint: prompt. So an answer of one token has a loss, too.
 def answer_loss(logits, tokens, starts, lengths):
     b, n, size = logits.shape
     target = tokens.roll(-1, dims=1)
     loss = F.cross_entropy(logits.reshape(-1, size), target.reshape(-1), reduction="none").reshape(b, n)
-    place = torch.arange(n).expand(b, n)
-    counts = (place >= starts.unsqueeze(1)) & (place + 1 < lengths.unsqueeze(1))
+    position = torch.arange(n).expand(b, n)
+    counts = (position >= starts.unsqueeze(1)) & (position + 1 < lengths.unsqueeze(1))
     return torch.where(counts, loss, 0.0).sum() / counts.sum().clamp(min=1)
 
 
@@ -125,7 +125,7 @@ def answer_loss(logits, tokens, starts, lengths):
 # hint: The loss would grow with the batch, and so would the steps: divide by the number of tokens that count.
 # ~ mean => sum
 
-# %% wrong: zeros in the mean -> divided by all places
+# %% wrong: zeros in the mean -> divided by all positions
 # hint: Long prompts would make the loss small. Divide by the number of tokens that count.
 # ~ picked[scored] => (picked * scored)
 
@@ -153,7 +153,7 @@ def answer_loss(logits, tokens, starts, lengths):
 
 
 # %% wrong: the first text's start for all -> one length for all texts
-# hint: Each text has a start and a length of its own: compare the places with starts[:, None] and lengths[:, None].
+# hint: Each text has a start and a length of its own: compare the positions with starts[:, None] and lengths[:, None].
 def answer_loss(logits, tokens, starts, lengths):
     first = int(starts[0])
     rows = logits[:, first - 1 : -1].reshape(-1, logits.shape[-1])
@@ -168,11 +168,11 @@ def answer_loss(logits, tokens, starts, lengths):
     return F.cross_entropy(logits[:, :-1].flatten(0, 1), tokens[:, 1:].flatten(), ignore_index=-100)
 
 
-# %% wrong: at most 128 places ->
+# %% wrong: at most 128 positions ->
 # of: text by text
 # ~ int(starts[text]), int(lengths[text]) => min(int(starts[text]), 128), min(int(lengths[text]), 128)
 
-# %% wrong: places on the CPU ->
+# %% wrong: positions on the CPU ->
 # of: a mask and a gather
 # ~ , device=tokens.device =>
 

@@ -40,7 +40,7 @@ exercise.by_hand(given([1 / 3, 1 / 2, 1 / 8, 1 / 5], start=2, length=4), part=fl
 
 @exercise.stage("one answer", points=0.5, public=[without_pad([(3, 6)], 1), without_pad([(1, 2)], 2)])
 def _(rng: random.Random) -> list[Question]:
-    """By hand: the logits at place i score the token at place i + 1. Take the mean of minus the logarithms of the
+    """By hand: the logits at position i score the token at position i + 1. Take the mean of minus the logarithms of the
     probabilities of the answer's tokens.
     """
     return one(rng)
@@ -53,8 +53,8 @@ def _(rng: random.Random) -> list[Question]:
     decisive=True,
 )
 def _(rng: random.Random) -> list[Question]:
-    """Only tokens of the answer count: those at the places from start up to length - 1. The first of them is scored by
-    the logits of the prompt's last place.
+    """Only tokens of the answer count: those at the positions from start up to length - 1. The first of them is scored
+    by the logits of the prompt's last position.
     """
     start = rng.randint(3, 6)
     spans = [(start, start + 3)] * 2, [(start, start + 1)]

@@ -32,8 +32,8 @@ def _rewards(prompts: int, answers: int, seed: int) -> Question:
     "best and worst", points=1, public=[_rewards(3, 4, 1), _rewards(1, 2, 2), _rewards(5, 3, 3)], decisive=True
 )
 def _(rng: random.Random) -> list[Question]:
-    """A row for each prompt whose best answer is better than its worst, by however little: its number, the place of its
-    best answer, the place of its worst.
+    """A row for each prompt whose best answer is better than its worst, by however little: its number, the index of its
+    best answer, the index of its worst.
     """
     return [_rewards(rng.randint(2, 6), rng.randint(2, 5), seed_from(rng)) for _ in range(2)]
 

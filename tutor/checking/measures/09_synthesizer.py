@@ -22,4 +22,4 @@ def _start(ask: Question, value: Any) -> dict[str, str]:
         raise NotMeasured("expected weights that are numbers, got NaN or infinity")
     if ask.extra["of"] == "alike":
         return {"all weights of a row alike": "yes" if torch.allclose(rows[-1], rows[-1].mean(), atol=1e-6) else "no"}
-    return {"one place has nearly all": "yes" if bool(rows[n // 2 :].amax(dim=-1).mean() > 0.9) else "no"}
+    return {"one position has nearly all": "yes" if bool(rows[n // 2 :].amax(dim=-1).mean() > 0.9) else "no"}

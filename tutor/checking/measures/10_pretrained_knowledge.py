@@ -68,7 +68,8 @@ def _report(of: str, text: Tensor, draws: list[tuple[Tensor, Tensor]], mask: int
         often = {name: any(not one[part] and one[2] for one in thirds) for name, part in at.items()}
         ends = {f"{name} number is in the content": "sometimes" if often[name] else "never" for name in at}
         position = _position(thirds) if 2 * len(thirds) > len(draws) else "not to be told"
-        return ends | {"the place": position, "how much is kept, and the place": _together(thirds, _kept_and_position)}
+        together = _together(thirds, _kept_and_position)
+        return ends | {"the position": position, "how much is kept, and the position": together}
     contents = [one[2] for one in thirds]
     share = sum(map(len, contents)) / max(1, sum(sizes))
     long = [one for one in thirds if sum(map(len, one)) > 12]
@@ -79,7 +80,7 @@ def _report(of: str, text: Tensor, draws: list[tuple[Tensor, Tensor]], mask: int
         "content": "sometimes empty" if not all(contents) else "never empty",
         "mean length": "less than is drawn, because some are cut at the end" if cut else length,
         "length, where as much is kept": "varies" if len(by_size) > len(set(sizes)) else "always the same",
-        "length and place": "go together" if cut else _together(long, _length_and_position),
+        "length and position": "go together" if cut else _together(long, _length_and_position),
     }
 
 
@@ -87,8 +88,8 @@ def _cut_at_the_end(thirds: list[list[list[int]]]) -> bool:
     """Says whether contents that begin so late that they do not fit are cut where what is kept ends.
 
     Then many end there, and are shorter than those that begin in the first half: about 0.7 times as long, a right
-    answer's as long, and where those that do not fit are moved to the last place, 1.2 times. The mean of all of them,
-    near 21 %, would not tell: five standard errors and more are wanted.
+    answer's as long, and where those that do not fit are moved to the last position, 1.2 times. The mean of all of
+    them, near 21 %, would not tell: five standard errors and more are wanted.
     """
     shares = [
         (prefix / (prefix + suffix + content), suffix, content / (prefix + suffix + content))
@@ -102,7 +103,8 @@ def _cut_at_the_end(thirds: list[list[list[int]]]) -> bool:
 def _position(thirds: list[list[list[int]]]) -> str:
     """Returns whether contents stand near the end as often as near the beginning, with six standard errors.
 
-    Of few places less than half may lie in the middle, one of five for example: what counts is how many more are drawn.
+    Of few positions less than half may lie in the middle, one of five for example: what counts is how many more are
+    drawn.
     """
     positions = [(len(one[0]), len(one[0]) + len(one[1])) for one in thirds if one[0] or one[1]]
     mean = sum(start / last for start, last in positions) / max(1, len(positions))
@@ -119,9 +121,9 @@ def _position(thirds: list[list[list[int]]]) -> str:
 
 
 def _more_at_the_ends(positions: Iterable[tuple[int, int]]) -> float:
-    """Returns how many more places `(start, last)` are 0 or `last` than of even draws, in standard errors.
+    """Returns how many more positions `(start, last)` are 0 or `last` than of even draws, in standard errors.
 
-    A share that is rounded, for example, gives the first and the last place half as often as each other one.
+    A share that is rounded, for example, gives the first and the last position half as often as each other one.
     """
     found = [(start in (0, last), 2 / (last + 1)) for start, last in positions if last > 1]
     spread = math.sqrt(sum(share * (1 - share) for _, share in found))
@@ -129,7 +131,7 @@ def _more_at_the_ends(positions: Iterable[tuple[int, int]]) -> float:
 
 
 def _in_the_middle(start: int, last: int) -> bool:
-    """Says whether a place from 0 to `last` is nearer to the middle than to both ends."""
+    """Says whether a position from 0 to `last` is nearer to the middle than to both ends."""
     return last < 4 * start < 3 * last
 
 
@@ -154,10 +156,10 @@ def _shift(text: Tensor, draws: list[tuple[Tensor, Tensor]], mask: int, padding:
     """Returns in words how y is shifted against x, the same in all draws."""
     known = {*text.tolist(), mask}  # with what a whole may begin
     found: dict[str, Callable[[Tensor, Tensor], bool]] = {
-        "x one place ahead": lambda x, y: torch.equal(y[:-1], x[1:]),
+        "x one position ahead": lambda x, y: torch.equal(y[:-1], x[1:]),
         "x itself": torch.equal,
-        "x one place behind": lambda x, y: torch.equal(y[1:], x[:-1]) and int(y[0]) in known,
-        "x one place ahead, but -100 for the padding": lambda x, y: torch.equal(
+        "x one position behind": lambda x, y: torch.equal(y[1:], x[:-1]) and int(y[0]) in known,
+        "x one position ahead, but -100 for the padding": lambda x, y: torch.equal(
             y[:-1], x[1:].masked_fill(x[1:] == padding, -100)
         ),
     }

@@ -12,7 +12,7 @@ from tutor.checking.compare import name_of
 from tutor.checking.measures.registry import NotMeasured, as_tensor, measure
 
 
-@measure("at places", "some places of a large result, one after the other")
+@measure("at places", "some entries of a large result, one after the other")
 def _at_positions(ask: Question, value: Any) -> Tensor:
     """Returns the numbers of a large tensor at `extra["places"]`, indices `(m, axes)`; its shape `extra["shape"]`."""
     shape = tuple(ask.extra["shape"])
