@@ -66,27 +66,34 @@ class DrawnSets:
 
     def draw(self, assignment: str, seed: str = drawn.EVERYBODY) -> None:
         """Has ready what is asked with a seed, or of everybody, in the exercises of an assignment."""
-        if seed != drawn.EVERYBODY:
-            self.draw(assignment)
         for exercise in exercises.load(assignment).values():
-            if (path := self._path(assignment, exercise, seed)) not in self._held:
+            self.draw_one(assignment, exercise, seed)
+
+    def draw_one(self, assignment: str, exercise: Exercise, seed: str) -> None:
+        """Has ready what is asked in one exercise."""
+        for whose in dict.fromkeys((drawn.EVERYBODY, seed)):
+            if (path := self._path(assignment, exercise, whose)) not in self._held:
                 self._held[path] = 0
-                if not self._taken(path, exercise, seed):
-                    self._keep(path, exercise, seed)
+                if not self._taken(path, exercise, whose):
+                    self._keep(path, exercise, whose)
 
     def keep(self, assignment: str, seed: str) -> None:
         """Keeps what has been found out of known mistakes since, where it is so much that to keep it pays."""
         for exercise in exercises.load(assignment).values():
-            for whose in (drawn.EVERYBODY, seed):
-                path = self._path(assignment, exercise, whose)
-                if drawn.replies_of_mistakes(exercise, whose) > (1 + MORE) * self._held.get(path, 0):
-                    self._keep(path, exercise, whose)
+            self.keep_one(assignment, exercise, seed)
+
+    def keep_one(self, assignment: str, exercise: Exercise, seed: str) -> None:
+        """Keeps what has been found out in one exercise."""
+        for whose in (drawn.EVERYBODY, seed):
+            path = self._path(assignment, exercise, whose)
+            if drawn.replies_of_mistakes(exercise, whose) > (1 + MORE) * self._held.get(path, 0):
+                self._keep(path, exercise, whose)
 
     def _open(self, folder: Path) -> None:
         try:
             folder.mkdir(mode=0o700, parents=True, exist_ok=True)
             status = folder.lstat()
-            if not stat.S_ISDIR(status.st_mode) or status.st_uid != os.geteuid():
+            if not stat.S_ISDIR(status.st_mode) or status.st_uid != getattr(os, "geteuid", int)():
                 raise OSError(0, "it is no folder of whoever grades", str(folder))
             folder.chmod(0o700)
         except OSError as problem:
@@ -131,8 +138,9 @@ class DrawnSets:
         self._held[path] = drawn.replies_of_mistakes(exercise, seed)
         file = self._folder / path
         try:
-            if not file.parent.exists():
-                shutil.rmtree(file.parent.parent, ignore_errors=True)
+            for old in file.parent.parent.glob("*") if not file.parent.exists() else ():
+                if old != file.parent:  # which another process may have made by now
+                    shutil.rmtree(old, ignore_errors=True)
             with replacing(file, mode=0o600) as written:
                 written.write(self._signature(path, data) + b"\n" + data)
         except OSError as problem:
