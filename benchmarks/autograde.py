@@ -3,7 +3,11 @@
     python -m benchmarks.autograde                                # notebook 01, 40 submissions
     python -m benchmarks.autograde 06_pretrained_vs_scratch --experiments
     python -m benchmarks.autograde --growth 50 500 2000           # the safe way alone: does the cost grow linearly?
-    python -m benchmarks.autograde --parts                        # the safe way alone, all notebooks: where time goes
+    python -m benchmarks.autograde --all                          # a row of every notebook, about a quarter of an hour
+    python -m benchmarks.autograde --parts                        # the same without plain nbgrader
+
+A course keeps the sets of questions that it has drawn: what a run takes that finds them is measured, and that of the
+first one beside it.
 
 Run it on a quiet machine: processor time is that of the whole machine, since the sandboxed processes are killed when
 they are no longer needed, and a killed process takes its times with it. Memory is the highest sum, over all processes
@@ -38,6 +42,18 @@ from grading.autograder.pool import WORKER_BYTES
 from grading.classroom import demo
 from grading.definitions import catalogue
 from grading.folder.course import ROOT, Course
+
+# The columns of a row of `each_notebook`; the last five are those beside plain nbgrader.
+ROW = (
+    "submissions/min",
+    "CPU s each",
+    "CPU s each, first run",
+    "plain: submissions/min",
+    "plain: CPU s each",
+    "times plain, by the clock",
+    "times plain, per core",
+    "same marks",
+)
 
 
 @dataclass
@@ -125,8 +141,14 @@ def plain(course: Path, assignment: str, experiments: bool) -> tuple[Spent, dict
 def safe(course: Path, assignment: str, workers: int, look_every: float | None = None) -> tuple[Spent, list[Outcome]]:
     """Grades in sandboxes; returns what it took, and the outcomes."""
     nbgrader(course, "generate_assignment", assignment, "--force")
+    return graded(course, assignment, workers, look_every)
+
+
+def graded(course: Path, assignment: str, workers: int, look_every: float | None = None) -> tuple[Spent, list[Outcome]]:
+    """Grades in sandboxes what nbgrader knows already, also what was graded before."""
+    settings = autograde.Settings(Course(course), [assignment], workers=workers, force=True)
     with spending(look_every) as spent:
-        outcomes = autograde.run(autograde.Settings(Course(course), [assignment], workers=workers))
+        outcomes = autograde.run(settings)
     return spent, outcomes
 
 
@@ -148,7 +170,7 @@ def line(name: str, spent: Spent, count: int, against: Spent | None = None, base
 
 
 def compare(assignment: str, count: int, plain_count: int, workers: list[int], experiments: bool) -> None:
-    """Prints the table of one notebook, and says where the time of the safe way went."""
+    """Prints the table of one notebook, and says where the time of the safe way went; all questions are drawn in it."""
     print(f"\n{assignment}, {count} submissions (plain nbgrader: {plain_count} of them)")
     with tempfile.TemporaryDirectory(prefix="benchmark-") as name:
         few, course = Path(name) / "plain", Path(name) / "safe"
@@ -182,19 +204,30 @@ def parts(outcomes: list[Outcome]) -> dict[str, float]:
     return {part: 1000 * statistics.mean(outcome.seconds.get(part, 0.0) for outcome in outcomes) for part in names}
 
 
-def each_notebook(count: int, workers: int) -> None:
-    """Prints for each notebook where the time of one submission goes, the safe way."""
+def each_notebook(count: int, plain_count: int, workers: int) -> None:
+    """Prints a row for each notebook: the safe way, plain nbgrader unless `plain_count` is 0, where time goes."""
     header: tuple[str, ...] = ()
     for assignment in catalogue.notebooks():
         with tempfile.TemporaryDirectory(prefix="benchmark-") as name:
-            make_class(Path(name), assignment, count)
-            spent, outcomes = safe(Path(name), assignment, workers)
+            usual, few = Path(name) / "safe", Path(name) / "plain"
+            make_class(usual, assignment, count)
+            first, _ = safe(usual, assignment, workers)
+            spent, outcomes = graded(usual, assignment, workers)
             found = parts(outcomes)
+            row = [f"{60 * count / spent.wall:.0f}", f"{spent.cpu / count:.2f}", f"{first.cpu / count:.2f}"]
+            if plain_count:
+                make_class(few, assignment, plain_count)
+                base, expected = plain(few, assignment, experiments=False)
+                rate, cpu = plain_count / base.wall, base.cpu / plain_count
+                row += [f"{60 * rate:.0f}", f"{cpu:.2f}"]
+                row += [f"{count / spent.wall / rate:.1f}", f"{cpu / (spent.cpu / count):.1f}"]
+                mine = marks(usual, assignment)
+                row += [f"{sum(mine.get(student) == mark for student, mark in expected.items())} of {len(expected)}"]
             if not header:
-                header = ("notebook", "submissions/min", "CPU s per submission", *(f"{part}, ms" for part in found))
+                header = ("notebook", *ROW[: len(row)], *(f"{part}, ms" for part in found))
                 print(f"| {' | '.join(header)} |\n|{'---|' * len(header)}")
-            times = " | ".join(f"{spent:.0f}" for spent in found.values())
-            print(f"| {assignment} | {60 * count / spent.wall:.0f} | {spent.cpu / count:.2f} | {times} |", flush=True)
+            row += [f"{spent:.0f}" for spent in found.values()]
+            print(f"| {' | '.join([assignment, *row])} |", flush=True)
 
 
 def growth(assignment: str, counts: list[int], workers: int) -> None:
@@ -214,24 +247,27 @@ def growth(assignment: str, counts: list[int], workers: int) -> None:
 def main() -> None:
     parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
     parser.add_argument("assignment", nargs="?", default="01_causal_mask")
-    parser.add_argument("--submissions", type=int, default=40)
-    parser.add_argument("--plain", type=int, help="how many of them plain nbgrader grades (default: all)")
+    parser.add_argument("--submissions", type=int, help="default: 40; with --all 12")
+    parser.add_argument("--plain", type=int, help="how many of them plain nbgrader grades (default: all; with --all 2)")
     parser.add_argument("--workers", type=int, nargs="+", default=[1, os.cpu_count() or 1])
     parser.add_argument("--experiments", action="store_true", help="plain nbgrader runs the experiments too")
     parser.add_argument("--growth", type=int, nargs="+", help="only the safe way, on classes of these sizes")
-    parser.add_argument("--parts", action="store_true", help="only the safe way, on a class for each notebook")
+    parser.add_argument("--all", action="store_true", help="a row of every notebook")
+    parser.add_argument("--parts", action="store_true", help="the same without plain nbgrader")
     options = parser.parse_args()
     missing = sandbox.probe()
     if missing:
         parser.error(missing)
     revision = subprocess.run(["git", "describe", "--always", "--dirty"], cwd=ROOT, capture_output=True, text=True)
     print(f"revision {revision.stdout.strip()}, {os.cpu_count()} cores")
-    if options.parts:
-        each_notebook(options.submissions, max(options.workers))
+    if options.all:
+        each_notebook(options.submissions or 12, options.plain or 2, max(options.workers))
+    elif options.parts:
+        each_notebook(options.submissions or 40, 0, max(options.workers))
     elif options.growth:
         growth(options.assignment, options.growth, max(options.workers))
     else:
-        count = options.submissions
+        count = options.submissions or 40
         compare(options.assignment, count, options.plain or count, options.workers, options.experiments)
 
 

@@ -50,17 +50,19 @@ def main(connection: Connection, workers: int) -> None:
     if refused:
         return
     with ForkServer() as fork_server:  # both import PyTorch meanwhile
+        from grading.autograder.drawn_sets import DrawnSets
         from grading.autograder.pool import Context, Job, Pool, prepare
         from grading.sandbox.student_process import Pace
 
         masters, budget = pickle.loads(connection.recv_bytes())
-        prepare(fork_server, masters)
+        sets = DrawnSets()  # in memory: a worker needs no disk
+        prepare(fork_server, masters, sets)
         connection.send("")
 
         def on_pace(job: Job, pace: Pace) -> None:
             connection.send((job.number, pace is Pace.IDLE))
 
-        with Pool(workers, Context(fork_server, masters, budget), on_pace) as working:
+        with Pool(workers, Context(fork_server, masters, budget, sets), on_pace) as working:
             while working.at_work or connection.poll(IDLE):
                 for job, result in working.results([connection]):
                     connection.send((job.number, pickle.dumps(result)))

@@ -2,16 +2,18 @@
 
 from __future__ import annotations
 
+import sys
+from functools import cached_property
 from typing import Any
 
 from grading.autograder import pool
+from grading.autograder.drawn_sets import DrawnSets
 from grading.autograder.entering import knows
 from grading.autograder.fingerprint import submission_key
 from grading.autograder.grade_submission import Budget, Graded
 from grading.autograder.graded_notebook import graded_notebook, load_master
 from grading.autograder.seeds import secret_of, seed_of
 from grading.autograder.submission import Master, UnreadableError, read, rebuilt
-from grading.definitions import exercise as exercises
 from grading.folder.course import Course
 from grading.folder.errors import CourseError
 from grading.sandbox.fork_server import ForkServer
@@ -37,6 +39,10 @@ class NbgraderEngine:
         except Exception as problem:  # noqa: BLE001 - whatever it is: it is reported, and the next one is graded
             return {"refused": f"the examiner stopped with {type(problem).__name__}: {problem}"[:300]}
 
+    @cached_property
+    def _sets(self) -> DrawnSets:
+        return DrawnSets.of(self._course, lambda sentence: print(sentence, file=sys.stderr))
+
     def _rebuild(self, assignment: str, student: str) -> dict[str, Any]:
         """Returns the notebook of the course with the student's answers in it.
 
@@ -56,7 +62,7 @@ class NbgraderEngine:
     def _master(self, assignment: str, *, anew: bool = False) -> Master:
         """Returns the notebook that nbgrader knows; has what grading it needs made when it is the first time."""
         if assignment not in self._masters:
-            pool.prepare(self._fork_server, [assignment])
+            pool.prepare(self._fork_server, [assignment], self._sets)
         if anew or assignment not in self._masters:
             self._masters[assignment] = load_master(self._course, assignment)
         return self._masters[assignment]
@@ -66,10 +72,9 @@ class NbgraderEngine:
         master = self._master(assignment)
         work = read(self._course.submitted(student, assignment), master)
         seed = seed_of(secret_of(self._course), student, work.digest())
-        for exercise in exercises.load(assignment).values():
-            exercise.variant(seed)  # once here for all who meet the same questions: each has a new worker
+        self._sets.draw(assignment, seed)  # once here for all who meet the same questions: each has a new worker
         job = pool.Job(assignment, student, work, submission_key(work.digest(), assignment, student, seed), seed)
-        context = pool.Context(self._fork_server, {assignment: master}, Budget())
+        context = pool.Context(self._fork_server, {assignment: master}, Budget(), self._sets)
         (((_, graded),),) = pool.grade_all([job], 1, context)
         if not isinstance(graded, Graded):
             raise CourseError(graded)

@@ -16,6 +16,7 @@ from pathlib import Path
 import torch
 
 from grading import sandbox
+from grading.autograder.drawn_sets import DrawnSets
 from grading.autograder.grade_submission import Budget, Graded, grade
 from grading.autograder.submission import Master, Work
 from grading.definitions import exercise as exercises
@@ -72,13 +73,17 @@ class Context:
     fork_server: ForkServer
     masters: Mapping[str, Master]
     budget: Budget
+    sets: DrawnSets = field(default_factory=DrawnSets)
 
 
-def prepare(fork_server: ForkServer, assignments: Iterable[str]) -> None:
-    """Makes what takes seconds once here, and not in each worker: exercises, public examples, and their models."""
+def prepare(fork_server: ForkServer, assignments: Iterable[str], sets: DrawnSets) -> None:
+    """Makes what takes seconds once here, and not in each worker: exercises, what all are asked, and their models."""
     torch.set_num_threads(1)  # a fork of a process that has used two threads would hang
-    known = [exercise for name in assignments for exercise in exercises.load(name).values()]
-    asks = [case.ask for one in known for stage in one.public_examples().stages for case in stage.cases]
+    names = list(assignments)
+    for name in names:
+        sets.draw(name)
+    known = [exercise for name in names for exercise in exercises.load(name).values()]
+    asks = [case.ask for one in known for stage in one.everybodys().stages for case in stage.cases]
     given = [[ask.inputs, ask.keywords, ask.build, ask.weights, ask.follow_up] for ask in asks]
     fork_server.make_models([plain.encode(recipe) for recipe in models_in(given)])
 
@@ -200,8 +205,7 @@ def _work(pipe: Connection, run: int, context: Context) -> None:
         for again in (False, True):  # a server that has ended is started again, once
             try:
                 students = students or ForkServerClient(context.fork_server)
-                known = exercises.load(assignment)
-                pipe.send(grade(students, context.masters[assignment], work, known, seed, context.budget, pipe.send))
+                pipe.send(_graded(students, context, assignment, work, seed, pipe.send))
                 break
             except Exception as problem:  # noqa: BLE001 - whatever it is: it is reported, and the next one is graded
                 if again or not isinstance(problem, ChannelError):
@@ -210,6 +214,25 @@ def _work(pipe: Connection, run: int, context: Context) -> None:
                 if students:
                     students.__exit__()
                 students = None
+
+
+def _graded(  # noqa: PLR0913 - a job's parts
+    students: ForkServerClient,
+    context: Context,
+    assignment: str,
+    work: Work,
+    seed: str,
+    on_pace: Callable[[Pace], None],
+) -> Graded:
+    """Grades a submission; draws its questions where that was not done, and keeps what is found out of mistakes."""
+    start = time.perf_counter()
+    context.sets.draw(assignment, seed)
+    drawn, known = time.perf_counter() - start, exercises.load(assignment)
+    graded = grade(students, context.masters[assignment], work, known, seed, context.budget, on_pace)
+    start = time.perf_counter()
+    context.sets.keep(assignment, seed)
+    graded.seconds["drawing"] = drawn + time.perf_counter() - start
+    return graded
 
 
 class Pool:

@@ -15,6 +15,7 @@ from pathlib import Path
 from tqdm import tqdm
 
 from grading.autograder import pool
+from grading.autograder.drawn_sets import DrawnSets
 from grading.autograder.entering import enter, say_who_is_left, ungraded
 from grading.autograder.fingerprint import submission_key
 from grading.autograder.grade_submission import Budget, Graded
@@ -93,8 +94,9 @@ def run(
             plugin = GradingPlugin(definitions(masters, settings.budget))
             grade_all: Grader = stack.enter_context(Cluster(settings.cluster, plugin)).grade_all
         else:
-            pool.prepare(fork_server, masters)
-            context = pool.Context(fork_server, masters, settings.budget)
+            sets = DrawnSets.of(course, report)
+            pool.prepare(fork_server, masters, sets)
+            context = pool.Context(fork_server, masters, settings.budget, sets)
             grade_all = partial(pool.grade_all, workers=settings.workers or available_cores(), context=context)
         for odd in filter(None, (why_no_time(folder) for _, folder in found)):
             report(odd)

@@ -12,6 +12,7 @@ from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from functools import cache, cached_property
 from itertools import chain
+from types import MappingProxyType
 from typing import Any, cast
 
 import torch
@@ -146,7 +147,7 @@ class Exercise:
                 self._refuse_late_mistakes(stage, case)
 
     def _refuse_late_mistakes(self, stage: StageCases, case: Case) -> None:
-        results = cast(_Results, case.mistakes)
+        results = cast(Results, case.mistakes)
         if late := next((name for name in results if results.reply(name).outcome == "late"), None):
             raise ExerciseError(
                 f"{self.name}, stage '{stage.name}': the mistake '{late}' had no result after {MISTAKE_SECONDS:g} s of "
@@ -168,7 +169,7 @@ class Exercise:
         if reply.outcome != "value":
             raise ExerciseError(f"{self.name}: the reference gives {reply.error or 'nothing'} in the example by hand.")
         wanted, made = part(reply.value), dict[str, Any]()
-        for name, value in _Results(self, self.hand.question, "").items():
+        for name, value in Results(self, self.hand.question, "").items():
             try:
                 result = None if isinstance(value, Raised) else part(value)
             except (IndexError, KeyError, TypeError, AttributeError, NotPlain):  # a mistake's need not have this part
@@ -184,12 +185,28 @@ class Exercise:
         drawn for the student holds up who knows the check's results: a question for each stage that is not weak. All
         are asked in an order that the seed draws: the number of a call reveals nothing of its stage.
         """
-        stages = [
-            replace(asked, cases=_corners_last((*asked.cases, *self._new_cases(stage, asked, seed))))
-            for stage, asked in zip(self.stages, self._of_everybody.stages, strict=False)
-        ]
+        return self._with_own(seed, self._drawn_own(seed))
+
+    def _drawn_own(self, seed: str) -> list[tuple[Case, ...]]:
+        """Returns what is asked with a seed alone, by stage."""
+        pairs = zip(self.stages, self._of_everybody.stages, strict=False)
+        return [tuple(self._new_cases(stage, asked, seed)) for stage, asked in pairs]
+
+    def _with_own(self, seed: str, own: Sequence[Sequence[Case]]) -> Examples:
+        """Returns what is asked with a seed: everybody's questions, and its own."""
+        pairs = zip(self._of_everybody.stages, own, strict=False)
+        stages = [replace(asked, cases=_corners_last((*asked.cases, *cases))) for asked, cases in pairs]
         kept = self._of_everybody.stages[len(stages) :]
         return replace(self._of_everybody, stages=(*stages, *kept), order=f"{self.name}|{seed}")
+
+    def everybodys(self) -> Examples:
+        """Returns what everybody is asked, made once in a process."""
+        return self._of_everybody
+
+    def take_everybodys(self, examples: Examples) -> None:
+        """Takes what everybody is asked from where it was kept, so that it is not made."""
+        vars(self)["_of_everybody"] = examples
+        vars(self)["_weak"] = frozenset(stage.name for stage in examples.stages if stage.weak)
 
     @cached_property
     def _of_everybody(self) -> Examples:
@@ -300,13 +317,22 @@ class Exercise:
     def variant(self, seed: str) -> Examples:
         """Returns the drawn examples, made when they are first needed: a class meets the same few over and over."""
         if seed not in self._variants:
-            while len(self._variants) >= KEPT:
-                self._variants.pop(next(iter(self._variants)))
-            self._variants[seed] = self.drawn_examples(seed)
-        return self._variants[seed]
+            self.take_own(seed, self._drawn_own(seed))
+        return self._variants[seed][1]
+
+    def own(self, seed: str) -> Sequence[tuple[Case, ...]]:
+        """Returns what is asked with a seed alone, by stage."""
+        self.variant(seed)
+        return self._variants[seed][0]
+
+    def take_own(self, seed: str, own: Sequence[tuple[Case, ...]]) -> None:
+        """Takes what is asked with a seed alone from where it was kept, so that it is not drawn."""
+        while len(self._variants) >= KEPT:
+            self._variants.pop(next(iter(self._variants)))
+        self._variants[seed] = own, self._with_own(seed, own)
 
     @cached_property
-    def _variants(self) -> dict[str, Examples]:
+    def _variants(self) -> dict[str, tuple[Sequence[tuple[Case, ...]], Examples]]:
         return {}
 
     def _examples(self, cases: Sequence[tuple[Case, ...]]) -> Examples:
@@ -337,7 +363,7 @@ class Exercise:
 
     def cases(self, stage: Stage, asks: Sequence[Question]) -> tuple[Case, ...]:
         """Returns questions of a stage with what the reference replies, and what known mistakes do when looked at."""
-        return tuple(Case(ask, self._wanted(stage, ask), _Results(self, ask, stage.measure)) for ask in asks)
+        return tuple(Case(ask, self._wanted(stage, ask), Results(self, ask, stage.measure)) for ask in asks)
 
     def reply(self, ask: Question) -> Reply:
         """Returns what the reference replies; on a busy machine it may not lose to the clock."""
@@ -351,21 +377,23 @@ class Exercise:
         return result
 
 
-class _Results(Mapping[str, Any]):
-    """What each known mistake makes of one question, computed when first looked at."""
+class Results(Mapping[str, Any]):
+    """What each known mistake makes of one question, computed when first looked at; `replies` are those so far."""
 
-    def __init__(self, exercise: Exercise, ask: Question, measure: str) -> None:
+    def __init__(
+        self, exercise: Exercise, ask: Question, measure: str, replies: Mapping[str, Reply] = MappingProxyType({})
+    ) -> None:
         self._mistakes = {mistake.name: mistake for mistake in exercise.mistakes}
         self._ask, self._measure = ask, measure
-        self._replies, self._outcomes = dict[str, Reply](), dict[str, Any]()
+        self.replies, self._outcomes = dict(replies), dict[str, Any]()
 
     def reply(self, name: str) -> Reply:
         """Returns the reply of a known mistake."""
-        if name not in self._replies:
+        if name not in self.replies:
             with reading_time.paused():  # a known mistake runs in the examiner, and is not the student's
                 answer = InProcess(self._mistakes[name].answer, clock="cpu", alone=True)
-                self._replies[name] = answer.ask(self._ask, MISTAKE_SECONDS)
-        return self._replies[name]
+                self.replies[name] = answer.ask(self._ask, MISTAKE_SECONDS)
+        return self.replies[name]
 
     def __getitem__(self, name: str) -> Any:
         if name not in self._outcomes:

@@ -38,7 +38,9 @@ from grading.autograder import cluster
 from grading.autograder.cluster_plugin import Definitions, GradingPlugin
 
 pytestmark = [pytest.mark.sandbox, pytest.mark.all]
-STUDENTS = ["ada_perfect", "blaise_half_done", "chloe_empty", "denis_mistaken"]
+DEMO = ("ada_perfect", "blaise_half_done", "chloe_empty", "denis_mistaken")
+# Three with each work, of whom each meets questions of its own: enough that a run is in the middle when a worker ends.
+STUDENTS = sorted(f"{name}{more}" for name in DEMO for more in ("", "_2", "_3"))
 
 
 @dataclass
@@ -80,9 +82,12 @@ def courses(tmp_path_factory: pytest.TempPathFactory) -> list[Course]:
     """Three courses with the same submissions."""
     made = [tmp_path_factory.mktemp("course") for _ in range(3)]
     demo.make(made[0])
-    for folder in (made[0] / "gradebook" / "submitted").iterdir():
-        if folder.name not in STUDENTS:
+    submitted = made[0] / "gradebook" / "submitted"
+    for folder in list(submitted.iterdir()):
+        if folder.name not in DEMO:
             shutil.rmtree(folder)
+    for student in set(STUDENTS) - set(DEMO):
+        shutil.copytree(submitted / student[:-2], submitted / student)
     autograde._prepare(Course(made[0]), ASSIGNMENT, print)  # once, for it takes seconds
     for other in made[1:]:
         shutil.copytree(made[0], other, dirs_exist_ok=True)

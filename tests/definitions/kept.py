@@ -15,7 +15,6 @@ import pickle
 import platform
 import sys
 import time
-from collections import defaultdict
 from collections.abc import Callable, Iterable
 from dataclasses import dataclass, replace
 from pathlib import Path
@@ -28,12 +27,14 @@ import torch
 
 from grading.authoring import bank
 from grading.authoring.bank import BankAnswer
+from grading.autograder.drawn_sets import DrawnSets
 from grading.definitions import catalogue, exercise
 from grading.definitions.bank import known_mistakes
+from grading.definitions.exercise import Results
 from grading.folder.course import ROOT
 from tutor.checking import building
 from tutor.checking.answers import InProcess, Question, Reply
-from tutor.checking.judging import Examples, judge
+from tutor.checking.judging import Case, Examples, judge
 from tutor.checking.verdict import Verdict
 from tutor.files import write_whole
 
@@ -42,6 +43,7 @@ DAYS = 14  # what has not been used for so long belongs to a state of the course
 PATIENCE, CLOCK = 60.0, "cpu"  # CPU seconds for one answer: on a busy machine none may lose to the clock
 STUDENT = "a student"  # whose questions the bank is asked; `--students` adds others
 IN_SANDBOX = "another student"  # whose questions are asked where submissions are graded: one draw more for each answer
+SETS = DrawnSets(FOLDER / "drawn", b"the secret of the tests")
 Made = TypeVar("Made")
 
 building.MODELS = 500  # thirty answers get the same questions; with fewer, some models are made for each of them anew
@@ -143,28 +145,24 @@ class Replayed:
         return 0.0
 
 
-@functools.lru_cache(maxsize=30)
-def _drawn(notebook: str, name: str, seed: str) -> tuple[Examples, dict[str, dict[str, Reply]]]:
-    """Returns the drawn examples with what each known mistake makes of each question, and its replies."""
-
-    def make() -> tuple[Examples, dict[str, dict[str, Reply]]]:
-        examples = exercise.load(notebook)[name].variant(seed)
-        answers, stages = defaultdict[str, dict[str, Reply]](dict), []
-        for stage in examples.stages:
-            cases = []
-            for case in stage.cases:
-                cases.append(replace(case, mistakes=dict(case.mistakes)))
-                for one in case.mistakes:
-                    answers[one][_in_text(case.sent)] = case.mistakes.reply(one)  # type: ignore[attr-defined]
-            stages.append(replace(stage, cases=tuple(cases)))
-        return replace(examples, stages=tuple(stages)), dict(answers)
-
-    return kept(make, "drawn", definition(notebook), name, seed)
+def variant(notebook: str, name: str, seed: str) -> Examples:
+    """Returns the drawn examples of an exercise, drawn once for all runs."""
+    defined = exercise.load(notebook)[name]
+    SETS.draw_one(notebook, defined, seed)
+    return defined.variant(seed)
 
 
 def drawn(notebook: str, name: str, seed: str) -> Examples:
-    """Returns the drawn examples of an exercise, with what each known mistake makes of each question."""
-    return _drawn(notebook, name, seed)[0]
+    """Returns the drawn examples of an exercise; what each known mistake makes of each question is known then."""
+    examples = variant(notebook, name, seed)
+    for case in _cases(examples):
+        dict(case.mistakes)
+    SETS.keep_one(notebook, exercise.load(notebook)[name], seed)
+    return examples
+
+
+def _cases(examples: Examples) -> list[Case]:
+    return [case for stage in examples.stages for case in stage.cases]
 
 
 def without_corners(examples: Examples) -> Examples:
@@ -176,12 +174,13 @@ def without_corners(examples: Examples) -> Examples:
 
 def known_mistake(notebook: str, name: str, seed: str, mistake: str) -> Replayed:
     """Returns a known mistake as an answer to the drawn examples, asked when they were made."""
-    return Replayed(_drawn(notebook, name, seed)[1][mistake])
+    asked = [case for case in _cases(drawn(notebook, name, seed)) if isinstance(case.mistakes, Results)]
+    return Replayed({_in_text(case.sent): case.mistakes.reply(mistake) for case in asked})  # type: ignore[attr-defined]
 
 
 def marked(answer: BankAnswer, seed: str, student: InProcess) -> Verdict:
     """Returns the verdict on an answer but for its hint: no known mistake is asked, which halves the work."""
-    examples = exercise.load(answer.notebook)[answer.exercise].variant(seed)
+    examples = variant(answer.notebook, answer.exercise, seed)
     stages = [replace(one, cases=tuple(replace(case, mistakes={}) for case in one.cases)) for one in examples.stages]
     return judge(replace(examples, stages=tuple(stages)), student, PATIENCE, hidden=True)
 
@@ -194,7 +193,7 @@ def verdict(answer: BankAnswer, seed: str, student: InProcess | None = None) -> 
 
     def judged() -> Verdict:
         asked = student or InProcess(bank.run(answer), CLOCK)
-        examples = exercise.load(answer.notebook)[answer.exercise].variant(seed)
+        examples = variant(answer.notebook, answer.exercise, seed)
         return judge(examples, asked, PATIENCE, hidden=True)
 
     deciding = "verdict", definition(answer.notebook), _source(answer.notebook), answer.exercise, answer.source, seed

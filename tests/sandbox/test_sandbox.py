@@ -14,6 +14,7 @@ import pytest
 import torch
 
 from grading.authoring import bank
+from grading.autograder.drawn_sets import DrawnSets
 from grading.autograder.pool import prepare
 from grading.definitions import catalogue, exercise
 from grading.definitions.examiner import examine
@@ -219,7 +220,7 @@ COUNT_MODELS = "from tutor.checking import building\nraise RuntimeError(len(buil
 
 def test_the_models_of_public_questions_are_made_before_the_students_processes() -> None:
     with ForkServer() as fork_server:
-        prepare(fork_server, [NOTEBOOK])
+        prepare(fork_server, [NOTEBOOK], DrawnSets())
         with ForkServerClient(fork_server) as client:
             output = client.student().run(COUNT_MODELS, 20)
     assert int(output.removeprefix("RuntimeError: ")) > 5
@@ -228,7 +229,7 @@ def test_the_models_of_public_questions_are_made_before_the_students_processes()
 @pytest.mark.all
 def test_the_public_models_of_every_notebook_can_be_made() -> None:
     with ForkServer() as fork_server:
-        prepare(fork_server, catalogue.notebooks())
+        prepare(fork_server, catalogue.notebooks(), DrawnSets())
         with ForkServerClient(fork_server) as client:  # it would say that the fork server has ended
             assert client.student().run("1 + 1", 20) == ""
 

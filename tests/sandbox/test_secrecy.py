@@ -101,8 +101,8 @@ def test_a_class_meets_a_few_sets_of_questions_each_about_as_often() -> None:
 
 def test_a_set_of_questions_is_drawn_once(monkeypatch: pytest.MonkeyPatch) -> None:
     defined, drawn = exercise.load_one(NOTEBOOK, "padding_mask"), list[str]()
-    make = type(defined).drawn_examples
-    monkeypatch.setattr(type(defined), "drawn_examples", lambda self, seed: drawn.append(seed) or make(self, seed))
+    make = type(defined)._drawn_own
+    monkeypatch.setattr(type(defined), "_drawn_own", lambda self, seed: drawn.append(seed) or make(self, seed))
     first = defined.variant("once")
     assert defined.variant("once") is first
     assert drawn == ["once"]
