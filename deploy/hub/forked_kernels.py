@@ -18,6 +18,7 @@ from jupyter_client.provisioning.local_provisioner import LocalProvisioner
 SOCKET = (
     Path(__file__).resolve().parents[1] / "kernels" / "socket"
 )  # beside the folder of settings; see jupyterhub_config.py
+LISTENS = b"!"  # what the service says when it wants to know which kernel; all else is why there is none
 SECONDS = 10.0  # for an answer; the fork takes a hundredth of one
 KNOWN = {"cwd", "env"}  # what of the options of `subprocess.Popen` is handed on
 
@@ -69,6 +70,8 @@ def forked(path: Path, command: list[str], environment: dict[str, str], folder: 
         connection = opened.enter_context(socket.socket(socket.AF_UNIX, socket.SOCK_SEQPACKET))
         connection.settimeout(SECONDS)
         connection.connect(str(path))
+        if (answer := connection.recv(10_000)) != LISTENS:
+            raise OSError(answer.decode(errors="replace") or "no answer")
         request = {"command": command, "environment": environment, "folder": folder}
         socket.send_fds(connection, [json.dumps(request).encode()], [1, 2])
         answer, handles, _, _ = socket.recv_fds(connection, 10_000, 1)

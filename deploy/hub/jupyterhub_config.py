@@ -45,7 +45,8 @@ c.Spawner.environment = {"PATH": path}
 
 # Students' kernels are forked from one process that has imported what notebooks import. The memory of each begins as a
 # copy of its, so it gets an empty environment: the hub's has secrets. Without these lines kernels start as elsewhere.
-language = {name: os.environ[name] for name in ("LANG", "LC_ALL") if name in os.environ}  # as servers have it
+# As servers have it, and where nothing is said as Python tells it to the programs that it starts.
+language = {name: os.environ[name] for name in ("LANG", "LC_ALL") if name in os.environ} or {"LC_CTYPE": "C.UTF-8"}
 variables = {"PATH": path, "HOME": "/nonexistent", **roles.THREADS, **language}
 service = [sys.executable, folder / "settings" / "warm_kernels.py", folder / "kernels" / "socket"]
 command = ["env", "-i", *(f"{name}={value}" for name, value in variables.items()), *map(str, service)]

@@ -41,6 +41,7 @@ EARLY = ("PYTHON", "LD_", "LANG", "LC_", "OMP_", "GOMP_", "KMP_", "MKL_", "OPENB
          "PYTORCH", "MPL", "MATPLOTLIB")  # fmt: skip
 KERNELS = 20  # of one account: at a time, and within a minute. A fork costs root 10 ms, and 512 processes are many
 LARGEST = 200_000  # bytes of a request, most of it its environment; a packet on a socket holds no more by itself
+LISTENS = b"!"  # what a child says when it is ready to read
 SECONDS = 10  # within which the request must be there
 SO_PEERGROUPS = 59  # from asm-generic/socket.h, as the next ones from linux/prctl.h; Python does not name them
 PR_SET_PDEATHSIG, PR_SET_DUMPABLE, PR_SET_NAME, PR_CAPBSET_DROP, PR_SET_NO_NEW_PRIVS = 1, 4, 15, 24, 38
@@ -229,6 +230,7 @@ def receive(connection: socket.socket) -> Wanted:
         ValueError: for a request that is too long or none, and one for which no kernel here is right.
     """
     signal.alarm(SECONDS)
+    connection.send(LISTENS)  # what was sent before an answer could hide that
     request, files, flags, _ = socket.recv_fds(connection, LARGEST, 2)
     signal.alarm(0)
     if flags & socket.MSG_TRUNC:
