@@ -3,10 +3,10 @@
     python -m benchmarks.hub_kernels --python /srv/course/environment/bin/python
     python -m benchmarks.hub_kernels --kernels 4 --notebook 06_pretrained_vs_scratch
 
---python names one that every account may run; a hub's environment has it. Each kernel is of an account of its own, which
-has no name, and in a process with the limits of a student's JupyterLab, but for the lower priority. All start together;
-the seconds are those until the set-up cell has run. Then the rest of the solution is run, once more all together.
-Private memory is what one kernel more takes. A check that says "took too long" is counted.
+--python names one that every account may run; a hub's environment has it. Each kernel is of an account of its own,
+without a name, in a process with the limits of a student's JupyterLab, but for the lower priority. All start together; the
+seconds are those until the set-up cell has run. Then the rest of the solution is run, once more all together. Private
+memory is what one kernel more takes. A check that says "took too long" is counted.
 """
 
 from __future__ import annotations
@@ -51,7 +51,7 @@ import forked_kernels
 cells = [cell for cell in nbformat.read(notebook, 4).cells if cell.cell_type == "code"]
 written = nbformat.v4.new_notebook(cells=cells)
 client = nbclient.NotebookClient(written, timeout=None, startup_timeout=600, allow_errors=True)
-client.km = manager = KernelManager(kernel_name="python3")
+client.km = manager = KernelManager(kernel_name="python3", transport="ipc")
 print("ready", flush=True)
 sys.stdin.readline()
 begin = time.monotonic()
@@ -80,6 +80,8 @@ class Place:
         self.students, self.others = [group for group in grp.getgrall() if group.gr_gid][:2]
         written = json.loads((install.ROOT / "solutions" / name / f"{name}.ipynb").read_text("utf-8"))
         for cell in written["cells"]:  # hidden lines ask the grader, which students have not
+            if cell["cell_type"] == "code":
+                cell["outputs"] = []
             cell["source"] = "".join(cell["source"]).partition(BEGIN_HIDDEN)[0]
         self.notebook = folder / f"{name}.ipynb"
         self.notebook.write_text(json.dumps(written), "utf-8")
@@ -141,7 +143,8 @@ def row(way: str, state: str, found: list[Any]) -> float:
     seconds = sorted(one["seconds"] for one in found)
     sums = " | ".join(str(sum(one[name] for one in found)) for name in ("errors", "passed", "late"))
     private = statistics.mean(one["private"] for one in taken)
-    times = f"{statistics.median(seconds):.1f} | {seconds[-1]:.1f}"
+    cpu = statistics.mean(one["cpu"] for one in taken)
+    times = f"{statistics.median(seconds):.1f} | {seconds[-1]:.1f} | {cpu:.2f}"
     load = os.getloadavg()[0]
     print(
         f"| {way} | {state} | {times} | {private:.0f} | {sum(one['pss'] for one in taken):.0f} | {sums} | {load:.0f} |"
@@ -166,9 +169,9 @@ def main() -> None:
         ended.callback(service.kill)
         print(f"{os.cpu_count()} cores, {options.kernels} kernels of as many accounts; {options.notebook}\n")
         print(
-            "| kernels | after | s, median | s, last | private, MB | PSS of all, MB | errors | passed | late | load |"
+            "| kernels | after | s, median | s, last | CPU s of one | private, MB | PSS of all, MB | errors | passed | late | load |"
         )
-        print("|---|---|---|---|---|---|---|---|---|---|", flush=True)
+        print("|---|---|---|---|---|---|---|---|---|---|---|", flush=True)
         last = {}
         for way in options.way or (FORKED, PLAIN):
             users = [place.user(number, way) for number in range(options.kernels)]

@@ -13,7 +13,7 @@ from pathlib import Path
 from typing import Any
 
 from jupyter_client.manager import KernelManager
-from traitlets.config import PyFileConfigLoader
+from traitlets.config.loader import PyFileConfigLoader
 
 SECONDS = 300.0
 said: list[str] = []
