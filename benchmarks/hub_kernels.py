@@ -4,9 +4,9 @@
     python -m benchmarks.hub_kernels --kernels 4 --notebook 06_pretrained_vs_scratch
 
 --python names one that every account may run; a hub's environment has it. Each kernel is of an account of its own,
-without a name, in a process with the limits of a student's JupyterLab, but for the lower priority. All start together; the
-seconds are those until the set-up cell has run. Then the rest of the solution is run, once more all together. Private
-memory is what one kernel more takes. A check that says "took too long" is counted.
+without a name, in a process with the limits of a student's JupyterLab, but for the lower priority. All start together;
+the seconds are those until the set-up cell has run. Then the rest of the solution is run, once more all together.
+Private memory is what one kernel more takes. A check that says "took too long" is counted.
 """
 
 from __future__ import annotations
@@ -169,7 +169,7 @@ def main() -> None:
         ended.callback(service.kill)
         print(f"{os.cpu_count()} cores, {options.kernels} kernels of as many accounts; {options.notebook}\n")
         print(
-            "| kernels | after | s, median | s, last | CPU s of one | private, MB | PSS of all, MB | errors | passed | late | load |"
+            "| kernels | after | s, median | s, last | CPU, s | private, MB | PSS, MB | errors | passed | late | load |"
         )
         print("|---|---|---|---|---|---|---|---|---|---|---|", flush=True)
         last = {}

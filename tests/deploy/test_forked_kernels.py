@@ -511,6 +511,37 @@ def test_who_is_locked_into_a_sandbox_does_not_get_out(hub: Hub) -> None:
     assert shown.startswith("0 PermissionError")
 
 
+def test_a_kernel_counts_in_the_control_group_of_its_server(hub: Hub) -> None:
+    mounts = [line.split() for line in Path("/proc/self/mounts").read_text().splitlines()]
+    roots = [Path(words[1]) for words in mounts if words[2] == "cgroup2"]
+    try:
+        group = roots[0] / f"forked-kernels-{os.getpid()}"
+        group.mkdir()
+    except (IndexError, OSError) as problem:
+        pytest.skip(f"this machine gives no control group: {problem}")
+    source = (
+        "import socket, sys, os, json\nsys.stdin.readline()\n"
+        "s = socket.socket(socket.AF_UNIX, socket.SOCK_SEQPACKET)\n"
+        f"s.connect({str(hub.socket)!r})\nprint(s.recv(1000).decode(), flush=True)\nsys.stdin.readline()"
+    )
+    process = hub.popen(hub.account(), hub.python, "-c", source)
+    try:
+        (group / "cgroup.procs").write_text(str(process.pid))
+        assert process.stdin
+        assert process.stdout
+        process.stdin.write("\n")
+        process.stdin.flush()
+        assert process.stdout.readline() == "!\n"
+        [child] = hub.children()
+        assert Path(f"/proc/{child}/cgroup").read_text() == Path(f"/proc/{process.pid}/cgroup").read_text()
+        assert group.name in Path(f"/proc/{child}/cgroup").read_text()
+    finally:
+        end_all()
+        process.wait()
+        until(lambda: not (group / "cgroup.procs").read_text())
+        group.rmdir()
+
+
 def test_odd_files_and_nothing_at_all_harm_nobody_else(hub: Hub, bob: User) -> None:
     for source in (
         "r, w = os.pipe(); os.close(r); print(ask(request(), files=[w, w]))",
