@@ -111,9 +111,12 @@ class Hub:
         command = [self.python, settings / "warm_kernels.py", self.socket, *names]
         self.socket.unlink(missing_ok=True)
         with (self.folder / "log").open("a") as log:
-            self.service = subprocess.Popen(command, env=environment, cwd="/", stderr=log, stdout=log, text=True)  # type: ignore[arg-type]
-        until(lambda: self.socket.exists() or self.service.poll() is not None)  # type: ignore[union-attr]
-        assert self.service.poll() is None, (self.folder / "log").read_text()
+            service = subprocess.Popen(
+                [str(word) for word in command], env=environment, cwd="/", stderr=log, stdout=log, text=True
+            )
+        self.service = service
+        until(lambda: self.socket.exists() or service.poll() is not None)
+        assert service.poll() is None, (self.folder / "log").read_text()
 
     def end(self) -> None:
         if self.service:
