@@ -21,6 +21,7 @@ INSTRUCTORS, STUDENTS = "course-instructors", "course-students"
 COURSE = "transformers"  # an instructor's clone, in the home folder
 PROCESSES = 512  # threads count too: a server and ten kernels with PyTorch have about 300
 STUDENTS_COME_AFTER = 5  # the step in niceness, of 19
+STUDENTS_GO_FIRST = 500  # of 1000, where memory ends and Linux kills a process; hub and proxy have 0
 # As `helpers.threads` has it, for programs that do not import it too. `set_threads()` takes `cpu_limit` cores.
 THREADS = {"OMP_NUM_THREADS": "1", "OMP_WAIT_POLICY": "passive", "KMP_BLOCKTIME": "0"}
 
@@ -102,6 +103,7 @@ class LimitedSpawner(LocalProcessSpawner):  # type: ignore[misc]  # JupyterHub h
             resource.setrlimit(resource.RLIMIT_NPROC, (PROCESSES, PROCESSES))
             resource.setrlimit(resource.RLIMIT_CORE, (0, 0))
             os.nice(STUDENTS_COME_AFTER)
+            Path("/proc/self/oom_score_adj").write_text(str(STUDENTS_GO_FIRST))
             become()
 
         return start

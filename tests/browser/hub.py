@@ -278,6 +278,17 @@ class Hub:
                     raise RuntimeError(f"JupyterHub does not answer ({problem}):\n{self.log()[-3000:]}") from problem
             time.sleep(0.1)
 
+    def kernels_service(self) -> int:
+        """Returns the process from which students' kernels are forked, when it has imported all."""
+        limit = time.monotonic() + START_SECONDS
+        while not (self.folder / "kernels" / "socket").exists():
+            assert time.monotonic() < limit, f"kernels cannot be forked:\n{self.log()[-3000:]}"
+            time.sleep(0.1)
+        program = os.fsencode(self.folder / "settings" / "warm_kernels.py")
+        running = [path.parent for path in Path("/proc").glob("[0-9]*/cmdline") if program in path.read_bytes()]
+        [service] = [int(path.name) for path in running if path.stat().st_uid == 0]
+        return service
+
 
 def _stop(_signal: int, _frame: FrameType | None) -> None:
     raise KeyboardInterrupt

@@ -206,10 +206,29 @@ def test_the_instructor_releases(hub: Hub, teacher: Page, formgrader: FrameLocat
 
 
 def test_students_fetch_work_and_hand_in(hub: Hub, ada: Page, bob: Page) -> None:
+    hub.kernels_service()
     work(ada, hub, ADA, {"causal_mask": answer("causal_mask", "two loops"), "mask_essay": ESSAY})
     work(bob, hub, BOB, {"causal_mask": answer("causal_mask", "triangle without the 1")})
     owners = sorted(path.owner() for path in (hub.exchange / "inbound").iterdir())
     assert owners == [ADA, BOB]
+
+
+def status_of(process: int) -> dict[str, str]:
+    """Returns what the system says of a process."""
+    lines = Path(f"/proc/{process}/status").read_text().splitlines()
+    return {name: value.strip() for name, _, value in (line.partition(":") for line in lines)}
+
+
+def test_kernels_of_students_are_forked(hub: Hub, ada: Page, bob: Page) -> None:
+    """Those of the notebooks in which they have worked."""
+    service = hub.kernels_service()
+    for account in (ADA, BOB):
+        kernels = [status for status in map(status_of, processes(account)) if status["Name"] == "ipykernel"]
+        assert {int(status["PPid"]) for status in kernels} == {service}
+        assert {status["CapBnd"] for status in kernels} == {"0" * 16}
+    assert "not forked" not in hub.log()
+    # Its environment is where kernels' memory begins, and the hub's has secrets.
+    assert b"JUPYTERHUB" not in Path(f"/proc/{service}/environ").read_bytes()
 
 
 def test_the_instructor_collects_and_grades_in_the_sandbox(hub: Hub, teacher: Page, formgrader: FrameLocator) -> None:
@@ -364,6 +383,11 @@ def test_students_have_limits(hub: Hub, ada: Page, teacher: Page) -> None:
         rows = [re.split(r"\s{2,}", line) for line in limits.read_text().splitlines()[1:]]
         return {row[0]: row[2] for row in rows}
 
+    def goes_first(account: str) -> set[str]:
+        return {Path(f"/proc/{process}/oom_score_adj").read_text().strip() for process in processes(account)}
+
+    assert goes_first(ADA) == {"500"}
+    assert goes_first(TEACHER) == {Path("/proc/self/oom_score_adj").read_text().strip()}
     student = limits_of(ADA)
     assert student["Max data size"] == str(2 << 30)
     assert student["Max processes"] == "512"
