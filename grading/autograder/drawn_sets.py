@@ -75,6 +75,7 @@ class DrawnSets:
             if (path := self._path(assignment, exercise, whose)) not in self._held:
                 self._held[path] = 0
                 if not self._taken(path, exercise, whose):
+                    drawn.draw(exercise, whose)
                     self._keep(path, exercise, whose)
 
     def keep(self, assignment: str, seed: str) -> None:

@@ -17,6 +17,11 @@ from tutor.checking.judging import Case, Examples, Raised, StageCases
 EVERYBODY = ""
 
 
+def draw(exercise: Exercise, seed: str) -> None:
+    """Draws what is asked, where it was not drawn."""
+    exercise.everybodys() if seed == EVERYBODY else exercise.own(seed)
+
+
 def encode(exercise: Exercise, seed: str) -> Any:
     """Returns what is asked, which is drawn where it was not."""
     if seed != EVERYBODY:

@@ -89,6 +89,15 @@ def test_the_next_run_asks_no_reference(
     assert report == []
 
 
+def test_without_a_folder_it_is_drawn_in_memory(
+    defined: Callable[[], Exercise], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    wanted, made = text(defined()), defined()
+    DrawnSets().draw(NOTEBOOK, SEED)
+    asks_nothing(monkeypatch)
+    assert text(made) == wanted
+
+
 def test_what_is_found_out_of_mistakes_is_kept(
     defined: Callable[[], Exercise], tmp_path: Path, report: list[str]
 ) -> None:
@@ -212,6 +221,7 @@ def test_on_a_full_disk_it_is_drawn_as_without(
     monkeypatch.setattr(drawn_sets, "replacing", full)
     sets.draw(NOTEBOOK, SEED)
     sets.keep(NOTEBOOK, SEED)
+    asks_nothing(monkeypatch)
     assert text(made) == wanted
     assert len(report) == 1
     assert "drawn questions cannot be kept ([Errno 28] No space left on device): they are drawn again" in report[0]
