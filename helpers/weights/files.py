@@ -288,15 +288,16 @@ def _read_gguf(path: Path) -> Published:
 
     def unpacked(part: Any) -> Tensor:
         """Reads and unpacks some rows at a time: the library would hold all of them twice, and the file's pages."""
-        rows = torch.empty(tuple(map(int, reversed(part.shape))), dtype=torch.float32)
+        rows = np.empty(tuple(reversed(part.shape)), np.float32)  # PyTorch's own would leave holes that it cannot reuse
         behind = part.data.shape[1:]  # what a row is in the file
-        count = math.prod(behind)
+        at_once = max(1, AT_ONCE // math.prod(behind))
         with path.open("rb") as opened:
             opened.seek(part.data_offset)
-            for some in rows.split(max(1, AT_ONCE // count)):
-                stored = np.fromfile(opened, part.data.dtype, len(some) * count).reshape(-1, *behind)
-                some.copy_(torch.from_numpy(library.dequantize(stored, part.tensor_type)).view_as(some))
-        return rows
+            for start in range(0, len(rows), at_once):
+                some = rows[start : start + at_once]
+                stored = np.fromfile(opened, part.data.dtype, len(some) * math.prod(behind))
+                some[:] = library.dequantize(stored.reshape(-1, *behind), part.tensor_type)
+        return torch.from_numpy(rows)
 
     tensors = {
         part.name: Stored(
