@@ -2,6 +2,7 @@
 
 import http.server
 import re
+import threading
 from pathlib import Path
 
 
@@ -11,12 +12,13 @@ class Server(http.server.SimpleHTTPRequestHandler):
     With the fault "breaks" the first answer ends in its middle, and those that follow are whole: parts of a file where
     those were requested or, with "breaks, knows no ranges", all of it. With "breaks, changes" the first half is of
     another file of the same length. "never ends" sends and sends, "has another" answers each request as if it had begun
-    elsewhere in the file.
+    elsewhere in the file, "waits" sends half of a file, and the rest slowly until `go_on` is set.
     """
 
     fault = ""
     asked: list[str] = []  # noqa: RUF012 - one list for all requests of a test
     ranges: list[str] = []  # noqa: RUF012 - the part that each requested, "" for all
+    go_on = threading.Event()
 
     def do_GET(self) -> None:
         type(self).asked.append(self.path)
@@ -26,6 +28,9 @@ class Server(http.server.SimpleHTTPRequestHandler):
             return
         if self.fault.startswith("breaks"):
             self._serve_and_break()
+            return
+        if self.fault == "waits":
+            self._serve_and_wait()
             return
         if self.fault == "missing":
             self.send_error(404)
@@ -56,6 +61,18 @@ class Server(http.server.SimpleHTTPRequestHandler):
         self.send_header("Content-Length", str(len(content) - start))
         self.end_headers()
         self.wfile.write(content[start : len(content) // 2 if first else None])
+
+    def _serve_and_wait(self) -> None:
+        content = Path(self.translate_path(self.path)).read_bytes()
+        self.send_response(200)
+        self.send_header("Content-Length", str(len(content)))
+        self.end_headers()
+        sent = len(content) // 2
+        self.wfile.write(content[:sent])
+        while not self.go_on.wait(0.5):  # a little now and then, or whoever waits gives up
+            self.wfile.write(content[sent : sent + 2**16])
+            sent += 2**16
+        self.wfile.write(content[sent:])
 
     def _send_without_end(self) -> None:
         self.send_response(200)

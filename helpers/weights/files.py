@@ -23,6 +23,7 @@ from pathlib import Path
 from types import ModuleType
 from typing import Any, BinaryIO
 
+import numpy as np
 import torch
 from torch import Tensor
 
@@ -40,6 +41,7 @@ AGAIN = "fetch it again"
 INDEX = "model.safetensors.index.json"  # of a model in shards
 GGUF_SIZES = (1, 1, 2, 2, 4, 4, 4, 1, 8, 12, 8, 8, 8)  # least bytes of a value of each type of GGUF, by its number
 TEXT, LIST = 8, 9  # the types among them of which a value has a length of its own
+AT_ONCE = 2**20  # numbers of a GGUF file, or bytes of packed ones, that are unpacked at a time
 MOST_VALUES = 2**20  # in a head: the largest tokenizers have some 850,000, and the library takes 16 µs for each
 DEEPEST = 4  # lists in lists
 
@@ -285,8 +287,17 @@ def _read_gguf(path: Path) -> Published:
         raise ValueError(f"{path} {reason}") from None
 
     def unpacked(part: Any) -> Tensor:
-        values = library.dequantize(part.data, part.tensor_type)
-        return torch.from_numpy(values if values.flags.writeable else values.copy())  # the file itself is not
+        """Reads and unpacks some rows at a time: the library would hold all of them twice, and the file's pages."""
+        rows = np.empty(tuple(reversed(part.shape)), np.float32)  # PyTorch's own would leave holes that it cannot reuse
+        behind = part.data.shape[1:]  # what a row is in the file
+        at_once = max(1, AT_ONCE // math.prod(behind))
+        with path.open("rb") as opened:
+            opened.seek(part.data_offset)
+            for start in range(0, len(rows), at_once):
+                some = rows[start : start + at_once]
+                stored = np.fromfile(opened, part.data.dtype, len(some) * math.prod(behind))
+                some[:] = library.dequantize(stored.reshape(-1, *behind), part.tensor_type)
+        return torch.from_numpy(rows)
 
     tensors = {
         part.name: Stored(

@@ -10,8 +10,9 @@ from helpers.embedded import embedded
 from helpers.weights.fetching import REAL, folder_of, problem
 from helpers.weights.files import Published, free_memory, read, refuse_unreadable
 from helpers.weights.kinds import Model, build
-from helpers.weights.names import Made, Names, unchanged
+from helpers.weights.names import BY_ROWS, Made, Names, unchanged
 
+ROWS = 2**12  # made at a time
 TINY = ("tiny_bert", "tiny_gpt2", "tiny_llama", "tiny_llama_gguf")  # of data/, made by data/make_tiny_weights.py
 
 
@@ -192,12 +193,18 @@ def _refuse_size(published: Published, own: Iterable[Tensor], dtype: torch.dtype
 
 
 def _make(published: Published, made: Made, dtype: torch.dtype | None) -> Tensor:
+    """Returns one of our tensors, in memory of its own.
+
+    What can be made of a few rows at a time is: an embedding of many languages takes 400 MB, and would be there twice.
+    """
     parts = [published.tensors[name].read() for name in made.names]
-    kept = dtype or parts[0].dtype
-    if made.change is not unchanged:
-        parts = [
-            part.to(torch.promote_types(part.dtype, torch.float32)) for part in parts
-        ]  # half precision would round
-    made_of = made.change(*parts)
-    parts.clear()  # an embedding of many languages takes 400 MB, and would be there three times
-    return torch.empty(made_of.shape, dtype=kept, device="cpu").copy_(made_of)  # memory of its own, row by row
+    shape = made.change(*(torch.empty(part.shape, device="meta") for part in parts)).shape
+    own = torch.empty(shape, dtype=dtype or parts[0].dtype, device="cpu")
+    blocks = [(own, *parts)]
+    if made.change in BY_ROWS:
+        blocks = [*zip(*(torch.atleast_1d(part).split(ROWS) for part in (own, *parts)), strict=True)]
+    for place, *some in blocks:
+        if made.change is not unchanged:  # half precision would round
+            some = [part.to(torch.promote_types(part.dtype, torch.float32)) for part in some]
+        place.copy_(made.change(*some))
+    return own

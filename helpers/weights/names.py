@@ -36,6 +36,9 @@ def divided_by_root(embedding: Tensor) -> Tensor:
     return embedding / embedding.size(-1) ** 0.5
 
 
+BY_ROWS = (unchanged, divided_by_root)  # which give the same for some rows as for all
+
+
 def with_first_type(positions: Tensor, types: Tensor) -> Tensor:
     """Returns positions `(max_len, d)` plus the first of BERT's types `(2, d)`, that of all tokens of a single text."""
     return positions + types[:1].view(1, positions.size(-1))  # another width must not be broadcast

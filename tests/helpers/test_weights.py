@@ -679,6 +679,22 @@ def test_a_table_that_is_not_the_models_is_refused(names: dict[str, str], senten
         copy_into(Two(), published(), names)
 
 
+@pytest.mark.parametrize("name", ["tiny_llama_gguf", "tiny_bert"])
+def test_what_is_read_some_rows_at_a_time_is_what_is_read_at_once(name: str, monkeypatch: pytest.MonkeyPatch) -> None:
+    gguf = pytest.importorskip("gguf", reason="the extra weights is not installed")
+    whole, unpack, sizes = load(name), gguf.dequantize, list[int]()
+
+    def noted(data: np.ndarray, kind: int) -> np.ndarray:
+        sizes.append(data.size)
+        return unpack(data, kind)
+
+    monkeypatch.setattr(gguf, "dequantize", noted)
+    monkeypatch.setattr(weight_files, "AT_ONCE", 200)
+    monkeypatch.setattr(loading, "ROWS", 3)
+    assert same(load(name), whole)
+    assert max(sizes, default=0) <= 200
+
+
 def test_a_model_that_needs_more_memory_than_is_free_is_refused(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(loading, "free_memory", lambda: 200_000)
     message = r"needs 0.0 GB of memory and 0.0 GB are free: close other kernels, or load it with dtype=torch.bfloat16"
