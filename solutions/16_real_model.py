@@ -1207,7 +1207,7 @@ from helpers.weights.button import fetch_button
 fetch_button("smollm2")
 
 # %% [markdown]
-# Your `load_weights` fills one layer after the other, so that never more than one is in memory twice. A layer's name in the file is replaced by nothing, since the layer is the model then.
+# A new model has random numbers in all its places, which nobody needs. So they are thrown away first: on the device *meta* a tensor has a shape and no numbers. Then your `load_weights` fills one part after the other, each as soon as it has memory again, so that never more than one is in memory twice. A layer's name in the file is replaced by nothing, since the layer is the model then.
 
 # %% measured
 # @title SmolLM2 in your class, where its file is here
@@ -1227,16 +1227,20 @@ real = None
 if missing := problem("smollm2"):
     print(missing, "The cells below show what they measured in our run.", sep="\n")
 else:
-    give_back_freed_memory()  # of the trainings above
     file = read(find("smollm2"))
-    real = Llama(49152, 576, 30, 9, 3, 4 * 576, base=100000.0).eval()
-    for begins, part in PARTS_OF_THE_FILE.items():
-        tensors = {name: tensor.read().float() for name, tensor in file.tensors.items()
-                   if name.startswith(begins)}
-        load_weights(real.get_submodule(part), tensors, {begins: "", **GGUF_NAMES})
-    left = [name for name in file.tensors if not name.startswith(tuple(PARTS_OF_THE_FILE))]
     cut_by = [file.setting(f"tokenizer.ggml.{part}") for part in ("tokens", "merges")]
-    del file, tensors  # what was read lies in the model now
+    stored = file.tensors
+    del file
+    give_back_freed_memory()  # of its other settings, and of the trainings above
+    real = Llama(49152, 576, 30, 9, 3, 4 * 576, base=100000.0).eval().to_empty(device="meta")
+    give_back_freed_memory()  # of the random numbers
+    for begins, part in PARTS_OF_THE_FILE.items():
+        tensors = {name: tensor.read().float() for name, tensor in stored.items()
+                   if name.startswith(begins)}
+        module = real.get_submodule(part).to_empty(device="cpu")
+        load_weights(module, tensors, {begins: "", **GGUF_NAMES})
+    left = [name for name in stored if not name.startswith(tuple(PARTS_OF_THE_FILE))]
+    del stored, tensors  # what was read lies in the model now
     give_back_freed_memory()
     print(f"SmolLM2 in your class: {sum(number.numel() for number in real.parameters()):,} numbers,",
           f"{len(left)} tensors left over")
@@ -1247,6 +1251,7 @@ found = {}  # tables by name
 def kept(name: str, measure) -> pd.DataFrame:
     """Returns what is measured on the real model or, without it, the table of our run."""
     found[name] = load("measured_here")[name].rows if real is None else pd.DataFrame(measure())
+    give_back_freed_memory()  # scores of a long text take 50 MB
     return found[name]
 
 # %% [markdown]

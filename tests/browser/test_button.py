@@ -50,11 +50,12 @@ def mirror(tmp_path: Path) -> Path:
 @pytest.fixture
 def slow(mirror: Path) -> Iterator[tuple[str, threading.Event]]:
     """The address of a server of that folder which waits in the middle of a file, and what lets it go on."""
-    handler = type("Handler", (Files,), {"fault": "waits", "go_on": threading.Event()})
+    go_on = threading.Event()
+    handler = type("Handler", (Files,), {"fault": "waits", "go_on": go_on})
     server = http.server.ThreadingHTTPServer(("127.0.0.1", 0), partial(handler, directory=str(mirror)))
     threading.Thread(target=server.serve_forever, daemon=True).start()
-    yield f"http://127.0.0.1:{server.server_port}", handler.go_on
-    handler.go_on.set()
+    yield f"http://127.0.0.1:{server.server_port}", go_on
+    go_on.set()
     server.shutdown()
     server.server_close()
 
