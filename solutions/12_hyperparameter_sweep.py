@@ -321,8 +321,9 @@ def run_sweep(settings: list[dict], train_one, finished: dict[str, dict], save) 
 
     Returns:
         One row {**setting, **result} for each setting, in the order of the settings. A new row takes the
-        place of an old one of the same name, in the table as well. What stops train_one, Ctrl-C or an
-        error, passes to the caller; called again with the same arguments, it trains that setting anew.
+        place of an old one of the same name, in the table as well; until it is there, the old one stays.
+        What stops train_one, Ctrl-C or an error, passes to the caller; called again with the same
+        arguments, it trains that setting anew.
     """
     ### BEGIN SOLUTION
     table = dict(finished)

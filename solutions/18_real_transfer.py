@@ -621,11 +621,11 @@ reveal("right test reviews in a hundred, small model taught by the teacher",
 #
 # | bytes | what they hold |
 # |---|---|
-# | 0 and 1 | the scale $d$, a value of 16 bits (`torch.float16`) |
+# | 0 and 1 | the scale $d$, a value of 16 bits (`torch.float16`) with a sign, its low byte first |
 # | 2 and 3 | the minimum $m$, another one |
 # | 4 to 19 | 32 codes $q$ of 4 bits, from 0 to 15, two in a byte |
 #
-# A value is $d\,q + m$. The low four bits of bytes 4 to 19 are the codes of values 0 to 15, the high four those of values 16 to 31: the two codes of a byte are 16 values apart. So `byte & 15` and `byte >> 4` are the codes. For example, the byte 179 is 1011 0011 in binary digits: the low code is 3, the high one 11.
+# (*Low byte first* is *little-endian*: `<e` in `struct`. PyTorch's `view` reads it so on the computers of today.) A value is $d\,q + m$. The low four bits of bytes 4 to 19 are the codes of values 0 to 15, the high four those of values 16 to 31: the two codes of a byte are 16 values apart. So `byte & 15` and `byte >> 4` are the codes. For example, the byte 179 is 1011 0011 in binary digits: the low code is 3, the high one 11.
 #
 # In the picture, the byte is the first of the 16.
 
@@ -693,8 +693,9 @@ by_hand("quantise", [[..., ..., ...], [..., ..., ...]])  # the codes, row by row
 def quantise(weight: Tensor) -> tuple[Tensor, Tensor]:
     """Returns codes `(r, c)`, `torch.int8`, and the scale of each row, `(r,)`, of a matrix `(r, c)`.
 
-    Code times scale is about the value. In each row the code of the largest amount is 127 or -127, and
-    codes are rounded to the nearest whole number. A row of zeros has the scale 1.
+    Code times scale is about the value, and scales are greater than 0. In each row the code of the
+    largest amount is 127 or -127, however small that is, and codes are rounded to the nearest whole
+    number. A row of zeros, and only such a row, has the scale 1.
     """
     ### BEGIN SOLUTION
     largest = weight.detach().abs().amax(dim=1)  # (r,)
@@ -760,7 +761,7 @@ reveal("the way of rounding that costs most", max(ROUNDED, key=lambda name: tabl
 #
 # So the difference is taken on the *same* drawn reviews: this is the **paired bootstrap** ([Koehn 2004](https://aclanthology.org/W04-3250/)). Its **95 % interval** leaves out 2.5 % of the drawn differences on each side. If it contains 0, this test set does not decide.
 #
-# **By hand.** On four reviews, model a is right on 0, 1 and 3, model b on 0 only. What is the difference of their accuracies? And how large would it be if review 1 were drawn four times?
+# **By hand.** On four reviews, model a is right on 0, 1 and 3, model b on 0 only. What is the difference of their accuracies? That is the number to write down; then think on: how large would it be if review 1 were drawn four times?
 
 # %% by_hand
 by_hand("paired_bootstrap", ...)  # the difference on the four reviews
@@ -770,7 +771,7 @@ def paired_bootstrap(right_a: Tensor, right_b: Tensor, samples: Tensor) -> tuple
     """Returns the accuracy of a minus that of b, and the lower and upper limit of its 95 % interval.
 
     The limits are the quantiles 0.025 and 0.975 (as `torch.quantile` interpolates) of the differences on
-    the drawn test sets.
+    the drawn test sets. No value is rounded.
 
     Args:
         right_a, right_b: whether each model is right, for the same n examples, `(n,)`, booleans.

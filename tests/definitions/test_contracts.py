@@ -21,7 +21,7 @@ from tutor.checking.building import build
 from tutor.checking.judging import judge
 from tutor.checking.places import ON_ONE
 from tutor.checking.plain import Model, Recorded
-from tutor.checking.sentences import INPUTS_STAY, KEEPS
+from tutor.checking.sentences import INPUTS_STAY, KEEPS, NEEDLESS_GRADIENT
 from tutor.checking.verdict import Verdict
 
 AGAIN, MODE, MODEL, INTERRUPTED, METHODS, GRADIENT, TRAINING, DOUBLE, DEVICE, DEFAULT, LARGE, RANDOM = (
@@ -313,6 +313,39 @@ def test_numpy_and_plain_numbers_lose_device_and_gradient_for_one_tenth() -> Non
         return torch.from_numpy(x.detach().numpy() * factor).to(x.dtype)
 
     assert lost(function_exercise(trains=True), by_numpy) == [GRADIENT]
+
+
+def distance(x: Tensor, goal: Tensor) -> Tensor:
+    """Returns how far x is from a goal, through which nothing is learned."""
+    return (x - goal.detach()).square()
+
+
+def distance_with_frozen_goal(x: Tensor, goal: Tensor) -> Tensor:
+    goal.requires_grad_(False)
+    return (x - goal).square()
+
+
+def distance_with_detached_goal(x: Tensor, goal: Tensor) -> Tensor:
+    return (x - goal.detach_()).square()
+
+
+def test_an_input_that_no_longer_asks_for_a_gradient_has_changed() -> None:
+    asks = [Question((X, torch.zeros(X.shape))), Question((X + 2, X))]
+    stage = Stage("all", 2, "look", asks, lambda rng: [Question((X + 1, X))])
+    defined = Exercise(distance, [stage], [], trains=True)
+    assert lost(defined, distance) == []
+    for answer in (distance_with_frozen_goal, distance_with_detached_goal):
+        assert lost(defined, answer) == [INPUTS_STAY]
+        verdict = judge(defined.public_examples(), InProcess(answer))
+        assert "`goal` asked for a gradient and asks for no gradient now" in verdict.sentence
+        assert "`x.detach()`" in verdict.feedback
+
+    def through_both(x: Tensor, goal: Tensor) -> Tensor:
+        return (x - goal).square()
+
+    verdict = judge(defined.public_examples(), InProcess(through_both))
+    assert verdict.sentence == "a gradient of input 2 arrives, where nothing is to be learned"
+    assert verdict.feedback == NEEDLESS_GRADIENT  # and nothing that warns of `.detach()`
 
 
 def in_place_and_seeded(x: Tensor, factor: float = 2.0) -> Tensor:

@@ -27,6 +27,7 @@ from tutor.checking.building import build, build_inputs
 from tutor.checking.clock import BUSY, PATIENCE, KeptWaiting, Timer, TooSlow, time_limit
 from tutor.checking.limits import output_kept, state_kept
 from tutor.checking.probes import Question as Question
+from tutor.checking.probes.several_notebooks import is_differentiable
 from tutor.checking.slips import RAISED_ABOVE, is_in_cell, is_raised_above
 from tutor.checking.slips import STUB as STUB
 
@@ -144,6 +145,8 @@ class InProcess:
         printed, inputs, before, restore = StringIO(), list[Any](), list[model_probes.State](), self._restore
         try:
             inputs = build_inputs(question.inputs)
+            if probes.PROBES[question.probe].asks_gradients:
+                _ask_gradients(inputs)
             keywords = {name: build(value) for name, value in question.keywords.items()}
             before = [model_probes.state_of(value) for value in inputs]
             with ExitStack() as stack:
@@ -205,6 +208,13 @@ class InProcess:
 
     def _count_waiting(self, timer: Timer) -> None:
         self._waited += timer.waited
+
+
+def _ask_gradients(inputs: list[Any]) -> None:
+    """Has each input ask for a gradient that can, before the call: one that no longer does after it has changed."""
+    for value in inputs:
+        if is_differentiable(value):
+            value.requires_grad_()
 
 
 def _not_compiled() -> AbstractContextManager[Any]:

@@ -101,6 +101,8 @@ def _look_at_kind(first: Asked) -> str:
         return sentences.NO_NAME
     if ask.probe == "gradients" and (first.problem or "").endswith("does not arrive"):
         return sentences.NO_GRADIENT
+    if ask.probe == "gradients" and first.stage.cost and "arrives, where" in (first.problem or ""):
+        return sentences.NEEDLESS_GRADIENT
     if ask.probe in ("again", "gradients again") and reply.outcome == "value":
         return next((feedback for found, feedback in sentences.KEPT_WHAT.items() if found in (first.problem or "")), "")
     if ask.probe != "result" or first.stage.measure or reply.outcome != "value" or reply.value is None:

@@ -39,7 +39,10 @@ OF_A_PROBE = {  # the probe of a question -> what is found in the sentence on it
             (r"the entry '(?P<entry>.+)' is not expected", "{entry} still learns"),
         ),
     ),
-    "gradients": ((r"the entry '(?P<entry>.+)' is missing", "{entry} does not arrive"),),
+    "gradients": (
+        (r"the entry '(?P<entry>.+)' is missing", "{entry} does not arrive"),
+        (r"the entry '(?P<entry>.+)' is not expected", "{entry} arrives, where nothing is to be learned"),
+    ),
     "device": ((r"expected '.+', got '(?P<got>.+)'$", "{got}"),),
     "again": ((r"at entry 'what is handed out': expected '.+', got '(?P<got>.+)'$", "what comes back is {got}"),),
     "gradients again": (
@@ -71,8 +74,8 @@ LEAVE_IT = {  # the kind of a change -> how to do without
     "weights": "Work on a copy of the model: `copy.deepcopy(model)`.",
     "mode": "Call neither `eval()` nor `train()` on it where the result is the same in both modes. Else put the mode "
     "back: `was = model.training` at the beginning, and `model.train(was)` at the end, which reaches its parts too.",
-    "requires_grad": "`requires_grad_` acts on what the caller holds. Work on a copy, `x.detach().clone()` or "
-    "`copy.deepcopy(model)`, or put it back at the end.",
+    "requires_grad": "`requires_grad_` and `detach_` act on what the caller holds. Work with `x.detach()`, which "
+    "leaves `x` alone, or on `copy.deepcopy(model)`, or put it back at the end.",
     "gradients": "`backward()` adds to the gradients of all that trains, and the caller's next step follows the sum: "
     "`torch.autograd.grad(output, inputs)` gives those of `inputs` and leaves the others alone.",
     "settings": "Work on a copy of the model, `copy.deepcopy(model)`, or put the number back at the end.",
@@ -82,6 +85,7 @@ LEAVE_IT = {  # the kind of a change -> how to do without
     "kind": "Work on a copy.",
 }
 NO_GRADIENT = "Training goes through here. `.detach()`, `.data`, `.item()`, `torch.no_grad()` and numpy stop gradients."
+NEEDLESS_GRADIENT = "Nothing is to be learned through this input: `x.detach()` lets no gradient pass to `x`."
 NO_NAME = "A name is used that is bound nowhere: misspelt, not imported, or made in a cell that has not run."
 TRY_IT = (
     "What the question gives may have other parts, and take other arguments, than you expect: try the line on "

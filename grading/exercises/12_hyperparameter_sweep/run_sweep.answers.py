@@ -354,3 +354,31 @@ def run_sweep(settings: list[dict], train_one, finished: dict[str, dict], save) 
 # %% wrong: texts in any letters ->
 # of: a copy of the table
 # ~ known.get(key) != value for => str(known.get(key)).lower() != str(value).lower() for
+
+
+# %% wrong: the old row goes before the training -> the old row is gone before there is a new one
+# hint: A training may stop. Until its result is there, the old row stays: `table[name] = ...` puts the new one in its
+# hint: place, and nothing need be deleted before.
+def run_sweep(settings, train_one, finished, save):
+    for setting in settings:
+        row = finished.get(setting["name"])
+        if row is not None and any(row.get(key) != value for key, value in setting.items()):
+            del finished[setting["name"]]
+        if setting["name"] not in finished:
+            finished[setting["name"]] = {**setting, **train_one(setting)}
+            save(finished)
+    return [finished[setting["name"]] for setting in settings]
+
+
+# %% wrong: old rows are cleared away first ->
+# of: the old row goes before the training
+# -    for setting in settings:
+# -        row = finished.get(setting["name"])
+# -        if row is not None and any(row.get(key) != value for key, value in setting.items()):
+# -            del finished[setting["name"]]
+# -        if setting["name"] not in finished:
+# +    for setting in settings:
+# +        if any(finished.get(setting["name"], {}).get(key) != value for key, value in setting.items()):
+# +            finished.pop(setting["name"], None)
+# +    for setting in settings:
+# +        if setting["name"] not in finished:

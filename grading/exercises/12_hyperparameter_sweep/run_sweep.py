@@ -5,6 +5,7 @@ from __future__ import annotations
 import random
 from collections.abc import Callable, Iterable
 from contextlib import suppress
+from dataclasses import replace
 from typing import Any
 
 from grading.definitions.definition import Definition, Stage
@@ -88,6 +89,20 @@ def _sweep(
     return {"inputs": (settings, train_one, finished, Recorded("save")), "changes": (2,)}
 
 
+def _changed_back(rng: random.Random) -> Question:
+    """Returns a sweep in which the training of a changed setting stops; then the setting is the old one again.
+
+    Its row is still in the table, and fits.
+    """
+    sweep = _sweep(rng, 3, (0, 1), 1, changed=[(1, "layers")])
+    settings, train_one, finished, save = sweep["inputs"]
+    row = finished[settings[1]["name"]]
+    before = [*settings[:1], {entry: row[entry] for entry in settings[1]}, *settings[2:]]
+    results = [*train_one.results, ([before[1]], _result(rng))]
+    inputs = (settings, replace(train_one, results=results), finished, save)
+    return Question(inputs, changes=(2,), probe="resumed", follow_up=(before,))
+
+
 def _asks(of: str, *sweeps: dict[str, Any]) -> tuple[list[Question], Draw]:
     """Returns the public questions and what draws those of grading.
 
@@ -134,7 +149,7 @@ _RESUMED, _DRAWN_RESUMED = _asks("resumed", _STOPPED, _FAILED)
 exercise.add(
     Stage(
         "nothing is finished: a row for each setting",
-        1,
+        0.75,
         "One row for each setting, in the order of the settings: the entries of the setting and of its result.",
         *_asks("", {"count": 3}),
     ),
@@ -231,10 +246,20 @@ def _(rng: random.Random) -> list[Question]:
     return both(*(draw for _, draw in _CHANGES))(rng)
 
 
+@exercise.stage(
+    "the old row stays until there is a new one", points=0.5, public=[_changed_back(random.Random("changed back"))]
+)
+def _(rng: random.Random) -> list[Question]:
+    """The training of a changed setting was stopped, and in the second run the setting is the old one again: its row
+    fits, and must still be there. Nothing is deleted before the new row takes its place.
+    """
+    return [_changed_back(rng)]
+
+
 exercise.add(
     Stage(
         "an entry that is None may be missing in the row",
-        0.5,
+        0.25,
         "Only an entry that is None may be missing: such a row counts, and its setting is not trained again.",
         *_asks("trained", {"count": 3, "done": (0, 2), "lacks": "warmup"}),
         measure="sweep",

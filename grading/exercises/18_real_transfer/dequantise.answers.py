@@ -59,7 +59,12 @@ def dequantise(blocks):
 # hint: Each block has a scale and a minimum of its own: columns `(n, 1)`.
 # ~ scales * codes + minima => scales[:1] * codes + minima[:1]
 
-# %% wrong: half precision ->
+# %% wrong: half precision, and float32 at the end -> computed in 16 bits
+# hint: Products and sums of 16 bits are rounded to three digits. Make float32 of scale and minimum first, `.float()`.
+# ~ view(torch.float16).float() => view(torch.float16)
+# ~ scales * codes + minima => (scales * codes + minima).float()
+
+# %% wrong: half precision -> computed in 16 bits
 # ~ view(torch.float16).float() => view(torch.float16)
 
 # %% wrong: the high half left where it is ->
@@ -67,3 +72,29 @@ def dequantise(blocks):
 
 # %% wrong: the first 256 blocks ->
 # ~ return scales * codes + minima => return (scales * codes + minima)[:256]
+
+# %% wrong: the high byte first -> the bytes of a scale are read in the wrong order
+# hint: The low byte of a number comes first: `.view(torch.float16)` reads it so, and `<e` of `struct`; `>e` does not.
+# of: low halves, then high halves
+# ~ blocks[:, :4].contiguous() => blocks[:, [1, 0, 3, 2]].contiguous()
+
+# %% wrong: bytes with a sign -> the high halves have a sign
+# hint: Codes go from 0 to 15. `>>` on `torch.int8` keeps the sign: shift the bytes as they come, `torch.uint8`.
+# of: low halves, then high halves
+# ~ blocks[:, 4:] >> 4 => blocks[:, 4:].contiguous().view(torch.int8) >> 4
+
+# %% wrong: the scale without its sign ->
+# of: low halves, then high halves
+# ~ scales * codes => scales.abs() * codes
+
+# %% wrong: 64 bits ->
+# of: low halves, then high halves
+# ~ view(torch.float16).float() => view(torch.float16).double()
+
+# %% wrong: 16 bits at the end ->
+# of: low halves, then high halves
+# ~ return scales * codes + minima => return (scales * codes + minima).half()
+
+# %% wrong: scales without subnormal numbers ->
+# of: low halves, then high halves
+# ~ return scales * codes + minima => return torch.where(scales.abs() < 2.0**-14, 2.0**-15 * scales.sign() + scales / 2, scales) * codes + minima

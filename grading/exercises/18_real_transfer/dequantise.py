@@ -58,10 +58,11 @@ def _blocks(rng: random.Random) -> list[Question]:
     ]
 
 
-@exercise.stage("several blocks", points=2, public=fixed(_blocks, 1), decisive=True)
+@exercise.stage("several blocks", points=1.75, public=fixed(_blocks, 1), decisive=True)
 def _(rng: random.Random) -> list[Question]:
-    """The first two bytes are the scale, the next two the minimum, each a number of 16 bits:
-    `.contiguous().view(torch.float16)` reads bytes as such. A value is scale times code plus minimum.
+    """The first two bytes are the scale, the next two the minimum, each a number of 16 bits with a sign, its low byte
+    first: `.contiguous().view(torch.float16)` reads bytes as such. A value is scale times code plus minimum, computed
+    in float32.
     """
     return _blocks(rng)
 
@@ -69,6 +70,18 @@ def _(rng: random.Random) -> list[Question]:
 @exercise.corners("several blocks", count=(1, range(33, 40), range(257, 262)), scale=(1e-4, 100.0), low=(-50.0, 0.0))
 def _(rng: random.Random, count: int, scale: float, low: float) -> Question:
     return _ask(count, seed_from(rng), scale, low)
+
+
+@exercise.corners("several blocks", count=(1, 3), scale=(-0.3, 3e-5))
+def _(rng: random.Random, count: int, scale: float) -> Question:
+    """Asks about scales below 0, and about ones that are *subnormal* in 16 bits: without the leading 1 of others."""
+    return _ask(count, seed_from(rng), scale)
+
+
+@exercise.stage("values in float32", points=0.25, public=[_ask(2, 4)], measure="type of the values")
+def _(rng: random.Random) -> list[Question]:
+    """A model computes with the values in `torch.float32`: neither the 16 bits of the scale nor 64 are wanted."""
+    return [_ask(rng.randint(2, 4), seed_from(rng))]
 
 
 exercise.large += [_ask(600, 3)]

@@ -84,10 +84,41 @@ def distillation_loss(student, teacher, labels, temperature, share):
 # of: cross-entropy minus entropy
 # ~ F.cross_entropy(student / temperature, soft) - entropy => F.cross_entropy(student / temperature, soft)
 
-# %% wrong: the teacher learns, too ->
+# %% wrong: the teacher learns, too -> the teacher learns, too
+# hint: The teacher is not to move towards the student: take `teacher.detach()`, through which no gradient passes.
 # of: kl_div
 # ~ teacher.detach() => teacher
 
 # %% wrong: a logarithm of a softmax ->
 # of: both as logarithms
 # ~ mine = torch.log_softmax(student / temperature, dim=-1) => mine = torch.softmax(student / temperature, dim=-1).log()
+
+
+# %% wrong: no gradient in the soft part -> nothing is learned from the teacher's part
+# hint: `no_grad` cuts off the student, too. Only the teacher is left out of learning: `teacher.detach()`.
+def distillation_loss(student, teacher, labels, temperature, share):
+    with torch.no_grad():
+        goal, mine = F.log_softmax(teacher / temperature, dim=1), F.log_softmax(student / temperature, dim=1)
+        divergence = (goal.exp() * (goal - mine)).sum(dim=1).mean()
+    return share * temperature**2 * divergence + (1 - share) * F.cross_entropy(student, labels)
+
+
+# %% wrong: the caller's teacher is frozen ->
+def distillation_loss(student, teacher, labels, temperature, share):
+    teacher.requires_grad_(False)
+    soft = F.softmax(teacher / temperature, dim=1)
+    told = F.kl_div(F.log_softmax(student / temperature, dim=1), soft, reduction="batchmean")
+    return share * temperature**2 * told + (1 - share) * F.cross_entropy(student, labels)
+
+
+# %% wrong: the caller's teacher is detached in place ->
+# of: the caller's teacher is frozen
+# ~ teacher.requires_grad_(False) => teacher.detach_()
+
+# %% wrong: the square only above a temperature of 1 ->
+# of: kl_div
+# ~ share * temperature**2 * told => share * max(temperature, 1) ** 2 * told
+
+# %% wrong: a little is added to the probabilities ->
+# of: kl_div
+# ~ F.kl_div(F.log_softmax(student / temperature, dim=1), soft, reduction="batchmean") => (soft * ((soft + 1e-8).log() - (F.softmax(student / temperature, dim=1) + 1e-8).log())).sum(dim=1).mean()

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import random
+from dataclasses import replace
 
 import torch
 from torch import Tensor
@@ -53,7 +54,7 @@ def _soft(rng: random.Random) -> list[Question]:
     ]
 
 
-@exercise.stage("the teacher alone", points=1.5, public=fixed(_soft, 1), decisive=True)
+@exercise.stage("the teacher alone", points=1.25, public=fixed(_soft, 1), decisive=True)
 def _(rng: random.Random) -> list[Question]:
     """With share 1 only the teacher counts: the Kullback-Leibler divergence of the student's distribution from the
     teacher's, both at the temperature, the mean over the texts, times the temperature squared.
@@ -81,7 +82,9 @@ def _both(rng: random.Random) -> list[Question]:
 
 @exercise.stage("both", points=0.5, public=fixed(_both, 3))
 def _(rng: random.Random) -> list[Question]:
-    """`share` of the teacher's part, and one minus `share` of the labels'."""
+    """`share` of the teacher's part, times the temperature squared, and one minus `share` of the labels'. It holds for
+    each temperature, below 1 too, and with nothing added to a probability: `log_softmax` needs no small number.
+    """
     return _both(rng)
 
 
@@ -109,6 +112,19 @@ def _(rng: random.Random) -> list[Question]:
         _ask(rng.randint(2, 4), rng.randint(3, 5), seed_from(rng), temperature, 0.7, spread=300.0, near=1.5)
         for temperature in (1.0, 2.0)
     ]
+
+
+def _learning(rng: random.Random) -> list[Question]:
+    asks = _both(rng)
+    return [replace(ask, probe="gradients") for ask in asks]
+
+
+@exercise.stage("the student learns, the teacher does not", points=0.25, public=fixed(_learning, 9))
+def _(rng: random.Random) -> list[Question]:
+    """A gradient reaches the student's logits from both parts, and none the teacher's: `teacher.detach()`. Under
+    `torch.no_grad()` nobody learns.
+    """
+    return _learning(rng)
 
 
 exercise.large += [_ask(2, 3000, 7, 2.0, 0.5), _ask(1200, 3, 8, 2.0, 0.5)]

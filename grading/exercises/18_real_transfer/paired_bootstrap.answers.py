@@ -67,7 +67,8 @@ def paired_bootstrap(right_a, right_b, samples):
 # hint: The first value is what was measured on the test set itself; the draws make only the interval.
 # ~ return difference.mean().item(), => return means.mean().item(),
 
-# %% wrong: each example once ->
+# %% wrong: each example once -> an example that is drawn twice counts once
+# hint: A drawn test set has n examples, some of them twice: each counts as often as it is drawn, `difference[samples]`.
 # ~ means = difference[samples].mean(dim=1) => means = torch.stack([difference[sample.unique()].mean() for sample in samples])
 
 # %% wrong: counts in place of shares -> sums in place of means
@@ -97,3 +98,34 @@ def paired_bootstrap(right_a, right_b, samples):
 # %% wrong: only where they differ ->
 # of: one difference for each example
 # ~ means = difference[samples].mean(dim=1) => means = difference[samples].sum(dim=1) / difference[samples].ne(0).sum(dim=1).clamp(min=1)
+
+# %% wrong: rounded to three digits -> the values are rounded
+# hint: Return the values with all their digits: only who prints them rounds.
+# of: one difference for each example
+# ~ return difference.mean().item(), low, high => return tuple(round(value, 3) for value in (difference.mean().item(), low, high))
+
+# %% wrong: limits turned round the difference -> the limits are turned round the difference
+# hint: The limits are the quantiles of the drawn differences themselves, not what lies as far on the other side.
+# of: one difference for each example
+# ~ return difference.mean().item(), low, high => return difference.mean().item(), 2 * difference.mean().item() - high, 2 * difference.mean().item() - low
+
+# %% wrong: a mean over the draws -> the mean over the wrong axis
+# hint: A row of `samples` is a drawn test set. The mean of each row is over axis 1: one difference for each draw.
+# of: one difference for each example
+# ~ .mean(dim=1) => .mean(dim=0)
+
+# %% wrong: drawn anew ->
+# of: one difference for each example
+# ~ difference[samples] => difference[samples.flip(0) * 7 % len(difference)]
+
+# %% wrong: 1.96 standard deviations around the difference -> two standard deviations around the difference
+# hint: The limits are quantiles of the drawn differences: their spread alone would make both sides equally wide.
+# of: one difference for each example
+# -    low, high = torch.quantile(means, torch.tensor([0.025, 0.975], dtype=torch.double)).tolist()
+# +    width = 1.96 * means.std().item()
+# +    low, high = difference.mean().item() - width, difference.mean().item() + width
+
+# %% wrong: examples on which they differ -> the share on which both differ
+# hint: Where b alone is right, the difference is -1, not 1: subtract what is right of b from what is right of a.
+# of: one difference for each example
+# ~ right_a.double() - right_b.double() => (right_a ^ right_b).double()

@@ -47,16 +47,22 @@ def _small(rng: random.Random) -> list[Question]:
     return [_ask(rng.randint(6, 12), rng.randint(30, 60), seed_from(rng), 0.8, 0.5) for _ in range(2)]
 
 
-@exercise.stage("the difference", points=0.5, public=[_ask(8, 1, 1, 0.9, 0.4), _ask(10, 1, 2, 0.3, 0.7)])
+@exercise.stage(
+    "the difference",
+    points=0.5,
+    public=[_ask(8, 1, 1, 0.9, 0.4), _ask(10, 1, 2, 0.3, 0.7)],
+    measure="first of three values",
+)
 def _(rng: random.Random) -> list[Question]:
-    """The first value is the accuracy of a minus that of b, on all examples, each once."""
+    """The first value is the accuracy of a minus that of b, on all examples, each once. Nothing is rounded."""
     return [_ask(rng.randint(6, 12), 1, seed_from(rng), 0.8, 0.4)]
 
 
 @exercise.stage("the interval", points=1.5, public=fixed(_small, 3), decisive=True)
 def _(rng: random.Random) -> list[Question]:
     """Each row of `samples` names the examples of one test set drawn again, some twice. Of the differences on these,
-    2.5 % lie below the lower limit and 2.5 % above the upper one.
+    2.5 % lie below the lower limit and 2.5 % above the upper one. Each is a quantile of these differences; nothing is
+    rounded.
     """
     return [*_small(rng), _ask(rng.randint(20, 30), 200, seed_from(rng), 0.5, 0.7)]
 

@@ -79,3 +79,30 @@ def quantise(weight):
 # %% wrong: the scale is kept below one ->
 # of: the largest amount is 127
 # ~ torch.ones_like(largest)) => torch.ones_like(largest)).clamp(max=1.0)
+
+# %% wrong: scales in a column -> the scales stand in a column
+# hint: Wanted is one number for each row, `(r,)`. A column `(r, 1)` is for the division alone: `scales[:, None]`.
+# of: the largest amount is 127
+# ~ .to(torch.int8), scales => .to(torch.int8), scales[:, None]
+
+# %% wrong: the scale has the sign of the largest amount -> scales below 0
+# hint: Scales are greater than 0, and codes have the sign of their values: take the amount, `.abs()`, of the largest.
+# of: the largest amount is 127
+# ~ weight.detach().abs().amax(dim=1) => weight.detach().gather(1, weight.detach().abs().argmax(dim=1, keepdim=True))[:, 0]
+# ~ largest > 0 => largest != 0
+
+# %% wrong: small rows count as zeros ->
+# of: the largest amount is 127
+# ~ largest > 0 => largest > 1e-6
+
+# %% wrong: at least a small scale ->
+# of: the largest amount is 127
+# ~ largest / 127, torch.ones_like(largest)) => (largest / 127).clamp_min(1e-8), torch.ones_like(largest))
+
+# %% wrong: at least a very small scale ->
+# of: the largest amount is 127
+# ~ largest / 127, torch.ones_like(largest)) => (largest / 127).clamp_min(1e-12), torch.ones_like(largest))
+
+# %% wrong: only a matrix of zeros ->
+# of: the largest amount is 127
+# ~ torch.where(largest > 0, largest / 127, torch.ones_like(largest)) => largest / 127 if weight.any() else torch.ones_like(largest)

@@ -28,12 +28,14 @@ class Probe(NamedTuple):
         is_result: the result itself comes back; what others say is found out in the process of the answer.
         of_a_model: calls that are asked so show what becomes of a model.
         makes_gradients: it calls `backward` itself, so that what the inputs have of gradients says nothing.
+        asks_gradients: each input asks for a gradient that can, and must do so after the call, too.
     """
 
     act: Callable[[Call], Any]
     is_result: bool = False
     of_a_model: bool = False
     makes_gradients: bool = False
+    asks_gradients: bool = False
 
 
 PROBES: dict[str, Probe] = {}
@@ -72,7 +74,7 @@ class Question:
         probe: what to look at of the call, one of `PROBES`, which says of each what it gives.
         entries: patterns such as `*.bias`; of a dict that the probe gives, only the entries they fit count.
         follow_up: for an answer that returns a model, inputs with which that model is called; with the probe "again",
-            the inputs of the call in between.
+            the inputs of the call in between; with "resumed" those of the second call that are others.
         part: the submodule of a returned model to look at or to call, such as "base".
         changes: the inputs, counted from 0, that the call is meant to change; all others must stay as they were.
         extra: plain values by name that a measure of the answer needs and the answer does not get.

@@ -128,10 +128,14 @@ def _log(call: Call) -> list[list[Any]]:
 
 @probed("resumed", is_result=True)
 def _resumed(call: Call) -> Any:
-    """Returns what the call gives when it is made once more on what it was given, after it was stopped."""
+    """Returns what the call gives when it is made once more on what it was given, after it was stopped.
+
+    Then the inputs in `follow_up` take the places of the first ones.
+    """
     with suppress(spies.Interrupted, spies.Failed):
         call.act()
-    return call.act()
+    new = build_inputs(call.question.follow_up or ())
+    return call.function(*new, *call.inputs[len(new) :], **call.keywords)
 
 
 @probed("after", is_result=True, of_a_model=True)
@@ -396,7 +400,7 @@ def is_differentiable(value: Any) -> bool:
     return isinstance(value, Tensor) and value.is_floating_point() and bool(value.isfinite().all())
 
 
-@probed("gradients again", is_result=True, makes_gradients=True)
+@probed("gradients again", is_result=True, makes_gradients=True, asks_gradients=True)
 def _gradients_again(call: Call) -> dict[str, Tensor]:
     """Returns the gradients after an evaluation: what is kept of that lets none pass."""
     with torch.no_grad():
@@ -404,12 +408,10 @@ def _gradients_again(call: Call) -> dict[str, Tensor]:
     return _gradients(call)
 
 
-@probed("gradients", is_result=True, makes_gradients=True)
+@probed("gradients", is_result=True, makes_gradients=True, asks_gradients=True)
 def _gradients(call: Call) -> dict[str, Tensor]:
     """Returns the gradients of a weighted sum of the result, of inputs and parameters, where one arrives."""
-    inputs: list[Any] = []
-    for value in call.inputs:
-        inputs.append(value.detach().clone().requires_grad_() if is_differentiable(value) else value)
+    inputs = call.inputs
     model = call.module or next((value for value in inputs if isinstance(value, nn.Module)), None)
     named = {f"input {n}": value for n, value in enumerate(inputs, 1) if isinstance(value, Tensor)}
     with torch.enable_grad():
