@@ -751,6 +751,8 @@ reveal("the way of rounding that costs most", max(ROUNDED, key=lambda name: tabl
 # %% [markdown]
 # One byte a value costs nothing that shows in three digits. Four bits cost 3 % of the perplexity with a scale for each block of 32, and 19 % with one scale for each whole matrix: how many values share a scale counts as much as the number of bits. For the scales a block pays one bit more for each value, so *4 bits* are 5.
 #
+# *Stored:* the same was done once with MiniLM, a real encoder in English. A linear probe on 100 labels is right for 68.4 % of the reviews with float32, for 68.5 % with a byte a value, for 67.4 % with four bits and a scale for each block of 32, and for 55.6 % with one scale for each matrix, where chance has half. There the number of values that share a scale counts even more (`docs/results.md` has the table).
+#
 # This model is small, and its matrices hold no extreme values. In large models a few dimensions of the hidden states are many times as large as all others; LLM.int8() computes these few in 16 bits, and the rest in 8. (The stored vectors of the encoder are of this kind: one byte a value, a scale for each vector, half a megabyte in place of two.)
 #
 # ## 6. Is a better than b?
