@@ -45,7 +45,7 @@ def main() -> None:
     with tempfile.TemporaryDirectory() as folder:
         client = NotebookClient(notebook, timeout=None, resources={"metadata": {"path": folder}})
         with client.setup_kernel():
-            kernel = client.km.provisioner.process.pid  # type: ignore[union-attr]
+            kernel = client.km.provisioner.process.pid
             for place, cell in enumerate(notebook.cells):
                 if cell.cell_type != "code" or not cell.source.strip():
                     continue
