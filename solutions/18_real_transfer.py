@@ -111,7 +111,7 @@ def mean_pool(states: Tensor, lengths: Tensor) -> Tensor:
     """Returns the mean of each text's states over its tokens, `(b, d)`.
 
     Args:
-        states: of the last layer, `(b, n, d)`; those at padding mean nothing.
+        states: of the last layer, `(b, n, d)`, some may be zero; at padding stand any finite numbers.
         lengths: the number of tokens of each text, `(b,)`, at least 1; what stands behind is padding.
     """
     ### BEGIN SOLUTION
@@ -149,7 +149,8 @@ def nearest(query: Tensor, states: Tensor, k: int) -> list[int]:
 
     Args:
         query: `(d,)`, not zero.
-        states: one vector for each text, `(n, d)`, none of them zero; they may be long or short.
+        states: here one vector for each text, as `mean_pool` makes it, `(n, d)`; none is zero, but their
+            lengths may be anything, 0.001 or 100.
         k: from 1 to n.
     """
     ### BEGIN SOLUTION
@@ -210,7 +211,7 @@ else:
 # %% [markdown]
 # ## 2. A head on frozen vectors
 #
-# Now labels. A *linear probe* (notebook 04) is a head on vectors that stay as they are: the **logit** of class 1 is $w \cdot x + b$. What is minimised is the mean cross-entropy over the texts plus a **penalty** on large weights, often called *weight decay* or *L2 regularisation*:
+# Now labels. A *linear probe* (notebook 04) is a head on frozen vectors, which no training changes: the **logit** of class 1 is $w \cdot x + b$. What is minimised is the mean cross-entropy over the texts plus a **penalty** on large weights, often called *weight decay* or *L2 regularisation*:
 #
 # $$ \frac1n \sum_{i=1}^n \text{cross-entropy}\big(\sigma(w \cdot x_i + b),\; y_i\big) \; + \; \lambda \sum_j w_j^2. $$
 #
@@ -221,11 +222,12 @@ def linear_probe(features: Tensor, labels: Tensor, penalty: float) -> tuple[Tens
     """Returns the weights `(d,)` and the bias `()` that make the loss as small as it can be.
 
     The loss is the mean cross-entropy over the texts plus `penalty` times the sum of the squared
-    weights. Three digits are enough; neither result requires a gradient.
+    weights. Three digits of the weights and the bias are enough; neither requires a gradient.
 
     Args:
-        features: `(n, d)`; they stay as they are.
-        labels: 0 or 1, `(n,)`, both occur; `features @ weight + bias` is the logit of class 1.
+        features: `(n, d)`, of any size, neither changed nor standardised; float32 or float64, and the
+            results are of the same type.
+        labels: integers 0 or 1, `(n,)`, both occur; `features @ weight + bias` is the logit of class 1.
         penalty: greater than 0.
     """
     ### BEGIN SOLUTION
@@ -380,12 +382,13 @@ def layerwise_rates(names: list[str], rate: float, decay: float) -> dict[str, fl
 
     The head learns at `rate`. Each step down multiplies it by `decay`: the last layer is one step
     down, the one below it two, and so on. What belongs neither to the head nor to a layer is one step
-    below layer 0.
+    below layer 0, were it a norm behind the last layer.
 
     Args:
         names: such as "head.weight", "base.layers.11.attention.query.bias" or "base.embedding.weight",
             in any order. Of the head are those that begin with "head.", of layer i those that begin with
-            "base.layers.i."; the last layer is among them.
+            "base.layers.i."; all others belong to neither. The last layer is among them, but lower ones may
+            be missing (frozen, say): a missing layer counts as a step like any other.
         rate, decay: greater than 0; decay is at most 1.
     """
     ### BEGIN SOLUTION

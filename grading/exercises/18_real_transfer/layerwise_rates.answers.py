@@ -29,18 +29,20 @@ def layerwise_rates(names, rate, decay):
     return {name: rate * decay ** depth(name) for name in names}
 
 
-# %% right: from the bottom up
-# other: It goes through the layers once and divides by the decay on the way up; the solution reads each name by itself and computes a power, so that nothing has to be in order.
+# %% right: from the top down
+# other: It goes through the layers once and multiplies by the decay on the way down; the solution reads each name by itself and computes a power, so that nothing has to be in order.
 def layerwise_rates(names, rate, decay):
-    groups = {}
+    groups, above = {}, []
     for name in names:
-        first, _, rest = name.partition(".")
-        number = rest.removeprefix("layers.").partition(".")[0] if rest.startswith("layers.") else "-1"
-        groups.setdefault(math.inf if first == "head" else int(number), []).append(name)
-    rates, lr = {}, rate
-    for place in sorted(groups, reverse=True):
-        rates.update(dict.fromkeys(groups[place], lr))
+        first = name.removeprefix("base.layers.").partition(".")[0]
+        if name.startswith("head."):
+            above.append(name)
+        else:
+            groups.setdefault(int(first) if name.startswith("base.layers.") else -1, []).append(name)
+    rates, lr = dict.fromkeys(above, rate), rate
+    for place in range(max(groups), -2, -1):
         lr *= decay
+        rates.update(dict.fromkeys(groups.get(place, []), lr))
     return {name: rates[name] for name in names}
 
 
@@ -81,3 +83,36 @@ def layerwise_rates(names, rate, decay):
 
 # %% wrong: twelve layers ->
 # ~ top = max(layers) + 1 => top = 12
+
+# %% wrong: as many layers as numbers -> the layers are counted, not numbered
+# hint: Lower layers may be missing among the names, because they are frozen: the last number says how many there are.
+# of: a number for each name
+# ~ top = max(layers) + 1 => top = len(layers)
+
+# %% wrong: a step for each layer that is there ->
+# of: from the top down
+# ~ for place in range(max(groups), -2, -1): => for place in sorted(groups, reverse=True):
+
+# %% wrong: a head anywhere -> what has a head in its name is the head
+# hint: `base.layers.0.attention.heads.weight` is of layer 0: the head's names *begin* with `head.`, with the dot.
+# of: a number for each name
+# ~ if name.startswith("head."): => if "head" in name:
+
+# %% wrong: a head without its dot -> what begins with head is the head, dot or not
+# hint: `header.weight` is not of the head: its names begin with `head.`, with the dot.
+# of: a number for each name
+# ~ if name.startswith("head."): => if name.startswith("head"):
+
+# %% wrong: a head between dots ->
+# of: a number for each name
+# ~ if name.startswith("head."): => if "head" in name.split("."):
+
+# %% wrong: a part with a number like a layer -> what looks like a layer is one
+# hint: `base.layers_norm.1.weight` is of no layer: a layer's names begin with `base.layers.`, with the dot.
+# of: a number for each name
+# ~ if name.startswith("base.layers.")} => if name.startswith("base.layer") and name.split(".")[2].isdigit()}
+# ~ elif name.startswith("base.layers."): => elif name.startswith("base.layer") and name.split(".")[2].isdigit():
+
+# %% wrong: layers anywhere in the name ->
+# of: a regular expression
+# ~ re.match(r"base => re.search(r"base

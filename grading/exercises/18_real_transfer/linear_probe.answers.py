@@ -118,7 +118,7 @@ def linear_probe(features, labels, penalty):
     layer = torch.nn.Linear(x.shape[1], 1, dtype=x.dtype)
     with torch.no_grad():
         layer.weight.zero_(), layer.bias.zero_()
-    optimizer = torch.optim.Adam(layer.parameters(), lr=0.1)
+    optimizer = torch.optim.Adam(layer.parameters(), lr=0.5, betas=(0.9, 0.95))
     falling = torch.optim.lr_scheduler.CosineAnnealingLR(optimizer, 500)
     with torch.enable_grad():
         for _ in range(500):
@@ -133,3 +133,40 @@ def linear_probe(features, labels, penalty):
 # %% wrong: each class weighs the same ->
 # of: L-BFGS
 # ~ F.binary_cross_entropy_with_logits(inputs @ weight + bias, target) => F.binary_cross_entropy_with_logits(inputs @ weight + bias, target, pos_weight=(1 - target).sum() / target.sum())
+
+
+# %% wrong: twenty steps of L-BFGS -> stopped before the minimum
+# hint: The loss is still falling when you stop. Some features are small: their weights take longest. Allow more steps.
+# of: L-BFGS
+# ~ torch.optim.LBFGS([weight, bias], max_iter=300, tolerance_change=1e-10, line_search_fn="strong_wolfe") => torch.optim.LBFGS([weight, bias])
+
+
+# %% wrong: 300 steps of Adam ->
+def linear_probe(features, labels, penalty):
+    x, y = features.detach(), labels.to(features.dtype)
+    weight, bias = x.new_zeros(x.shape[1], requires_grad=True), x.new_zeros((), requires_grad=True)
+    optimizer = torch.optim.Adam([weight, bias], lr=0.1)
+    with torch.enable_grad():
+        for _ in range(300):
+            optimizer.zero_grad()
+            loss = F.binary_cross_entropy_with_logits(x @ weight + bias, y) + penalty * weight.square().sum()
+            loss.backward()
+            optimizer.step()
+    return weight.detach(), bias.detach()
+
+
+# %% wrong: gradient descent of a thousand steps ->
+# of: gradient descent by hand, with momentum
+# ~ range(3000) => range(1000)
+# ~ v_weight = 0.9 * v_weight - => v_weight = 0 * v_weight -
+# ~ v_bias = 0.9 * v_bias - => v_bias = 0 * v_bias -
+
+# %% wrong: a sigmoid, and then its logarithm ->
+# of: L-BFGS
+# -        loss = F.binary_cross_entropy_with_logits(inputs @ weight + bias, target)
+# +        chance = torch.sigmoid(inputs @ weight + bias)
+# +        loss = -(target * chance.log() + (1 - target) * (1 - chance).log()).mean()
+
+# %% wrong: a sigmoid, and then F.binary_cross_entropy ->
+# of: L-BFGS
+# ~ F.binary_cross_entropy_with_logits(inputs @ weight + bias, target) => F.binary_cross_entropy(torch.sigmoid(inputs @ weight + bias), target)

@@ -76,7 +76,7 @@ def mean_pool(states, lengths):
 # ~ return (states * is_word.unsqueeze(2)).sum(dim=1) / lengths.unsqueeze(1) => return F.normalize((states * is_word.unsqueeze(2)).sum(dim=1), dim=1)
 
 
-# %% wrong: a mask of zeros in the states -> padding counts as words
+# %% wrong: a mask of zeros in the states ->
 def mean_pool(states, lengths):
     is_word = (states != 0).all(dim=2)
     return (states * is_word.unsqueeze(2)).sum(dim=1) / is_word.sum(dim=1, keepdim=True)
@@ -85,3 +85,17 @@ def mean_pool(states, lengths):
 # %% wrong: at most 128 tokens ->
 # of: text by text
 # ~ text[:length] => text[: min(length, 128)]
+
+
+# %% wrong: only values that are not zero -> zeros of real tokens are not counted
+# hint: A token's state may hold a 0, and it counts like any other value: divide by the text's length.
+# of: a mask of words
+# -    return (states * is_word.unsqueeze(2)).sum(dim=1) / lengths.unsqueeze(1)
+# +    kept = states * is_word.unsqueeze(2)
+# +    return kept.sum(1) / (kept != 0).sum(1)
+
+# %% wrong: tokens that are not all zeros ->
+# of: a mask of words
+# -    return (states * is_word.unsqueeze(2)).sum(dim=1) / lengths.unsqueeze(1)
+# +    kept = states * is_word.unsqueeze(2)
+# +    return kept.sum(1) / (kept != 0).any(dim=2).sum(dim=1, keepdim=True)

@@ -29,14 +29,22 @@ def _ask(lengths: list[int], width: int, seed: int, more: int = 0) -> Question:
     return Question((states, torch.tensor(lengths)))
 
 
-exercise.by_hand(
-    Question(
-        (
-            torch.tensor([[[1.0, 2.0], [3.0, 6.0], [8.0, 8.0]], [[4.0, 0.0], [2.0, 1.0], [0.0, 2.0]]]),
-            torch.tensor([2, 3]),
-        )
+def _zeros(rng: random.Random) -> Question:
+    """Returns a question on states of which many are exactly 0, as behind a ReLU, and those of the first token all."""
+    states, lengths = _ask([*(rng.randint(2, 5) for _ in range(2)), 1], rng.randint(3, 5), seed_from(rng)).inputs
+    states = states.relu()
+    states[0, 0] = 0
+    return Question((states, lengths))
+
+
+BY_HAND = Question(
+    (
+        torch.tensor([[[1.0, 2.0], [3.0, 6.0], [8.0, 8.0]], [[4.0, 0.0], [2.0, 1.0], [0.0, 2.0]]]),
+        torch.tensor([2, 3]),
     )
 )
+
+exercise.by_hand(BY_HAND)
 
 
 @exercise.stage("texts of one length", points=0.5, public=[_ask([3, 3], 4, 1), _ask([1], 2, 2)])
@@ -53,12 +61,17 @@ def _padded(rng: random.Random) -> list[Question]:
     ]
 
 
-@exercise.stage("padding does not count", points=1.5, public=[_ask([2, 4, 1], 3, 3), *fixed(_padded, 0)], decisive=True)
+@exercise.stage(
+    "padding does not count",
+    points=1.5,
+    public=[_ask([2, 4, 1], 3, 3), *fixed(_padded, 0), BY_HAND, _zeros(random.Random(1))],
+    decisive=True,
+)
 def _(rng: random.Random) -> list[Question]:
     """The states at padding are no zeros: leave them out of the sum, and divide by the number of real tokens. Each text
-    has its own number.
+    has its own number. A token whose value is 0 counts, too.
     """
-    return _padded(rng)
+    return [*_padded(rng), _zeros(rng)]
 
 
 @exercise.corners(

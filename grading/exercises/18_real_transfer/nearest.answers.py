@@ -100,3 +100,21 @@ def nearest(query, states, k):
 # %% wrong: centred first, as a correlation ->
 # of: cosine similarity
 # ~ F.cosine_similarity(states, query.unsqueeze(0), dim=1) => F.cosine_similarity(states - states.mean(1, keepdim=True), (query - query.mean()).unsqueeze(0), dim=1)
+
+# %% wrong: cosines of two digits -> the cosines are rounded
+# hint: Cosines that differ in the fourth digit have an order, too: put them in order as they are.
+# of: cosine similarity
+# ~ cosines.argsort(descending=True) => (100 * cosines).round().argsort(descending=True, stable=True)
+
+# %% wrong: cosines of three digits ->
+# of: cosine similarity
+# ~ cosines.argsort(descending=True) => (1000 * cosines).round().argsort(descending=True, stable=True)
+
+# %% wrong: half precision ->
+# of: cosine similarity
+# ~ cosines.argsort(descending=True) => cosines.bfloat16().argsort(descending=True, stable=True)
+
+# %% wrong: a large number in the divisor -> a number is added to the product of the lengths
+# hint: A vector of length 0.001 vanishes beside what you add. No vector is zero: divide by the lengths alone.
+# of: cosine similarity
+# ~ F.cosine_similarity(states, query.unsqueeze(0), dim=1) => states @ query / (states.norm(dim=1) * query.norm() + 1e-2)

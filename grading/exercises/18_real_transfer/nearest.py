@@ -14,6 +14,7 @@ from grading.exercises.draws import fixed, seed_from, until
 from tutor.checking.answers import Question
 
 CLEAR = 0.02  # by how much two cosines differ at least: rounding changes no order
+STEP = 5e-4  # by how much close ones differ: a thousand times what float32 rounds, and less than what three digits show
 
 exercise = Definition(minutes=12, difficulty=1)
 
@@ -32,11 +33,16 @@ def _draw(rng: random.Random, texts: int, width: int, k: int, shift: float = 0.0
     return Question((torch.randn(width, generator=generator) - shift, states, k))
 
 
+def _cosines(ask: Question) -> Tensor:
+    """Returns the cosine of each text with the query, in double precision."""
+    query, states, _ = ask.inputs
+    return F.cosine_similarity(states.double(), query.double().unsqueeze(0), dim=1)
+
+
 def _is_clear(ask: Question) -> bool:
     """Says whether the order of the first `k` is clear."""
-    query, states, k = ask.inputs
-    cosines = F.cosine_similarity(states.double(), query.double().unsqueeze(0), dim=1).sort(descending=True).values
-    return bool((cosines[:-1] - cosines[1:])[:k].amin() > CLEAR) if len(cosines) > 1 else True
+    cosines = _cosines(ask).sort(descending=True).values
+    return bool((cosines[:-1] - cosines[1:])[: ask.inputs[2]].amin() > CLEAR) if len(cosines) > 1 else True
 
 
 def _is_told_apart(ask: Question) -> bool:
@@ -50,6 +56,47 @@ def _is_told_apart(ask: Question) -> bool:
     others.append((states / states.abs().amax(dim=1, keepdim=True)) @ query)
     orders = [scores.argsort(descending=True)[:k].tolist() for scores in others]
     return _is_clear(ask) and bool(unit.amax() > 0) and all(order != nearest(*ask.inputs) for order in orders)
+
+
+def _close(rng: random.Random) -> Question:
+    """Returns a question whose cosines differ by a `STEP` each: two or three digits of them do not tell the order."""
+
+    def draw(rng: random.Random) -> Question:
+        texts, width = rng.randint(5, 7), rng.randint(4, 6)
+        generator = torch.Generator().manual_seed(seed_from(rng))
+        query, *others = torch.randn(texts + 1, width, generator=generator, dtype=torch.double)
+        along, beside = F.normalize(query, dim=0), torch.stack(others)
+        across = F.normalize(beside - (beside @ along).unsqueeze(1) * along, dim=1)
+        cosines = rng.choice([0.5, -0.3]) + STEP * torch.tensor(rng.sample(range(texts), texts)).unsqueeze(1)
+        lengths = torch.exp(torch.randn(texts, 1, generator=generator))
+        states = lengths * (cosines * along + (1 - cosines**2).sqrt() * across)
+        return Question((query.float(), states.float(), 3))
+
+    def is_told_apart(ask: Question) -> bool:
+        cosines = _cosines(ask)
+        orders = [cosines.mul(10**digits).round().argsort(descending=True, stable=True)[:3] for digits in (2, 3)]
+        return all(order.tolist() != nearest(*ask.inputs) for order in orders)
+
+    return until(repeat(rng), draw, is_told_apart)
+
+
+def _short(rng: random.Random) -> Question:
+    """Returns a question on a vector a thousandth as long as others: nothing may be added to a length."""
+
+    def draw(rng: random.Random) -> Question:
+        query, states, k = _draw(rng, rng.randint(5, 7), rng.randint(4, 6), 3).inputs
+        sizes = torch.tensor([rng.choice([1e-3, 1e-2, 1.0, 30.0]) for _ in range(len(states))])
+        return Question((query, F.normalize(states, dim=1) * sizes.unsqueeze(1), k))
+
+    def is_told_apart(ask: Question) -> bool:
+        query, states, k = ask.inputs
+        lengths = states.norm(dim=1)
+        divisors = [lengths * query.norm() + eps for eps in (1e-2, 1e-3)]
+        divisors += [changed for eps in (1e-2, 2e-3) for changed in (lengths + eps, lengths.clamp(min=eps))]
+        orders = [(states @ query / divisor).argsort(descending=True)[:k].tolist() for divisor in divisors]
+        return _is_clear(ask) and all(order != nearest(*ask.inputs) for order in orders)
+
+    return until(repeat(rng), draw, is_told_apart)
 
 
 def _ask(rng: random.Random, texts: int, width: int, k: int, shift: float = 0.0) -> Question:
@@ -79,12 +126,19 @@ def _some(rng: random.Random) -> list[Question]:
     ]
 
 
-@exercise.stage("the k nearest, in order", points=1.5, public=fixed(_some, 2), decisive=True)
+def _near_and_short(rng: random.Random) -> list[Question]:
+    return [_close(rng), _short(rng)]
+
+
+@exercise.stage(
+    "the k nearest, in order", points=1.5, public=fixed(_some, 2) + fixed(_near_and_short, 1), decisive=True
+)
 def _(rng: random.Random) -> list[Question]:
     """The nearest comes first. The length of a vector does not count: a long text is not nearer than a short one. All
-    may lie on the other side of the query; then the nearest is the one whose cosine is least negative.
+    may lie on the other side of the query; then the nearest is the one whose cosine is least negative. Cosines that
+    differ in the fourth digit have an order, too.
     """
-    return _some(rng)
+    return _some(rng) + _near_and_short(rng)
 
 
 @exercise.corners("the k nearest, in order", texts=(1, 2, range(33, 36)), width=(2, range(65, 70)), k=(1, 2))
