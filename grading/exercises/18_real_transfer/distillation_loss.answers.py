@@ -93,6 +93,7 @@ def distillation_loss(student, teacher, labels, temperature, share):
 # of: both as logarithms
 # ~ mine = torch.log_softmax(student / temperature, dim=-1) => mine = torch.softmax(student / temperature, dim=-1).log()
 
+
 # %% wrong: no gradient in the soft part -> nothing is learned from the teacher's part
 # hint: `no_grad` cuts off the student, too. Only the teacher is left out of learning: `teacher.detach()`.
 def distillation_loss(student, teacher, labels, temperature, share):
