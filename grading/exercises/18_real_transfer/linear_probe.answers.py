@@ -166,7 +166,3 @@ def linear_probe(features, labels, penalty):
 # -        loss = F.binary_cross_entropy_with_logits(inputs @ weight + bias, target)
 # +        chance = torch.sigmoid(inputs @ weight + bias)
 # +        loss = -(target * chance.log() + (1 - target) * (1 - chance).log()).mean()
-
-# %% wrong: a sigmoid, and then F.binary_cross_entropy ->
-# of: L-BFGS
-# ~ F.binary_cross_entropy_with_logits(inputs @ weight + bias, target) => F.binary_cross_entropy(torch.sigmoid(inputs @ weight + bias), target)
