@@ -628,7 +628,7 @@ reveal("right test reviews in a hundred, small model taught by the teacher",
 # | 2 and 3 | the minimum $m$, another one |
 # | 4 to 19 | 32 codes $q$ of 4 bits, from 0 to 15, two in a byte |
 #
-# (*Low byte first* is *little-endian*: `<e` in `struct`. PyTorch's `view` reads it so on the computers of today.) A value is $d\,q + m$. The low four bits of bytes 4 to 19 are the codes of values 0 to 15, the high four those of values 16 to 31: the two codes of a byte are 16 values apart. So `byte & 15` and `byte >> 4` are the codes. For example, the byte 179 is 1011 0011 in binary digits: the low code is 3, the high one 11.
+# (*Low byte first* is *little-endian*; `struct` names it by the sign for less than. PyTorch's `view` reads it so on the computers of today.) A value is $d\,q + m$. The low four bits of bytes 4 to 19 are the codes of values 0 to 15, the high four those of values 16 to 31: the two codes of a byte are 16 values apart. So `byte & 15` and `byte >> 4` are the codes. For example, the byte 179 is 1011 0011 in binary digits: the low code is 3, the high one 11.
 #
 # In the picture, the byte is the first of the 16.
 
