@@ -439,8 +439,7 @@ def test_kernels_are_counted_for_each_account(hub: Hub, ada: User, bob: User) ->
         ("request(command=['/bin/sh', '-c', 'id'])", "is not a kernel of"),
         ("request(environment=5)", "TypeError"),
         ("request(folder='/nonexistent')", "FileNotFoundError"),
-        (f"request(folder={str(Path('/proc/1/cwd'))!r})", "PermissionError"),
-        ("request(folder='/root/')" if Path("/root").stat().st_mode & 1 == 0 else "b''", "Error"),
+        ("request(folder='/proc/1/cwd')", "PermissionError"),
     ],
 )
 def test_a_request_that_is_none_is_refused_by_a_process_of_the_account(hub: Hub, packets: str, why: str) -> None:
@@ -502,26 +501,24 @@ def test_who_has_ended_gives_nobody_its_limits(hub: Hub) -> None:
 
 
 def test_who_is_locked_into_a_sandbox_does_not_get_out(hub: Hub) -> None:
-    source = (
-        "import os, sys\nos.unshare(os.CLONE_NEWUSER)\n"
-        if hasattr(os, "unshare")
-        else ("import ctypes\nassert ctypes.CDLL(None).unshare(0x10000000) == 0, 'none'\n")
+    shown = hub.raw(
+        hub.account(),
+        "import ctypes\n"
+        "new_user_namespace = 0x10000000\n"  # CLONE_NEWUSER; Python has os.unshare since 3.12
+        "refused = ctypes.CDLL(None).unshare(new_user_namespace)\n"
+        "print('refused' if refused else ask(request()))",
     )
-    try:
-        shown = hub.raw(hub.account(), source + "print(ask(request()))")
-    except AssertionError as problem:
-        pytest.skip(f"this machine gives no user namespace: {problem}")
+    if shown == "refused":
+        pytest.skip("Linux gives an ordinary account no user namespace here, so none can be in a sandbox of its own")
     assert shown.startswith("0 PermissionError")
 
 
 def test_a_kernel_counts_in_the_control_group_of_its_server(hub: Hub) -> None:
     mounts = [line.split() for line in Path("/proc/self/mounts").read_text().splitlines()]
-    roots = [Path(words[1]) for words in mounts if words[2] == "cgroup2"]
-    try:
-        group = roots[0] / f"forked-kernels-{os.getpid()}"
-        group.mkdir()
-    except (IndexError, OSError) as problem:
-        pytest.skip(f"this machine gives no control group: {problem}")
+    group = Path(*[words[1] for words in mounts if words[2] == "cgroup2"][:1], f"forked-kernels-{os.getpid()}")
+    if not os.access(group.parent, os.W_OK) or group.parent == Path():
+        pytest.skip("control groups of the second version cannot be made here, so no server can be in one of its own")
+    group.mkdir()
     source = (
         "import socket, sys, os, json\nsys.stdin.readline()\n"
         "s = socket.socket(socket.AF_UNIX, socket.SOCK_SEQPACKET)\n"
