@@ -23,6 +23,7 @@ from grading.definitions.corners import Corners
 from grading.definitions.definition import Definition, ExerciseError, HandExample, Mistake, Stage, hints_of
 from tutor.checking import by_hand
 from tutor.checking.answers import InProcess, Question, Reply
+from tutor.checking.compare import NO_VALUES
 from tutor.checking.judging import Case, Examples, Raised, StageCases, is_right, share, trace_of, words
 from tutor.checking.measures import INPUTS_KEPT, measured
 from tutor.checking.plain import NotPlain
@@ -308,7 +309,7 @@ class Exercise:
             return False
         rule = StageCases(stage.name, "", 0, stage.view, stage.tolerance, (), stage.measure)
         value = self._reply(stage, case).value
-        looks = isinstance(value, Tensor) and stage.view != "shape"
+        looks = isinstance(value, Tensor) and stage.view not in NO_VALUES
         alike = (torch.full_like(value, number) for number in (0, 1) if looks)
         replies = [reply for ask, reply in known if ask.probe == case.ask.probe]
         replies += [Reply("value", tensor) for tensor in alike]

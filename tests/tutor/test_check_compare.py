@@ -29,9 +29,9 @@ def test_the_shape_of_a_tuple_of_numbers_says_nothing_of_the_numbers() -> None:
     assert "expected a number" in str(difference((1, 2), (5, "6"), "shape"))
 
 
-def test_who_asks_for_bytes_gets_bytes() -> None:
+def test_where_the_number_type_counts_no_value_does() -> None:
     codes = torch.tensor([1, -2], dtype=torch.int8)
-    assert difference(codes, codes + 1, "shape") is None
-    assert difference(codes, codes.long(), "shape") == "expected torch.int8, one byte a value, got torch.int64"
-    assert difference(codes, codes.float(), "shape") == "expected integer values, got floating point (float32)"
-    assert difference(codes.long(), codes.int(), "shape") is None
+    assert difference(codes, codes + 1, "dtype") is None
+    assert difference(codes, codes.long(), "dtype") == "expected torch.int8, got torch.int64"
+    assert difference(codes, codes[:1], "dtype") == "expected shape (2,), got (1,)"
+    assert difference(codes, codes.long(), "shape") is None

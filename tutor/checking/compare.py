@@ -14,6 +14,7 @@ from tutor.checking.plain import MAX_KEYS, Expression, NotPlain, Other, is_simpl
 
 VIEWS = {
     "shape": "type and shape",
+    "dtype": "shape and number type",
     "values": "every value",
     "first row": "the first row",
     "last row": "the last row",
@@ -23,7 +24,7 @@ VIEWS = {
 
 
 ONE_TENSOR = "are one and the same tensor"
-BYTES = (torch.int8, torch.uint8)  # who asks for one of these asks for its size
+NO_VALUES = ("shape", "dtype")  # views that look at no value
 DISTINCT = 4  # numbers that differ from each other: fewer are a multiple of others by chance
 SAME_AS = " (the same as "  # in the name of a weight that stands in a module once more: what it is called there
 FORGOTTEN = "the function returns None: did you forget to return the result?"
@@ -135,9 +136,9 @@ def _tensor_difference(wanted: Tensor, got: Any, view: str, tolerance: float) ->
         kinds = dtype_kind(wanted), dtype_kind(got)
         if kinds[0] != kinds[1]:
             return f"expected {KINDS[kinds[0]]} values, got {KINDS[kinds[1]]} ({str(got.dtype).removeprefix('torch.')})"
-        if wanted.dtype in BYTES and wanted.dtype != got.dtype:
-            return f"expected {wanted.dtype}, one byte a value, got {got.dtype}"
         return None
+    if view == "dtype":
+        return f"expected {wanted.dtype}, got {got.dtype}" if wanted.dtype != got.dtype else None
     if wanted.dtype == got.dtype and torch.equal(wanted, got):
         return None
     precise = torch.complex128 if wanted.is_complex() or got.is_complex() else torch.float64
@@ -181,7 +182,7 @@ def _number_difference(wanted: Any, got: Any, view: str, tolerance: float, at: M
         got = got.item()
     if not isinstance(got, bool | int | float | Expression):
         return f"expected {'a sympy expression' if isinstance(wanted, Expression) else 'a number'}, got {name_of(got)}"
-    if view == "shape":
+    if view in NO_VALUES:
         whole = isinstance(wanted, int) and isinstance(got, float) and got == got and not got.is_integer()
         return f"expected a whole number, got {name_of(got)}" if whole else None
     if isinstance(got, float) and got != got:

@@ -104,4 +104,4 @@ def _(rng: random.Random) -> list[Question]:
     ]
 
 
-exercise.large += [_ask(2, 40000, 500, 700, 6)]
+exercise.large += [_ask(1, 12_000, 300, 400, 6)]

@@ -78,7 +78,7 @@ def _(rng: random.Random, count: int, scale: float) -> Question:
     return _ask(count, seed_from(rng), scale)
 
 
-@exercise.stage("values in float32", points=0.25, public=[_ask(2, 4)], measure="type of the values")
+@exercise.stage("values in float32", points=0.25, public=[_ask(2, 4)], view="dtype")
 def _(rng: random.Random) -> list[Question]:
     """A model computes with the values in `torch.float32`: neither the 16 bits of the scale nor 64 are wanted."""
     return [_ask(rng.randint(2, 4), seed_from(rng))]

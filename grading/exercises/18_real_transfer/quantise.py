@@ -69,7 +69,7 @@ def _(rng: random.Random) -> list[Question]:
     return [_ask(rng.randint(2, 5), rng.randint(2, 6), seed_from(rng), zero=True)]
 
 
-@exercise.stage("codes of one byte", points=0.25, public=[_ask(2, 3, 6)], view="shape", measure="codes")
+@exercise.stage("codes of one byte", points=0.25, public=[_ask(2, 3, 6)], view="dtype", measure="codes")
 def _(rng: random.Random) -> list[Question]:
     """Whole numbers in a float tensor take four bytes each, as before: what is saved is saved by `torch.int8`."""
     return [_ask(rng.randint(2, 4), rng.randint(2, 6), seed_from(rng))]

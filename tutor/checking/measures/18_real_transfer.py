@@ -4,8 +4,6 @@ from __future__ import annotations
 
 from typing import Any
 
-from torch import Tensor
-
 from tutor.checking.answers import Question
 from tutor.checking.compare import name_of
 from tutor.checking.measures.registry import NotMeasured, measure
@@ -15,14 +13,6 @@ def _parts(value: Any, count: int) -> tuple[Any, ...] | list[Any]:
     if not isinstance(value, tuple | list) or len(value) != count:
         raise NotMeasured(f"expected {count} values, got {name_of(value)}")
     return value
-
-
-@measure("type of the values", "the type of the values")
-def _type(ask: Question, value: Any) -> str:
-    """Returns the number type of a tensor."""
-    if not isinstance(value, Tensor):
-        raise NotMeasured(f"expected a tensor, got {name_of(value)}")
-    return str(value.dtype)
 
 
 @measure("first of three values", "the first value")
