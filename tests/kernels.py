@@ -25,6 +25,8 @@ import nbval.kernel
 from jupyter_client import manager
 from jupyter_client.provisioning.local_provisioner import LocalProvisioner
 
+from deploy.hub.forked_kernels import Process
+
 SOCKET = "TESTS_KERNELS"  # the variable that names the socket on which kernels are asked for
 LAUNCHER = "ipykernel_launcher"
 # Not tqdm, which asks at its import whether a kernel imports it.
@@ -83,7 +85,7 @@ class Forked(LocalProvisioner):
     async def launch_kernel(self, cmd: list[str], **how: Any) -> Any:
         """Starts the process; returns how to connect to the kernel."""
         try:
-            self.process = Process(forked(cmd, how["env"], how.get("cwd") or os.getcwd()))
+            self.process = forked(cmd, how["env"], how.get("cwd") or os.getcwd())
         except (OSError, ValueError) as problem:
             self.log.warning("no kernel can be forked, it gets a process of its own: %r", problem)
             return await super().launch_kernel(cmd, **how)
@@ -91,33 +93,8 @@ class Forked(LocalProvisioner):
         return self.connection_info
 
 
-class Process:
-    """A process that is not a child of this one, with what the library asks of a `Popen`."""
-
-    stdin = stdout = stderr = None
-
-    def __init__(self, pid: int) -> None:
-        self.pid, self._descriptor = pid, os.pidfd_open(pid)
-
-    def poll(self) -> int | None:
-        """Returns None while it runs, and then 0: what it was is not known."""
-        return 0 if select.select([self._descriptor], [], [], 0)[0] else None
-
-    def wait(self) -> int:
-        """Returns when it has ended."""
-        select.select([self._descriptor], [], [])
-        return 0
-
-    def send_signal(self, number: int) -> None:
-        """Sends a signal to the process alone."""
-        signal.pidfd_send_signal(self._descriptor, number)
-
-    def __del__(self) -> None:
-        os.close(self._descriptor)
-
-
-def forked(command: list[str], environment: dict[str, str], folder: str) -> int:
-    """Returns the process id of a new kernel.
+def forked(command: list[str], environment: dict[str, str], folder: str) -> Process:
+    """Returns the process of a new kernel.
 
     Raises:
         OSError: when nobody forks one in time.
@@ -131,7 +108,8 @@ def forked(command: list[str], environment: dict[str, str], folder: str) -> int:
         connection.connect(os.environ[SOCKET])
         request = {"arguments": arguments, "environment": environment, "folder": str(folder)}
         connection.sendall(json.dumps(request).encode() + b"\n")
-        return int(connection.makefile().readline())
+        pid = int(connection.makefile().readline())
+        return Process(pid, os.pidfd_open(pid))
 
 
 def serve(descriptor: str, folder: str) -> None:

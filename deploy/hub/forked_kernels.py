@@ -28,7 +28,7 @@ class Process:
 
     stdin = stdout = stderr = None
 
-    def __init__(self, pid: int, handle: int, connection: socket.socket) -> None:
+    def __init__(self, pid: int, handle: int, connection: socket.socket | None = None) -> None:
         self.pid = pid
         self._handle = handle  # of this very process, whoever has its number later
         self._connection = connection  # the process is killed when it is closed
@@ -57,7 +57,8 @@ class Process:
 
     def __del__(self) -> None:
         os.close(self._handle)
-        self._connection.close()
+        if self._connection:
+            self._connection.close()
 
 
 def forked(path: Path, command: list[str], environment: dict[str, str], folder: str) -> Process:
