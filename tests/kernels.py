@@ -25,7 +25,7 @@ import nbval.kernel
 from jupyter_client import manager
 from jupyter_client.provisioning.local_provisioner import LocalProvisioner
 
-from deploy.hub.forked_kernels import Process
+from deploy.hub.forking import Process
 
 SOCKET = "TESTS_KERNELS"  # the variable that names the socket on which kernels are asked for
 LAUNCHER = "ipykernel_launcher"

@@ -9,6 +9,7 @@ from pathlib import Path
 import pytest
 from nbval.kernel import CURRENT_ENV_KERNEL_NAME, RunningKernel
 
+from deploy.hub.forking import Process
 from tests import kernels
 
 pytestmark = pytest.mark.skipif(sys.platform != "linux", reason="elsewhere no kernel is forked")
@@ -54,13 +55,13 @@ def test_a_forked_kernel_shares_the_libraries_and_nothing_that_another_does(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     first = started(tmp_path)
-    assert isinstance(first.km.provisioner.process, kernels.Process)
+    assert isinstance(first.km.provisioner.process, Process)
     assert printed(first, LOADED) == "True"
     seed = printed(first, SEED)
     printed(first, "import os, torch; torch.seed(); torch.of_the_first = mine = 1; os.environ['OF_THE_FIRST'] = '1'")
     monkeypatch.setenv("OF_THE_SECOND", "1")
     second = started(tmp_path)
-    assert isinstance(second.km.provisioner.process, kernels.Process)
+    assert isinstance(second.km.provisioner.process, Process)
     assert printed(second, LOADED) == "True"
     assert printed(second, SEED) == seed != printed(first, SEED)
     assert printed(second, "import os\nprint(hasattr(torch, 'of_the_first'), 'mine' in globals())") == "False False"

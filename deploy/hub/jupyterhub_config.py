@@ -43,14 +43,21 @@ programs = str(Path(sys.executable).parent)  # nbgrader starts `alembic` by name
 path = os.pathsep.join([programs, "/usr/local/bin", "/usr/bin", "/bin"])
 c.Spawner.environment = {"PATH": path}
 
-# Students' kernels are forked from one process that has imported what notebooks import. The memory of each begins as a
-# copy of its, so it gets an empty environment: the hub's has secrets. Without these lines kernels start as elsewhere.
+# Students' kernels and JupyterLabs are forked from processes that have imported what they import. The memory of each
+# begins as a copy of theirs, so these get an empty environment: the hub's has secrets. Without these lines kernels and
+# JupyterLabs start as elsewhere.
 # As servers have it, and where nothing is said as Python tells it to the programs that it starts.
 language = {name: os.environ[name] for name in ("LANG", "LC_ALL") if name in os.environ} or {"LC_CTYPE": "C.UTF-8"}
 variables = {"PATH": path, "HOME": "/nonexistent", **roles.THREADS, **language}
-service = [sys.executable, folder / "settings" / "warm_kernels.py", folder / "kernels" / "socket"]
-command = ["env", "-i", *(f"{name}={value}" for name, value in variables.items()), *map(str, service)]
-c.JupyterHub.services = [{"name": "kernels", "command": [*command, roles.STUDENTS, roles.INSTRUCTORS]}]
+python = ["env", "-i", *(f"{name}={value}" for name, value in variables.items()), sys.executable]
+groups = [roles.STUDENTS, roles.INSTRUCTORS]
+c.JupyterHub.services = [
+    {
+        "name": kind,
+        "command": [*python, str(folder / "settings" / "warm.py"), kind, str(folder / "warm" / kind), *groups],
+    }
+    for kind in ("kernels", "servers")
+]
 
 # A web server in front of it brings the certificate; nothing else reaches this port from outside.
 c.JupyterHub.bind_url = "http://127.0.0.1:8000"

@@ -89,10 +89,10 @@ def processes(*of: str) -> list[int]:
     return found
 
 
-def _end_processes() -> None:
+def _end_processes(names: Sequence[str]) -> None:
     """Kills what still runs as one of the accounts, and what that has started meanwhile."""
     limit = time.monotonic() + END_SECONDS
-    while left := processes():
+    while left := processes(*names):
         for process in left:
             with contextlib.suppress(ProcessLookupError):
                 os.kill(process, signal.SIGKILL)
@@ -100,20 +100,20 @@ def _end_processes() -> None:
         time.sleep(0.05)
 
 
-def _remove_accounts() -> None:
-    _end_processes()
-    for account in ACCOUNTS:
+def _remove_accounts(names: Sequence[str]) -> None:
+    _end_processes(names)
+    for account in names:
         with contextlib.suppress(KeyError):
             pwd.getpwnam(account)
             _run("userdel", account)
 
 
 @contextlib.contextmanager
-def accounts(homes: Path) -> Iterator[None]:
-    """Makes an instructor and two students, and removes them; what an earlier run has left is removed first."""
+def accounts(homes: Path, names: Sequence[str]) -> Iterator[None]:
+    """Makes an instructor and students, and removes them; what an earlier run has left is removed first."""
     with (Path(tempfile.gettempdir()) / "course-hub-test.lock").open("w") as lock:
         fcntl.flock(lock, fcntl.LOCK_EX)  # their names are the same in every run
-        _remove_accounts()
+        _remove_accounts(names)
         made = []
         for group in (INSTRUCTORS, STUDENTS):
             try:
@@ -123,14 +123,14 @@ def accounts(homes: Path) -> Iterator[None]:
                 made.append(group)
         try:
             homes.mkdir()
-            for account in ACCOUNTS:
+            for account in names:
                 group = INSTRUCTORS if account == TEACHER else STUDENTS
                 _run("useradd", "--create-home", "--home-dir", homes / account, "--groups", group, account)
                 (homes / account).chmod(0o755)  # as on systems that are careless with homes
-            _run("chpasswd", stdin="".join(f"{account}:{PASSWORD}\n" for account in ACCOUNTS))
+            _run("chpasswd", stdin="".join(f"{account}:{PASSWORD}\n" for account in names))
             yield
         finally:
-            _remove_accounts()
+            _remove_accounts(names)
             for group in made:
                 _run("groupdel", group)
 
@@ -212,13 +212,14 @@ def _free_ports(number: int) -> list[int]:
 class Hub:
     """A running hub: its address, its folder and the homes of its people."""
 
-    def __init__(self, folder: Path) -> None:
-        self.folder = folder
+    def __init__(self, folder: Path, names: Sequence[str]) -> None:
+        self.folder, self.names = folder, names
         self.homes = folder / "homes"
         self.course = self.homes / TEACHER / "transformers"
         self.exchange = folder / "exchange" / "transformers"
         self.port, self._inner, self._proxy = _free_ports(3)
         self.address = f"http://127.0.0.1:{self.port}"
+        self.process = 0  # when it runs
 
     def put_in_place(self) -> None:
         """Does what docs/hub.md asks an administrator and an instructor to do."""
@@ -254,12 +255,13 @@ class Hub:
                 stderr=log,
                 start_new_session=True,
             )
+        self.process = process.pid
         try:
             self._wait_for_answer(process)
             yield self
         finally:
             process.terminate()
-            _end_processes()  # the servers would take their time
+            _end_processes(self.names)  # the servers would take their time
             with contextlib.suppress(subprocess.TimeoutExpired):
                 process.wait(END_SECONDS)
             process.kill()
@@ -278,13 +280,13 @@ class Hub:
                     raise RuntimeError(f"JupyterHub does not answer ({problem}):\n{self.log()[-3000:]}") from problem
             time.sleep(0.1)
 
-    def kernels_service(self) -> int:
-        """Returns the process from which students' kernels are forked, when it has imported all."""
+    def service(self, kind: str) -> int:
+        """Returns the process from which students' "kernels" or "servers" are forked, when it has imported all."""
         limit = time.monotonic() + START_SECONDS
-        while not (self.folder / "kernels" / "socket").exists():
-            assert time.monotonic() < limit, f"kernels cannot be forked:\n{self.log()[-3000:]}"
+        while not (self.folder / "warm" / kind).exists():
+            assert time.monotonic() < limit, f"{kind} cannot be forked:\n{self.log()[-3000:]}"
             time.sleep(0.1)
-        program = os.fsencode(self.folder / "settings" / "warm_kernels.py")
+        program = b"%s\0%s\0" % (os.fsencode(self.folder / "settings" / "warm.py"), kind.encode())
         running = [path.parent for path in Path("/proc").glob("[0-9]*/cmdline") if program in path.read_bytes()]
         [service] = [int(path.name) for path in running if path.stat().st_uid == 0]
         return service
@@ -295,15 +297,22 @@ def _stop(_signal: int, _frame: FrameType | None) -> None:
 
 
 @contextlib.contextmanager
-def running_hub() -> Iterator[Hub]:
-    """Makes accounts and a hub and ends both; no process, account or file of theirs is left."""
+def running_hub(names: Sequence[str] = ACCOUNTS, settings: str = "") -> Iterator[Hub]:
+    """Makes accounts and a hub and ends both; no process, account or file of theirs is left.
+
+    Args:
+        names: the accounts; TEACHER, who must be among them, is the instructor.
+        settings: further lines of `jupyterhub_config.py`.
+    """
     before = signal.signal(signal.SIGTERM, _stop)  # as Ctrl-C: what follows below is done then, too
     folder = Path(tempfile.mkdtemp(prefix="hub-"))
     try:
         folder.chmod(0o755)
-        hub = Hub(folder)
-        with accounts(hub.homes):
+        hub = Hub(folder, names)
+        with accounts(hub.homes, names):
             hub.put_in_place()
+            with (folder / "settings" / "jupyterhub_config.py").open("a", encoding="utf-8") as written:
+                written.write(settings)
             with hub.running():
                 yield hub
     finally:

@@ -5,7 +5,9 @@ The tests follow each other like the days of a week: what one does, the next fin
 
 from __future__ import annotations
 
+import os
 import re
+import signal
 import socket
 from collections.abc import Iterator
 from pathlib import Path
@@ -206,7 +208,7 @@ def test_the_instructor_releases(hub: Hub, teacher: Page, formgrader: FrameLocat
 
 
 def test_students_fetch_work_and_hand_in(hub: Hub, ada: Page, bob: Page) -> None:
-    hub.kernels_service()
+    hub.service("kernels")
     work(ada, hub, ADA, {"causal_mask": answer("causal_mask", "two loops"), "mask_essay": ESSAY})
     work(bob, hub, BOB, {"causal_mask": answer("causal_mask", "triangle without the 1")})
     owners = sorted(path.owner() for path in (hub.exchange / "inbound").iterdir())
@@ -219,15 +221,16 @@ def status_of(process: int) -> dict[str, str]:
     return {name: value.strip() for name, _, value in (line.partition(":") for line in lines)}
 
 
-def test_kernels_of_students_are_forked(hub: Hub, ada: Page, bob: Page) -> None:
-    """Those of the notebooks in which they have worked."""
-    service = hub.kernels_service()
+@pytest.mark.parametrize(("kind", "name"), [("servers", "jupyterlab"), ("kernels", "ipykernel")])
+def test_what_students_work_in_is_forked(hub: Hub, ada: Page, bob: Page, kind: str, name: str) -> None:
+    """Their JupyterLabs, and the kernels of the notebooks in which they have worked."""
+    service = hub.service(kind)
     for account in (ADA, BOB):
-        kernels = [status for status in map(status_of, processes(account)) if status["Name"] == "ipykernel"]
-        assert {int(status["PPid"]) for status in kernels} == {service}
-        assert {status["CapBnd"] for status in kernels} == {"0" * 16}
+        forks = [status for status in map(status_of, processes(account)) if status["Name"] == name]
+        assert {int(status["PPid"]) for status in forks} == {service}
+        assert {status["CapBnd"] for status in forks} == {"0" * 16}
     assert "not forked" not in hub.log()
-    # Its environment is where kernels' memory begins, and the hub's has secrets.
+    # Its environment is where the memory of each begins, and the hub's has secrets.
     assert b"JUPYTERHUB" not in Path(f"/proc/{service}/environ").read_bytes()
 
 
@@ -378,7 +381,8 @@ def command_of(process: int) -> bytes:
 
 def test_students_have_limits(hub: Hub, ada: Page, teacher: Page) -> None:
     def limits_of(account: str) -> dict[str, str]:
-        [server] = [pid for pid in processes(account) if b"jupyterhub.singleuser" in command_of(pid)]
+        started = [pid for pid in processes(account) if b"jupyterhub.singleuser" in command_of(pid)]
+        [server] = started or [pid for pid in processes(account) if status_of(pid)["Name"] == "jupyterlab"]
         limits = Path(f"/proc/{server}/limits")
         rows = [re.split(r"\s{2,}", line) for line in limits.read_text().splitlines()[1:]]
         return {row[0]: row[2] for row in rows}
@@ -392,3 +396,39 @@ def test_students_have_limits(hub: Hub, ada: Page, teacher: Page) -> None:
     assert student["Max data size"] == str(2 << 30)
     assert student["Max processes"] == "512"
     assert limits_of(TEACHER)["Max data size"] == "unlimited"
+
+
+# --- forks ----------------------------------------------------------------------------------------
+
+
+def open_lab(page: Page, hub: Hub, account: str) -> None:
+    page.goto(f"{hub.address}/user/{account}/lab")
+    page.locator("#jp-main-dock-panel").wait_for(timeout=START_SECONDS * 1000)
+
+
+def test_what_a_student_deletes_goes_into_their_own_trash(hub: Hub, bob: Page) -> None:
+    """A fork's libraries were imported as root, with another home."""
+    home = hub.homes / BOB
+    assert ask(BOB, "touch", home / "old.txt").returncode == 0
+    open_lab(bob, hub, BOB)
+    answer = bob.evaluate(
+        """async (file) => {
+            const token = document.cookie.match(/_xsrf=([^;]+)/)[1];
+            return (await fetch(file, {method: "DELETE", headers: {"X-XSRFToken": token}})).status;
+        }""",
+        f"{hub.address}/user/{BOB}/api/contents/old.txt",
+    )
+    assert answer == 204
+    assert not (home / "old.txt").exists()
+    assert (home / ".local" / "share" / "Trash" / "files" / "old.txt").exists()
+
+
+def test_a_jupyterlab_outlives_the_service_that_has_forked_it_and_ends_as_others_do(hub: Hub, bob: Page) -> None:
+    [server] = [process for process in processes(BOB) if status_of(process)["Name"] == "jupyterlab"]
+    os.kill(hub.service("servers"), signal.SIGKILL)
+    open_lab(bob, hub, BOB)
+    bob.goto(f"{hub.address}/hub/home")
+    bob.locator("#stop").click()
+    expect(bob.locator("#start")).to_have_text(re.compile("Start My Server"), timeout=START_SECONDS * 1000)
+    assert server not in processes(BOB)
+    open_lab(bob, hub, BOB)  # whether or not the hub has started the service again

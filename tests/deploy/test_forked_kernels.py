@@ -77,7 +77,7 @@ class Hub:
     def __init__(self, folder: Path) -> None:
         self.folder = folder
         self.python = folder / "environment" / "bin" / "python"
-        self.socket = folder / "kernels" / "socket"
+        self.socket = folder / "warm" / "kernels"
         # Any two groups of this machine.
         self.students, self.instructors = [group for group in grp.getgrall() if group.gr_gid][-2:]
         self.service: subprocess.Popen[str] | None = None
@@ -108,7 +108,7 @@ class Hub:
         """Starts the service, and returns when it forks kernels."""
         environment = self.environment(0) | {"HOME": "/nonexistent", "LC_CTYPE": "C.UTF-8"}
         settings, names = self.folder / "settings", (self.students.gr_name, self.instructors.gr_name)
-        command = [self.python, settings / "warm_kernels.py", self.socket, *names]
+        command = [self.python, settings / "warm.py", "kernels", self.socket, *names]
         self.socket.unlink(missing_ok=True)
         with (self.folder / "log").open("a") as log:
             service = subprocess.Popen(

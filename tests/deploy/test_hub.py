@@ -140,6 +140,7 @@ def roles(repository: Path, monkeypatch: pytest.MonkeyPatch) -> ModuleType:
     spawner.LocalProcessSpawner = object  # type: ignore[attr-defined]
     monkeypatch.setitem(sys.modules, "jupyterhub", ModuleType("jupyterhub"))
     monkeypatch.setitem(sys.modules, "jupyterhub.spawner", spawner)
+    monkeypatch.syspath_prepend(str(repository / "deploy" / "hub"))
     specification = importlib.util.spec_from_file_location("roles", repository / "deploy" / "hub" / "roles.py")
     assert specification
     assert specification.loader
@@ -168,8 +169,12 @@ def test_each_role_gets_its_settings(roles: ModuleType, tmp_path: Path, monkeypa
     assert "PYTHONPATH" not in student.environment
     assert student.environment["OMP_NUM_THREADS"] == "1"
     assert student.environment["PATH"] == "/usr/bin"
+    files = Path(student.environment["JUPYTER_RUNTIME_DIR"])
+    assert stat.S_IMODE(files.stat().st_mode) == 0o700
+    assert files.owner() == ME
     monkeypatch.setattr(roles, "is_instructor", lambda account: account == ME)
-    monkeypatch.setattr(roles.pwd, "getpwnam", lambda name: SimpleNamespace(pw_dir=str(tmp_path / "home")))
+    account = SimpleNamespace(pw_dir=str(tmp_path / "home"), pw_uid=os.getuid(), pw_gid=os.getgid())
+    monkeypatch.setattr(roles.pwd, "getpwnam", lambda name: account)
     assert started(roles, tmp_path, ME).environment == student.environment  # no clone yet
     course = tmp_path / "home" / "transformers"
     course.mkdir(parents=True)
