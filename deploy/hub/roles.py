@@ -9,9 +9,11 @@ from __future__ import annotations
 import asyncio
 import contextlib
 import grp
+import itertools
 import os
 import pwd
 import resource
+import socket
 import stat
 import subprocess
 import sys
@@ -26,6 +28,10 @@ INSTRUCTORS, STUDENTS = "course-instructors", "course-students"
 COURSE = "transformers"  # an instructor's clone, in the home folder
 PROCESSES = 512  # threads count too: a server and ten kernels with PyTorch have about 300
 STUDENTS_COME_AFTER = 5  # the step in niceness, of 19
+# Of servers, each another one: JupyterHub would take any that is free, and where many start at once two then have the
+# same before either listens. Linux gives no program that asks for any port one of these.
+NUMBERS = range(20_000, 30_000)
+PORTS = itertools.cycle(NUMBERS)
 FORK_SECONDS = 90.0  # until the program that asks for a student's JupyterLab says which process that is
 STUDENTS_GO_FIRST = 500  # of 1000, where memory ends and Linux kills a process; hub and proxy have 0
 # As `helpers.threads` has it, for programs that do not import it too. `set_threads()` takes `cpu_limit` cores.
@@ -104,6 +110,16 @@ def before_start(folder: Path, account: Callable[[str], str] = str) -> Callable[
     return prepare
 
 
+def next_port() -> int:
+    """Returns the next port of this machine on which nothing listens; raises OSError where there is none."""
+    for port in itertools.islice(PORTS, len(NUMBERS)):
+        with contextlib.suppress(OSError), socket.socket() as probe:
+            probe.setsockopt(socket.SOL_SOCKET, socket.SO_REUSEADDR, 1)  # what has ended a minute ago is no hindrance
+            probe.bind(("127.0.0.1", port))
+            return port
+    raise OSError(f"something listens on each port from {NUMBERS[0]} to {NUMBERS[-1]}")
+
+
 async def said_in_time(file: Any) -> str:
     """Returns what is written to a pipe at once, "" when it is closed before, or nothing comes for long."""
     reader = asyncio.StreamReader()
@@ -135,6 +151,7 @@ class LimitedSpawner(LocalProcessSpawner):  # type: ignore[misc]  # JupyterHub h
     async def start(self) -> tuple[str, int]:
         """Starts the server; returns its address and port."""
         address: tuple[str, int]
+        self.port = next_port()
         if is_instructor(self.user.name):
             address = await super().start()
             return address

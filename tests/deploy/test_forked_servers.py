@@ -5,6 +5,7 @@ from __future__ import annotations
 import asyncio
 import os
 import re
+import socket
 import subprocess
 import sys
 from collections.abc import Iterator
@@ -121,6 +122,15 @@ def test_a_fork_is_polled_signalled_and_forgotten(roles: ModuleType) -> None:
         assert process.wait() == -signal.SIGINT
     assert (spawner.fork, spawner.pid) == (None, 0)
     assert asyncio.run(spawner.poll()) == 0
+
+
+def test_no_two_servers_get_one_port(roles: ModuleType) -> None:
+    """Also before the first one listens, and never one on which something does."""
+    first = roles.next_port()
+    with socket.socket() as listener:
+        listener.bind(("127.0.0.1", first + 3))
+        listener.listen()
+        assert [roles.next_port() for _ in range(4)] == [first + number for number in (1, 2, 4, 5)]
 
 
 def test_a_program_that_says_nothing_does_not_hold_up_the_hub(
