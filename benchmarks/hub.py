@@ -1,13 +1,14 @@
 """A class on a hub of docs/hub.md, with and without what is forked: seconds of each student, and memory (Linux, root).
 
     python -m benchmarks.hub
-    python -m benchmarks.hub --students 100 --way forked --floor 1500
+    python -m benchmarks.hub --students 100 --way forked --at-once 10
     python -m benchmarks.hub --students 4 --notebook 06_pretrained_vs_scratch
 
 Makes accounts and a hub, and removes both. All students start their JupyterLab at once; when the last one is there all
-open the notebook, whose set-up cell is run; then all run the rest of the solution. That is harsher than a class. A
-student's seconds count from the click. Private memory is what one process more takes; PSS of all is that of the hub,
-its proxy and its services, too. A check that says "took too long" is counted as late.
+open the notebook, whose set-up cell is run; then all run the rest of the solution, or --at-once of them. That is
+harsher than a class, whose students read between two cells: a hundred on two cores lose their connections. A student's
+seconds count from the click. Private memory is what one process more takes; PSS of all is that of the hub, its proxy
+and its services, too. A check that says "took too long" is counted as late.
 """
 
 from __future__ import annotations
@@ -204,14 +205,20 @@ async def watched(floor: float, *work: Any) -> list[float]:
     return list(tasks.result())
 
 
-async def lesson(way: str, students: list[Student], hub: int, setup_only: bool, floor: float) -> None:
+async def lesson(way: str, students: list[Student], hub: int, options: argparse.Namespace) -> None:
     """Has all students work through the notebook, and prints a row after each part."""
     AsyncHTTPClient.configure("tornado.simple_httpclient.SimpleAsyncHTTPClient", max_clients=1000)
     setup, *codes = cells_of(students[0].notebook)
+    at_once, floor = asyncio.Semaphore(options.at_once or len(students)), options.floor
+
+    async def rest(student: Student) -> float:
+        async with at_once:
+            return await student.rest(codes)
+
     row(way, "JupyterLab", await watched(floor, *(one.start() for one in students)), students, hub)
     row(way, "the set-up", await watched(floor, *(one.open(setup) for one in students)), students, hub)
-    if not setup_only:
-        row(way, "all cells", await watched(floor, *(one.rest(codes) for one in students)), students, hub)
+    if not options.setup:
+        row(way, "all cells", await watched(floor, *map(rest, students)), students, hub)
 
 
 def main() -> None:
@@ -219,6 +226,7 @@ def main() -> None:
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
     parser.add_argument("--students", type=int, default=25, help="(default 25; plain ones want 0.45 GB each)")
     parser.add_argument("--notebook", default="01_causal_mask", help="whose solution is run (default 01_causal_mask)")
+    parser.add_argument("--at-once", type=int, help="how many run the cells behind it at the same time (default all)")
     parser.add_argument("--setup", action="store_true", help="only the set-up cell")
     parser.add_argument("--way", action="append", choices=(FORKED, PLAIN), help="only this one")
     parser.add_argument("--floor", type=float, default=2000, help="MB of memory to leave (default 2000)")
@@ -239,7 +247,7 @@ def main() -> None:
                     hub.service(kind)
             students = [Student(name, hub.address, token, options.notebook) for name in names]
             try:
-                asyncio.run(lesson(way, students, hub.process, options.setup, options.floor))
+                asyncio.run(lesson(way, students, hub.process, options))
             except RuntimeError:
                 Path(LOG).write_text(hub.log(), encoding="utf-8")
                 print(f"What hub and servers have said is in {LOG}.")
