@@ -478,6 +478,8 @@ reveal("perplexity after fine-tuning at one rate, divided by that before",
 #
 # But look at the last row. A rate ten times as small for *all* layers does about as well. A rate for each depth is one way to be careful, and this is the one to compare it with.
 #
+# *Stored:* the same with MiniLM, a real encoder in English, and 100 labels. With one rate of $5\cdot 10^{-5}$ it is right for 73.2 % of the reviews, and its vectors of texts on other subjects have moved (mean cosine with those before: 0.963). Halved with each layer down, this rate gives 69.3 % and 0.999; one rate of $10^{-5}$ for all gives 70.1 % and 0.998. So careful ways forget less and here learn less, too (`docs/results.md` has the table).
+#
 # And when is fine-tuning worth it at all? The next cell shows *stored* measurements with MiniLM, a real English encoder, on real English film reviews (the runs of notebook 06, section 9): a frozen encoder with a head beside fine-tuning and LoRA (notebook 15). With how many labels is fine-tuning first ahead of the frozen encoder by more than two points, on average?
 
 # %% guess
