@@ -323,7 +323,9 @@ def run(kind: Kind, wanted: Wanted) -> None:
     launcher = importlib.util.find_spec(kind.module)
     sys.argv = [str(launcher and launcher.origin), *wanted.command[3:]]
     if kind is KINDS["servers"]:
-        run_server()
+        from jupyterhub import singleuser  # it reads the environment
+
+        singleuser.main()
     else:
         run_kernel()
 
@@ -338,14 +340,6 @@ def run_kernel() -> None:
     torch.seed()
     torch.set_num_threads(torch.get_num_threads())  # makes the pool anew, before threads of a student come together
     kernelapp.launch_new_instance([*sys.argv[1:], "--IPKernelApp.parent_handle=1"])  # 1: it looks for no parent
-
-
-def run_server() -> None:
-    """Runs the JupyterLab that `sys.argv` and the environment say."""
-    importlib.reload(sys.modules["send2trash.plat_other"])  # it has noted where another account's waste goes
-    from jupyterhub import singleuser
-
-    singleuser.main()
 
 
 def main(kind: Kind, path: Path, students: str, instructors: str) -> None:

@@ -35,7 +35,7 @@ OF_PYTHON = {
     "sysconfig _CONFIG_VARS",
 }  # where `pip install --user` would put things
 OF_MESSAGES = {"jupyter_client.session _static_immutable_initial_values"}  # the author's name in them, which none reads
-# Loaded anew in each fork; and what the standard library keeps for CGI scripts.
+# Where waste goes: JupyterHub has its servers delete at once; and what the standard library keeps for CGI scripts.
 OF_SERVERS = {f"send2trash.plat_other {name}" for name in ("HOMETRASH", "HOMETRASH_B", "XDG_DATA_HOME")} | {
     "wsgiref.handlers os_environ"
 }
