@@ -22,7 +22,7 @@ from tutor.checking.spies import Spy
 MODELS = 400  # that are kept to be copied; more than one exercise asks with, else each answer makes all of them anew
 LARGEST = 1 << 18  # numbers of a model that is kept
 CONSTANT = frozenset({type(None), bool, int, float, str})
-_models = dict[str, "_Pattern"]()  # by recipe
+_models = dict[str, nn.Module]()  # by recipe
 ALIVE, SMALL = 300, 50_000  # models that were made last, of at most so many numbers
 _alive = deque[nn.Module](maxlen=ALIVE)
 hand_out: Callable[[nn.Module], None] | None = None  # is told of each model that is made
@@ -112,8 +112,8 @@ def _new(recipe: Model) -> nn.Module:
             return model
         while len(_models) >= MODELS:
             del _models[next(iter(_models))]
-        _models[key] = _Pattern(model)
-    return _models[key].copied({})
+        _models[key] = model
+    return copied(_models[key])
 
 
 def _is_noisy(value: Any) -> bool:
@@ -139,60 +139,39 @@ def _make(recipe: Model) -> nn.Module:
 
 def copied(model: nn.Module) -> nn.Module:
     """Returns a copy of a module of `helpers.models` that shares nothing with it, as `copy.deepcopy` does, but fast."""
-    return _Pattern(model).copied({})
+    return _module_copied(model, {})
 
 
-class _Pattern:
-    """A module that is copied again and again: what its copies hold is looked at once."""
-
-    def __init__(self, module: nn.Module) -> None:
-        self._module, self._kind, self._held = module, type(module), dict(module.__dict__)
-        self._whole = isinstance(
-            module, nn.RNNBase
-        )  # has its weights in a list, too, which `copy` knows how to rebuild
-        self._empty, self._others = list[tuple[str, type]](), list[tuple[str, Any]]()
-        self._tensors, self._parts = list[tuple[str, dict[str, Tensor | None]]](), dict[str, _Pattern | None]()
-        for name, value in self._held.items():
-            if type(value) in CONSTANT:
-                continue
-            if not value:
-                self._empty.append((name, type(value)))
-            elif name == "_parameters" or name == "_buffers":
-                self._tensors.append((name, value))
-            elif name == "_modules":
-                self._parts = {key: part if part is None else _Pattern(part) for key, part in value.items()}
-            else:
-                self._others.append((name, value))
-
-    def copied(self, made: dict[int, Tensor]) -> nn.Module:
-        """Returns a copy; `made` holds those of tensors that were met before."""
-        if self._whole:
-            return copy.deepcopy(self._module)
-        new: nn.Module = object.__new__(self._kind)
-        held = new.__dict__
-        held.update(self._held)
-        for name, kind in self._empty:
-            held[name] = kind()
-        for name, tensors in self._tensors:
-            held[name] = {key: tensor if tensor is None else _copied(tensor, made) for key, tensor in tensors.items()}
-        if self._parts:
-            held["_modules"] = {key: part and part.copied(made) for key, part in self._parts.items()}
-        for name, value in self._others:
+def _module_copied(module: nn.Module, made: dict[int, Tensor]) -> nn.Module:
+    if isinstance(module, nn.RNNBase):  # it holds its weights in a list, too, which `copy` knows how to rebuild
+        return copy.deepcopy(module)
+    new = object.__new__(type(module))
+    held = new.__dict__
+    held.update(module.__dict__)
+    for name, value in module.__dict__.items():
+        if type(value) in CONSTANT:
+            continue
+        if not value:
+            held[name] = type(value)()
+        elif name == "_parameters" or name == "_buffers":
+            held[name] = {key: tensor if tensor is None else _copied(tensor, made) for key, tensor in value.items()}
+        elif name == "_modules":
+            held[name] = {key: part if part is None else _module_copied(part, made) for key, part in value.items()}
+        else:
             held[name] = copy.deepcopy(value)
-        return new
+    return new
 
 
 def _copied(tensor: Tensor, made: dict[int, Tensor]) -> Tensor:
     """Returns a copy of a tensor; one that stands in two places, is found in `made` the second time."""
-    if (known := made.get(id(tensor))) is not None:
-        return known
-    new = tensor.detach().clone()
-    if isinstance(tensor, nn.Parameter):
-        new = nn.Parameter(new, requires_grad=tensor.requires_grad)
-    if tensor.grad is not None:
-        new.grad = tensor.grad.clone()
-    made[id(tensor)] = new
-    return new
+    if id(tensor) not in made:
+        new = tensor.detach().clone()
+        if isinstance(tensor, nn.Parameter):
+            new = nn.Parameter(new, requires_grad=tensor.requires_grad)
+        if tensor.grad is not None:
+            new.grad = tensor.grad.clone()
+        made[id(tensor)] = new
+    return made[id(tensor)]
 
 
 @contextmanager

@@ -65,9 +65,13 @@ def state_of(value: Any) -> State:
 def _add_state(state: State, value: Any, place: str) -> None:
     if isinstance(value, nn.Module):
         _add_state_of_module(state, value, place)
-    elif isinstance(value, Tensor) and _has_numbers(value):
-        state[place, "numbers"] = _values(value)
-        _add_state_of_tensor(state, value, place)
+    elif isinstance(value, Tensor) and value.device.type != "meta" and value.layout == torch.strided:
+        state[place, "numbers"] = Values(value.dtype, tuple(value.shape), plain.raw(value))
+        state[place, "requires_grad"] = value.requires_grad
+        gradient = value.grad if value.is_leaf else None
+        state[place, "gradients"] = gradient is not None and Values(
+            gradient.dtype, tuple(gradient.shape), plain.raw(gradient)
+        )
     elif isinstance(value, dict) and len(value) <= plain.MAX_KEYS and all(isinstance(name, str) for name in value):
         state[place, "kind"] = "dict"
         for name, part in value.items():
@@ -86,7 +90,7 @@ def _add_state(state: State, value: Any, place: str) -> None:
 
 def _add_state_of_module(state: State, model: nn.Module, place: str) -> None:
     state[place, "kind"] = type(model).__name__
-    for name, part in _parts(model, "", set()):
+    for name, part in model.named_modules():
         here = f"{place}.{name}" if name else place
         state[here, "mode"] = part.training
         state[here, "hooks"] = sum(map(len, _hooks(part)))
@@ -95,47 +99,15 @@ def _add_state_of_module(state: State, model: nn.Module, place: str) -> None:
             if tensor is not None and key not in part._non_persistent_buffers_set:
                 at = f"{here}.{key}"
                 state[at, "kind"] = type(tensor).__name__
-                if _has_numbers(tensor):
-                    _add_state_of_tensor(state, tensor, at)
-                    state[at, "weights"] = _values(tensor)
-                else:
-                    _add_state(state, tensor, at)
-
-
-def _parts(module: nn.Module, name: str, seen: set[int]) -> list[tuple[str, nn.Module]]:
-    """Returns what `named_modules` yields, which passes each part through all that it is a part of."""
-    if id(module) in seen:
-        return []
-    seen.add(id(module))
-    found = [(name, module)]
-    for key, part in module._modules.items():
-        if part is not None:
-            found += _parts(part, f"{name}.{key}" if name else key, seen)
-    return found
-
-
-def _has_numbers(tensor: Tensor) -> bool:
-    return tensor.layout == torch.strided and tensor.device.type != "meta"
-
-
-def _add_state_of_tensor(state: State, tensor: Tensor, place: str) -> None:
-    """Adds what is not its numbers."""
-    state[place, "requires_grad"] = tensor.requires_grad
-    gradient = tensor.grad if tensor.is_leaf else None
-    state[place, "gradients"] = gradient is not None and _values(gradient)
-
-
-def _values(tensor: Tensor) -> Values:
-    return Values(tensor.dtype, tuple(tensor.shape), plain.raw(tensor))
+                _add_state(state, tensor, at)
+                if (at, "numbers") in state:
+                    state[at, "weights"] = state.pop((at, "numbers"))
 
 
 def settings(part: nn.Module) -> dict[str, Any]:
     """Returns the attributes of a module beside its weights: numbers such as `p` of a dropout, of others the types."""
-    return {
-        name: value if type(value) in NUMBERS else type(value).__name__
-        for name, value in vars(part).items()
-        if name[0] != "_" and name != "training"
-    }
+    own = {name: value for name, value in vars(part).items() if name[0] != "_" and name != "training"}
+    return {name: value if type(value) in NUMBERS else type(value).__name__ for name, value in own.items()}
 
 
 def kinds(model: nn.Module) -> dict[str, str]:
