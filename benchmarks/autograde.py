@@ -3,8 +3,9 @@
     python -m benchmarks.autograde                                # notebook 01, 40 submissions
     python -m benchmarks.autograde 06_pretrained_vs_scratch --experiments
     python -m benchmarks.autograde --growth 50 500 2000           # the safe way alone: does the cost grow linearly?
-    python -m benchmarks.autograde --all                          # a row of every notebook, about a quarter of an hour
+    python -m benchmarks.autograde --all                          # a row of every notebook, half an hour and more
     python -m benchmarks.autograde --parts                        # the same without plain nbgrader
+    python -m benchmarks.autograde 11_translation --parts         # its row alone
 
 A course keeps the sets of questions that it has drawn: what a run takes that finds them is measured, and that of the
 first one beside it.
@@ -26,7 +27,7 @@ import tempfile
 import threading
 import time
 from collections import defaultdict
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from contextlib import contextmanager, suppress
 from dataclasses import dataclass
 from pathlib import Path
@@ -204,10 +205,10 @@ def parts(outcomes: list[Outcome]) -> dict[str, float]:
     return {part: 1000 * statistics.mean(outcome.seconds.get(part, 0.0) for outcome in outcomes) for part in names}
 
 
-def each_notebook(count: int, plain_count: int, workers: int) -> None:
+def each_notebook(assignments: Sequence[str], count: int, plain_count: int, workers: int) -> None:
     """Prints a row for each notebook: the safe way, plain nbgrader unless `plain_count` is 0, where time goes."""
     header: tuple[str, ...] = ()
-    for assignment in catalogue.notebooks():
+    for assignment in assignments:
         with tempfile.TemporaryDirectory(prefix="benchmark-") as name:
             usual, few = Path(name) / "safe", Path(name) / "plain"
             make_class(usual, assignment, count)
@@ -246,13 +247,13 @@ def growth(assignment: str, counts: list[int], workers: int) -> None:
 
 def main() -> None:
     parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
-    parser.add_argument("assignment", nargs="?", default="01_causal_mask")
+    parser.add_argument("assignment", nargs="?", help="default: 01_causal_mask; with --all and --parts every notebook")
     parser.add_argument("--submissions", type=int, help="default: 40; with --all 12")
     parser.add_argument("--plain", type=int, help="how many of them plain nbgrader grades (default: all; with --all 2)")
     parser.add_argument("--workers", type=int, nargs="+", default=[1, os.cpu_count() or 1])
     parser.add_argument("--experiments", action="store_true", help="plain nbgrader runs the experiments too")
     parser.add_argument("--growth", type=int, nargs="+", help="only the safe way, on classes of these sizes")
-    parser.add_argument("--all", action="store_true", help="a row of every notebook")
+    parser.add_argument("--all", action="store_true", help="a row of every notebook, or of the one that is named")
     parser.add_argument("--parts", action="store_true", help="the same without plain nbgrader")
     options = parser.parse_args()
     missing = sandbox.probe()
@@ -260,15 +261,17 @@ def main() -> None:
         parser.error(missing)
     revision = subprocess.run(["git", "describe", "--always", "--dirty"], cwd=ROOT, capture_output=True, text=True)
     print(f"revision {revision.stdout.strip()}, {os.cpu_count()} cores")
+    rows = [options.assignment] if options.assignment else catalogue.notebooks()
+    assignment = options.assignment or "01_causal_mask"
     if options.all:
-        each_notebook(options.submissions or 12, options.plain or 2, max(options.workers))
+        each_notebook(rows, options.submissions or 12, options.plain or 2, max(options.workers))
     elif options.parts:
-        each_notebook(options.submissions or 40, 0, max(options.workers))
+        each_notebook(rows, options.submissions or 40, 0, max(options.workers))
     elif options.growth:
-        growth(options.assignment, options.growth, max(options.workers))
+        growth(assignment, options.growth, max(options.workers))
     else:
         count = options.submissions or 40
-        compare(options.assignment, count, options.plain or count, options.workers, options.experiments)
+        compare(assignment, count, options.plain or count, options.workers, options.experiments)
 
 
 if __name__ == "__main__":

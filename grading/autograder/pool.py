@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import contextlib
+import gc
 import os
 import signal
 import time
@@ -199,6 +200,7 @@ def _work(pipe: Connection, run: int, context: Context) -> None:
     signal.signal(signal.SIGINT, signal.SIG_IGN)  # Ctrl-C is for the run, which then ends its workers
     sandbox.limit_growth(WORKER_BYTES)
     torch.set_num_threads(1)
+    gc.freeze()  # what it shares with the run is no garbage, and to look through it would copy its pages
     students: ForkServerClient | None = None
     while True:
         assignment, seed, work = pipe.recv()

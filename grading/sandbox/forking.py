@@ -41,6 +41,7 @@ OLDER_NAMES = {  # see `helpers.moved`: what was there is here now
     "helpers.data": ("helpers.batches", "helpers.corpora", "helpers.vocabulary"),
 }
 EXCHANGE = Path("/usr/local/share/nbgrader")  # what students hand in lies there where nbgrader's settings say nothing
+YOUNG = 10_000  # objects between two looks for garbage: a question makes thousands of which nothing is garbage
 CHANNEL, LOG = 3, 4  # file descriptors of a student's process, until it is locked in
 
 
@@ -179,6 +180,7 @@ def make_models(channel: socket.socket) -> None:
         return
     for recipe in recipes:
         building.build(plain.decode(recipe))
+    building.forget_alive()  # a child that let go of them, one for each it makes, would get copies of their pages
     gc.freeze()
 
 
@@ -246,6 +248,7 @@ if __name__ == "__main__":
     with socket.socket(fileno=int(sys.argv[1])) as parent:
         ready = warm_up(sandbox.Limits(**json.loads(sys.argv[3])), protected=sys.argv[2] == "protected")
         signal.signal(signal.SIGCHLD, signal.SIG_IGN)  # ended children leave no zombies
+        gc.set_threshold(YOUNG)
         gc.collect()
         gc.freeze()  # a child that looked through what it shares with all would get copies of its pages
         serve_servers(parent, ready)

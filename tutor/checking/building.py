@@ -85,6 +85,11 @@ def _keep_alive(model: nn.Module) -> None:
         _alive.append(model)
 
 
+def forget_alive() -> None:
+    """Lets go of the models made so far: a process in which no answer has run yet holds none that one could find."""
+    _alive.clear()
+
+
 def _set_modes(model: nn.Module, recipe: Model) -> None:
     if recipe.training:
         model.train()

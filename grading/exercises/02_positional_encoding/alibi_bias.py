@@ -93,13 +93,14 @@ def _long(n_heads: int, size: int, seed: int) -> Question:
     return Question((n_heads, size), extra={"shape": [n_heads, size, size], "places": torch.tensor(positions)})
 
 
-# With 16 heads a word loses more than 103 on the way through the text, and e^-104 is 0 in single precision.
+# With 16 heads a word loses more than 103 on the way through the text, and e^-104 is 0 in single precision. That is
+# asked at one size: three loops over the entries are a right answer, and take most of a second for it.
 @exercise.stage(
-    "a long text", points=0.5, public=[_long(2, 300, 1), _long(4, 200, 2), _long(16, 160, 3)], measure="at places"
+    "a long text", points=0.5, public=[_long(2, 270, 1), _long(4, 150, 2), _long(16, 150, 3)], measure="at places"
 )
 def _(rng: random.Random) -> list[Question]:
     """A word loses as much with its hundredth step back as with its first: nothing is cut off."""
-    return [_long(heads, rng.randint(155, 180), seed_from(rng)) for heads in (2, 4, 16)]
+    return [_long(heads, rng.randint(155, 180), seed_from(rng)) for heads in (2, 4)]
 
 
 @exercise.corners(
