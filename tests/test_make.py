@@ -13,7 +13,7 @@ import yaml
 from grading.autograder import reporting
 from tutor.pyproject import read_pyproject
 
-OPTIONS = "--rest --share 9 --minutes 20"  # of what CI runs of `make test-all`
+OPTIONS = "--rest --share 9 --minutes 12"  # of what CI runs of `make test-all`
 TEST, REST, QUICK = "make test", f'make test-all PYTEST_ARGS="{OPTIONS}"', "make test-quick"
 
 

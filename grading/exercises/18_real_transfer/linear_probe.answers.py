@@ -84,8 +84,8 @@ def linear_probe(features, labels, penalty):
 
 # %% wrong: the other class -> the classes are exchanged
 # hint: The logit is the one of class 1: positive where class 1 is the more probable one.
-# of: L-BFGS
-# ~ labels.to(features.dtype) => 1 - labels.to(features.dtype)
+# of: Newton's method
+# ~ y = labels.to(x.dtype) => y = 1 - labels.to(x.dtype)
 
 # %% wrong: no bias -> without a bias
 # hint: The bias is a number of its own, and the second value of the result.
