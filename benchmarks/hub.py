@@ -19,6 +19,7 @@ import json
 import os
 import secrets
 import statistics
+import tempfile
 import time
 import uuid
 from collections.abc import Iterable
@@ -34,7 +35,7 @@ from grading.notebooks.cells import BEGIN_HIDDEN
 from tests.browser import hub as hubs
 
 SECONDS = 3600.0
-LOG = "hub.log"  # of a class that has failed
+LOG = Path(tempfile.gettempdir()) / "hub.log"  # of a class that has failed
 FORKED, PLAIN = "forked", "plain"
 # Starts everybody's server, and enters it.
 SETTINGS = """
@@ -249,7 +250,7 @@ def main() -> None:
             try:
                 asyncio.run(lesson(way, students, hub.process, options))
             except RuntimeError:
-                Path(LOG).write_text(hub.log(), encoding="utf-8")
+                LOG.write_text(hub.log(), encoding="utf-8")
                 print(f"What hub and servers have said is in {LOG}.")
                 raise
 

@@ -4,10 +4,13 @@ from __future__ import annotations
 
 import asyncio
 import os
+import pwd
 import re
+import signal
 import socket
 import subprocess
 import sys
+import tempfile
 from collections.abc import Iterator
 from pathlib import Path
 from types import ModuleType, SimpleNamespace
@@ -18,6 +21,7 @@ from traitlets.config.loader import PyFileConfigLoader
 
 from deploy.hub import install
 
+pytestmark = pytest.mark.skipif(sys.platform != "linux", reason="the hub's services work on Linux alone")
 HUB = install.ROOT / "deploy" / "hub"
 MARK = "of-one-account"
 # What differs from account to account, or is there for some alone.
@@ -43,7 +47,6 @@ FONTS = ("MSUserFontDirectories", "OSXFontDirectories", "X11FontDirectories", "_
 OF_KERNELS = {f"matplotlib.font_manager {name}" for name in FONTS}  # docs/hub.md says that a student's are not read
 
 
-@pytest.mark.skipif(sys.platform != "linux", reason="the hub's services work on Linux alone")
 @pytest.mark.parametrize(("kind", "own"), [("servers", OF_SERVERS), ("kernels", OF_KERNELS)])
 def test_a_service_keeps_nothing_that_differs_between_accounts(tmp_path: Path, kind: str, own: set[str]) -> None:
     """A library that notes the home folder at its import would give everybody the service's."""
@@ -97,10 +100,8 @@ def spawner_of(roles: ModuleType, account: str) -> Any:
     return spawner
 
 
-@pytest.mark.skipif(sys.platform != "linux", reason="the hub's services work on Linux alone")
 def test_the_process_of_another_account_is_not_taken_for_a_students_server(roles: ModuleType) -> None:
     """The hub is root, and would end at the student's wish whatever process the student's program has named."""
-    import pwd
 
     spawner = spawner_of(roles, "nobody" if os.geteuid() != pwd.getpwnam("nobody").pw_uid else "root")
     with pytest.raises(PermissionError, match=r"process \d+ is not one of "):
@@ -110,10 +111,7 @@ def test_the_process_of_another_account_is_not_taken_for_a_students_server(roles
     assert (spawner.fork, spawner.pid) == (None, 0)
 
 
-@pytest.mark.skipif(sys.platform != "linux", reason="the hub's services work on Linux alone")
 def test_a_fork_is_polled_signalled_and_forgotten(roles: ModuleType) -> None:
-    import pwd
-    import signal
 
     spawner = spawner_of(roles, pwd.getpwuid(os.geteuid()).pw_name)
     with subprocess.Popen(["sleep", "600"]) as process:
@@ -150,11 +148,9 @@ def test_a_program_that_says_nothing_does_not_hold_up_the_hub(
     os.close(writes)
 
 
-@pytest.mark.skipif(os.name == "nt", reason="Windows has no such files")
 def test_kernels_listen_on_files_unless_their_path_is_too_long(
     tmp_path_factory: pytest.TempPathFactory, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    import tempfile
 
     with tempfile.TemporaryDirectory(dir="/tmp") as name:
         for folder, transport in ((Path(name), "ipc"), (Path(name, "x" * 60), "tcp"), (Path(name, "none"), "tcp")):
