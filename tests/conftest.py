@@ -11,7 +11,7 @@ import pytest
 from xdist.remote import Producer
 from xdist.scheduler import LoadScopeScheduling
 
-from tests import kernels, replay, tiers
+from tests import kernels, replay, rounding, tiers
 
 pytest_plugins = ["pytester"]
 
@@ -60,6 +60,7 @@ def pytest_configure(config: pytest.Config) -> None:
             replay.write()
             config.add_cleanup(kernels.begin())
     kernels.use()
+    rounding.use()
 
 
 @pytest.hookimpl(tryfirst=True)
