@@ -68,6 +68,10 @@ KINDS = {
         # ipykernel first: tqdm asks at its import whether it is there. An optimizer's first step may want the compiler.
         libraries=(
             "ipykernel.kernelapp", "ipywidgets", "torch", "torch._dynamo", "pandas", "sympy", "matplotlib.pyplot",
+            # What shows figures, tables and formulas for the first time imports these.
+            "IPython.core.pylabtools", "PIL.BmpImagePlugin", "PIL.GifImagePlugin", "PIL.JpegImagePlugin",
+            "PIL.PpmImagePlugin", "matplotlib.backends.backend_agg", "pandas.io.formats.style",
+            "sympy.assumptions.wrapper", "sympy.physics.units", "sympy.tensor.tensor",
         ),
         packages=("helpers", "tutor"),
         left=SERVERS_OWN,
