@@ -19,6 +19,7 @@ import sys
 import tempfile
 import time
 from collections.abc import Callable, Iterator
+from functools import partial
 from pathlib import Path
 from typing import Any
 
@@ -46,6 +47,12 @@ def until(condition: Callable[[], Any]) -> Any:
         assert time.monotonic() < limit, "it does not come about"
         time.sleep(0.05)
     return found
+
+
+def is_settled(process: int, account: int) -> bool:
+    """Says whether a process is an account's, and has the connection open and nothing else."""
+    files = sorted(int(path.name) for path in Path(f"/proc/{process}/fd").iterdir())
+    return status_of(process)["Uid"].split() == [str(account)] * 4 and files == [0, 1, 2, 3]
 
 
 def owned_by(*accounts: int) -> list[int]:
@@ -411,12 +418,10 @@ def test_kernels_are_counted_for_each_account(hub: Hub, ada: User, bob: User) ->
     assert process.stdout.readline().strip() == "980", process.stderr and process.stderr.read()
     waiting = hub.children()
     assert len(waiting) == 20
-    for one in waiting:  # each has become the account before it reads anything, and holds nothing else
+    for one in waiting:  # each becomes the account before it reads anything, and holds nothing else then
+        until(partial(is_settled, one, ada.account))
         about = status_of(one)
-        assert about["Uid"].split() == [str(ada.account)] * 4
         assert int(about["CapPrm"], 16) == int(about["CapBnd"], 16) == 0
-        files = sorted(int(path.name) for path in Path(f"/proc/{one}/fd").iterdir())
-        assert files == [0, 1, 2, 3]
     bob.forked()  # who waits costs nobody else anything
     assert "you have started 20 kernels within a minute" in ada.plain()
     until(lambda: len(hub.children()) == 1)  # who says nothing is not waited for
