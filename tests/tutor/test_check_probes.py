@@ -228,6 +228,25 @@ def one_step(model: Any, batch: Any, optimizer: torch.optim.Optimizer, clear: bo
     optimizer.step()
 
 
+def measured(model: Any, switch: Callable[[nn.Module], Any], again: bool = False) -> float:
+    switched = copy.deepcopy(model) if again else model
+    for part in switched.modules():
+        switch(part)
+    return float(switched(TOKENS).mean())
+
+
+@pytest.mark.parametrize("again", [False, True])
+def test_the_modes_are_seen_in_which_a_model_and_its_copy_run(again: bool) -> None:
+    training, probe = replace(LANGUAGE_MODEL, training=True), "mode while it runs"
+    for switch, seen in [
+        (nn.Module.eval, {"evaluation mode"}),
+        (lambda part: None, {"training mode"}),
+        (lambda part: isinstance(part, nn.Dropout) and part.eval(), {"evaluation mode", "training mode"}),
+    ]:
+        assert asked(lambda model, switch=switch: measured(model, switch, again), training, probe=probe) == seen
+    assert asked(lambda model: 1.0, training, probe=probe) == set()
+
+
 def test_what_a_call_has_made_of_a_model_is_looked_at() -> None:
     before = asked(lambda model: None, LANGUAGE_MODEL, probe="after")
     after = asked(one_step, LANGUAGE_MODEL, BATCH, plain.Optimizer("SGD", 0.1), changes=(0,), probe="after")

@@ -158,6 +158,23 @@ def _mode(call: Call) -> str:
     )
 
 
+@probed("mode while it runs")
+def _mode_while_it_runs(call: Call) -> set[str]:
+    """Returns in which modes the parts of the first model among the inputs are, or of a copy of it, when they run."""
+    found = set[str]()
+
+    def note(part: nn.Module, inputs: Any) -> None:
+        found.add(MODES[part.training])
+
+    hooks = [part.register_forward_pre_hook(note) for part in first_model(call.inputs).modules()]
+    try:
+        call.act()
+    finally:
+        for hook in hooks:
+            hook.remove()
+    return found
+
+
 @probed("seeds")
 def _seeds(call: Call) -> dict[str, str] | None:
     """Returns whether generators of the same seed give the results of a row of calls again, and others do not.
