@@ -121,8 +121,9 @@ def test_what_lies_beside_a_question_does_not_reach_the_answer() -> None:
             asked.append(question)
             return super().ask(question, seconds)
 
-    judge(measured_exercise().public_examples(), Spy(lambda keys, scale: keys[0]))
-    assert len(asked) == 2
+    examples = measured_exercise().public_examples()
+    judge(examples, Spy(lambda keys, scale: keys[0]))
+    assert len(asked) == 1 < sum(len(stage.cases) for stage in examples.stages if stage.points)  # in two stages
     assert not any(question.extra for question in asked)
 
 

@@ -56,7 +56,17 @@ def _model(recipe: Model) -> Any:
     if recipe.name in DATA:
         kind = {"Batch": batches.Batch, "Vocabulary": vocabulary.Vocabulary}[recipe.name]
         return kind(**recipe.arguments)
-    model = _new(recipe)
+    if recipe.state:  # nobody gets the model: where nothing is done to it, none is copied
+        changed = recipe.faint or recipe.dtype or recipe.tie or torch.get_default_dtype() != torch.float32
+        model = _finished(_new(recipe), recipe) if changed else _first(recipe)[0]
+        return {name: weight.clone() for name, weight in model.state_dict().items()}
+    model = _finished(_new(recipe), recipe)
+    _keep_alive(model)
+    return model
+
+
+def _finished(model: nn.Module, recipe: Model) -> nn.Module:
+    """Returns the model, after all that a recipe says of it beside its first weights."""
     if hand_out is not None:
         hand_out(model)
     if recipe.faint:
@@ -73,9 +83,6 @@ def _model(recipe: Model) -> Any:
         generator = torch.Generator().manual_seed(recipe.seed)
         model.register_forward_hook(lambda module, inputs, output: _noisy(output, recipe.noise, generator))
     _set_modes(model, recipe)
-    if recipe.state:
-        return {name: weight.clone() for name, weight in model.state_dict().items()}
-    _keep_alive(model)
     return model
 
 
@@ -98,22 +105,28 @@ def _set_modes(model: nn.Module, recipe: Model) -> None:
 
 
 def _new(recipe: Model) -> nn.Module:
-    """Returns the model with its first weights, in evaluation mode.
+    """Returns the model with its first weights, in evaluation mode."""
+    model, is_kept = _first(recipe)
+    return copied(model) if is_kept else model
+
+
+def _first(recipe: Model) -> tuple[nn.Module, bool]:
+    """Returns a model that `_new` copies, or gives as it is, and whether it is kept to be copied.
 
     The same few models are needed again and again, and to make one takes ten times as long as to copy it.
     """
     if _is_noisy(recipe.arguments):  # the noise has a generator of its own
-        return _make(recipe)
+        return _make(recipe), False
     plain_recipe = Model(recipe.name, recipe.arguments, recipe.seed, spread=recipe.spread, meta=recipe.meta)
     key = json.dumps([plain.encode(plain_recipe), str(torch.empty(0).device), torch.is_inference_mode_enabled()])
     if key not in _models:
         model = _make(recipe)
         if sum(tensor.numel() for tensor in (*model.parameters(), *model.buffers())) > LARGEST:
-            return model
+            return model, False
         while len(_models) >= MODELS:
             del _models[next(iter(_models))]
         _models[key] = model
-    return copied(_models[key])
+    return _models[key], True
 
 
 def _is_noisy(value: Any) -> bool:

@@ -193,12 +193,18 @@ def _stops_alike(first: Asked, later: Asked) -> bool:
 
 
 def _ask(examples: Examples, stages: Sequence[StageCases], answer: Answer, seconds: float) -> list[Asked]:
-    """Returns every question of these stages with its reply, stage by stage; what lies beside one is not sent."""
+    """Returns every question of these stages with its reply, stage by stage; what lies beside one is not sent.
+
+    The same question in two stages, which look at different things, is asked once.
+    """
     pairs = [(stage, case) for stage in stages for case in stage.cases]
-    replies = timed(answer, _watched(examples, stages), seconds, examples.order)
+    questions, different = _watched(examples, stages), dict[str, Question]()
+    for question in questions:
+        different.setdefault(question.text, question)
+    replies = dict(zip(different, timed(answer, list(different.values()), seconds, examples.order), strict=True))
     asked = []
-    for (stage, case), answered in zip(pairs, replies, strict=True):
-        reply = measured(stage.measure, case.ask, answered)
+    for (stage, case), question in zip(pairs, questions, strict=True):
+        reply = measured(stage.measure, case.ask, replies[question.text])
         problem = in_words(case.ask.probe, problem_of(stage, case, reply, examples.salt))
         if problem == FORGOTTEN and any(one.wanted is None for every in examples.stages for one in every.cases):
             problem = sentences.RETURNS_NONE

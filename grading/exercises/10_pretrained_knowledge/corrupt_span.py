@@ -3,14 +3,14 @@
 from __future__ import annotations
 
 import random
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from typing import Any
 
 import torch
 from torch import Tensor
 
 from grading.definitions.definition import Definition, Stage
-from grading.exercises.draws import Draw, both
+from grading.exercises.draws import Draw, both, fixed
 from helpers.batches import IGNORE  # noqa: F401 - known mistakes use it
 from helpers.vocabulary import MASK, PAD
 from tutor.checking.answers import Question
@@ -69,11 +69,20 @@ def _span_asks(
 
 
 def _span_stage(
-    name: str, points: float, feedback: str, public: list[Draw], drawn: list[Draw], decisive: bool = False
+    name: str, points: float, feedback: str, public: list[Draw], drawn: Draw, decisive: bool = False
 ) -> Stage:
-    """Returns a stage of what `_span_asks` returns; grading asks the public ones as well."""
-    asks = both(*public)(random.Random(10))
-    return Stage(name, points, feedback, asks, both(*drawn), measure="spans", decisive=decisive)
+    """Returns a stage of what `_span_asks` returns; grading asks the public ones as well.
+
+    Public ones of the same sizes are the same in all stages: they are asked once, which is 600 calls of an answer. And
+    what is drawn is of one kind, by chance, since everybody is asked all of them.
+    """
+    asks = [ask for draw in public for ask in draw(random.Random(10))]
+    return Stage(name, points, feedback, asks, drawn, measure="spans", decisive=decisive)
+
+
+def _one_of(draws: Sequence[Draw]) -> Draw:
+    """Returns what draws a question of one kind."""
+    return lambda rng: rng.choice(draws)(rng)
 
 
 def _long(rng: random.Random) -> tuple[int, int]:
@@ -112,6 +121,8 @@ _POSITIONS = [
     _span_asks("place", _longer, letters=1),
     _span_asks("ends", _long),
 ]
+# an answer that loses the last number of all changes how often a length is met, by so little that chance would decide
+_KEPT = [_span_asks("kept", sizes) for sizes in (_shorter, _small)]
 
 
 _ONE = both(*_once("shift", _shorter, _longer, _tiny(1)))
@@ -130,7 +141,7 @@ exercise.add(
         "Write it out for the text 5 6 7 8 9 with the content 7 8: 5 6 4 9 4 7 8 0 0 ..., where 4 is <mask> and 0 "
         "<pad>. The same text comes again and again: leave it as it is.",
         [_span_asks("pattern", _longer), *_once("pattern", _shorter, *map(_tiny, (1, 2, 3)))],
-        _once("pattern", _longer, _shorter, *map(_tiny, (1, 2, 3))),
+        both(*_once("pattern", _longer, _shorter, *map(_tiny, (1, 2, 3)))),
     ),
     _span_stage(
         "how much of the text is kept",
@@ -138,10 +149,11 @@ exercise.add(
         "Every length from 4 to the smaller of len(text) and block - 1 equally often, and a text of fewer than 4 "
         "numbers whole.",
         [
-            *(_span_asks("kept", sizes) for sizes in (_longer, _shorter, _tiny(2), _tiny(3), _small)),
+            *(_span_asks("kept", sizes) for sizes in (_longer, _smallest_block, _tiny(2), _tiny(3))),
+            *_KEPT,
             *_once("kept", _tiny(1)),
         ],
-        [*(_span_asks("kept", sizes) for sizes in (_longer, _small)), *_once("kept", *map(_tiny, (1, 2, 3)))],
+        both(_one_of(_KEPT), *_once("kept", *map(_tiny, (1, 2, 3)))),
     ),
     _span_stage(
         "the length of the content",
@@ -149,7 +161,7 @@ exercise.add(
         "It is drawn anew each time, is at least 1, and a quarter of what is kept (not of the text) on average. "
         "Its position is another draw, evenly among those at which it fits into what is kept.",
         [_span_asks("content", _long)],
-        [_span_asks("content", _long)],
+        _span_asks("content", _long),
         decisive=True,
     ),
     _span_stage(
@@ -159,25 +171,25 @@ exercise.add(
         "fits are equally probable, however little is kept. The same letters may stand at several positions of "
         "a text: only the number that is drawn says which of them is hidden.",
         _POSITIONS,
-        _POSITIONS,
+        _one_of(_POSITIONS),
     ),
 )
 
 
 _AGAIN = "the same seed again"  # who puts the content of a short text at one position alone draws nothing there
-_SEEDS = both(
+_OF_LONG, *_OF_SHORT = (
     _span_asks("", _long, probe="seeds"),
     *(_span_asks("", _tiny(n), probe="seeds", entries=(_AGAIN,)) for n in (2, 3)),
 )
 
 
-@exercise.stage("chance comes from rng alone", points=0.5, seed=3)
+@exercise.stage("chance comes from rng alone", points=0.5, public=fixed(both(_OF_LONG, *_OF_SHORT), 3))
 def _(rng: random.Random) -> list[Question]:
     """Each draw comes from rng: how much is kept, the length and the position. Pass generator=rng to every
     torch.randint; the module `random` does not know rng, and the same seed must give the same result, another seed
     another one.
     """
-    return _SEEDS(rng)
+    return both(_OF_LONG, _one_of(_OF_SHORT))(rng)
 
 
 @exercise.corners(

@@ -139,7 +139,9 @@ def _draw_matches(*shares: tuple[str, int], **settings: Any) -> Draw:
 def _draw_modes(training: bool, **settings: Any) -> Draw:
     def draw(rng: random.Random) -> list[Question]:
         seed = rng.choice(MODELS)
-        return [Question((asking_model(seed, training), _pairs(seed, "right")), **settings)]
+        longest, *others = _pairs(seed, "right")
+        pairs = others[:1] if "probe" in settings else [longest, *others[:2]]  # a mode is seen after any call
+        return [Question((asking_model(seed, training), pairs), **settings)]
 
     return draw
 
@@ -235,11 +237,15 @@ exercise.large += map(_long, SEARCHED.asked("more than a hundred")(random.Random
 
 
 def _corner(rng: random.Random, answer: str, pairs: int) -> Question:
-    """Returns a question with a right answer that is long, or of one number, and with wrong ones beside it."""
+    """Returns a question with a right answer that is long, or of one number, and with wrong ones beside it.
+
+    One of them is as long. The others have one number: to write many long ones takes right answers half their time.
+    """
     [ask] = SEARCHED.asked(answer)(rng)
     question, right = _pair(ask)
-    wrong = [(question, [*right[:-1], other(right[-1], rng)]) for _ in range(pairs - 1)]
-    return Question((ask.inputs[0], rng.sample([(question, right), *wrong], pairs)))
+    asked = [(question, right), (question, [*right[:-1], other(right[-1], rng)])]
+    asked += [(question, [other(right[0], rng)]) for _ in range(pairs - 2)]
+    return Question((ask.inputs[0], rng.sample(asked[:pairs], pairs)))
 
 
 for stage in ("all answers right, or none", "some answers right", "nearly right is wrong"):

@@ -141,7 +141,7 @@ def _two_seeds(number: int) -> tuple[int, int]:
 WORDS = 9  # that the models know
 LEAD = 0.02  # of the best score
 _ONE, _TWO = _known([1], range(3, 10)), _known([3], [2])
-_MIDDLE, _WIDE = _known(range(2, 6), range(4, 9)), _known(range(12, 15), range(4, 7))
+_MIDDLE, _WIDE = _known(range(2, 6), range(4, 9)), _known(range(10, 13), [4])
 
 
 def _order(ask: Question) -> bool:
@@ -149,9 +149,32 @@ def _order(ask: Question) -> bool:
     return _is_other(ask, unordered=True) and _is_clear(ask)
 
 
+def _first_end(ask: Question) -> bool:
+    """Says whether it matters that the search goes on when the first beam has ended."""
+    return _is_other(ask, first_end=True) and _is_better(ask)
+
+
+def _places(ask: Question) -> bool:
+    """Says whether it matters that nothing takes the places of beams that have ended."""
+    return _is_other(ask, refill=True) and _is_better(ask)
+
+
+def _by_mean(ask: Question) -> bool:
+    """Says whether it matters that ended sentences take no place among the beams, for the sake of their mean."""
+    return _is_other(ask, by_mean=True) and _is_better(ask)
+
+
 def _wide(ask: Question) -> bool:
     """Says whether it matters that there are more beams than words: not all that are too many may be given up."""
     return _is_other(ask, WORDS) and _is_clear(ask)
+
+
+def _short(most: int, fits: Callable[[Question], bool]) -> Callable[[Question], bool]:
+    """Returns what says whether a question fits, and the decoder is called for it `most` times or so.
+
+    These calls are nearly all that a question costs.
+    """
+    return lambda ask: ask.inputs[2] * ask.inputs[3] <= most and fits(ask)
 
 
 SEARCHED = Searched(
@@ -159,18 +182,18 @@ SEARCHED = Searched(
     {
         "width 1": Kind(_ask, _is_clear, 36, _ONE),
         "two words": Kind(_ask, lambda ask: _is_better(ask) and not _ends(ask), 3, _TWO),
-        "better than greedy": Kind(_ask, _is_better, 39, _MIDDLE),
-        "the first end": Kind(_ask, lambda ask: _is_other(ask, first_end=True) and _is_better(ask), 19, _MIDDLE),
-        "places of ended beams": Kind(_ask, lambda ask: _is_other(ask, refill=True) and _is_better(ask), 4, _MIDDLE),
-        "order": Kind(_ask, _order, 14, _MIDDLE),
-        "wide": Kind(_ask, _wide, 11, _WIDE),
+        "better than greedy": Kind(_ask, _short(20, _is_better), 39, _MIDDLE),
+        "the first end": Kind(_ask, _short(20, _first_end), 19, _MIDDLE),
+        "places of ended beams": Kind(_ask, _short(24, _places), 4, _MIDDLE),
+        "order": Kind(_ask, _short(20, _order), 14, _MIDDLE),
+        "wide": Kind(_ask, _short(48, _wide), 11, _WIDE),
         "below greedy, ended": Kind(_below, lambda ask: _loses(ask) and _ends(ask), 2, _two_seeds),
         "below greedy": Kind(_below, lambda ask: _loses(ask) and not _ends(ask), 7, _two_seeds),
         "width 1, shown": Kind(_ask, _is_clear, 3, _ONE),
-        "better than greedy, shown": Kind(_ask, _is_better, 4, _MIDDLE),
-        "by the mean, shown": Kind(_ask, lambda ask: _is_other(ask, by_mean=True) and _is_better(ask), 1, _MIDDLE),
+        "better than greedy, shown": Kind(_ask, _is_better, 3, _MIDDLE),
+        "by the mean, shown": Kind(_ask, _by_mean, 1, _MIDDLE),
         "order, shown": Kind(_ask, _order, 1, _MIDDLE),
-        "wide, shown": Kind(_ask, _wide, 1, _WIDE),
+        "wide, shown": Kind(_ask, _short(48, _wide), 1, _WIDE),
         "below greedy, shown": Kind(_below, _loses, 1, _two_seeds),
     },
 )

@@ -98,7 +98,7 @@ def _draw_batch(same: bool, **more: Any) -> Draw:
                 fit = [end for end in ends if (len(end[0]) == len(source)) == same]
                 options += [(seed, source, one, two) for one in fit for two in fit if one[1] < two[1]]
         seed, source, one, two = rng.choice(options)
-        return [_ask(seed, [one[0], source, two[0]], rng.randint(8, 12), **more)]
+        return [_ask(seed, [one[0], source, two[0]], rng.randint(7, 8), **more)]
 
     return draw
 
@@ -114,9 +114,9 @@ def _(rng: random.Random) -> list[Question]:
     """Begin with <sos>; at each step take the word with the highest score at the last position, and add it to what is
     read.
     """
-    # Draws sentences that are cut after a few words, after one and after many.
-    seeds = [rng.choice(list(KNOWN)) for _ in range(3)]
-    sizes = rng.randint(3, 5), 1, rng.randint(10, 12)
+    # Draws sentences that are cut after a few words, and after one; a large question is cut after many.
+    seeds = [rng.choice(list(KNOWN)) for _ in range(2)]
+    sizes = rng.randint(3, 5), 1
     return [_ask(seed, [rng.choice(KNOWN[seed][0].split())], size) for seed, size in zip(seeds, sizes, strict=True)]
 
 
@@ -126,14 +126,14 @@ def _draw_stop(rng: random.Random) -> list[Question]:
     second, third = (rng.choice([seed for seed, known in KNOWN.items() if known[index]]) for index in (2, 3))
     fourth = rng.choice(list(PADS))
     return [
-        _ask(first, [rng.choice(_ends(first))[0]], rng.randint(8, 12)),
-        _ask(second, [rng.choice(KNOWN[second][2].split())], rng.randint(8, 12)),
-        _ask(third, [rng.choice(KNOWN[third][3].split())], rng.randint(8, 12)),
+        _ask(first, [rng.choice(_ends(first))[0]], rng.randint(7, 9)),
+        _ask(second, [rng.choice(KNOWN[second][2].split())], rng.randint(7, 9)),
+        _ask(third, [rng.choice(KNOWN[third][3].split())], rng.randint(7, 9)),
         _ask(fourth, [rng.choice(PADS[fourth])], rng.randint(4, 6)),
     ]
 
 
-@exercise.stage("a sentence that ends", points=0.5, public=fixed(_draw_stop, 1, 2))
+@exercise.stage("a sentence that ends", points=0.5, public=fixed(_draw_stop, 1))
 def _(rng: random.Random) -> list[Question]:
     """What comes after the first <eos> does not count, and <eos> is not a word: leave it out, also where it comes
     first. Every other number counts.
@@ -142,7 +142,7 @@ def _(rng: random.Random) -> list[Question]:
 
 
 @exercise.stage(
-    "a batch: every sentence ends for itself", points=0.5, public=fixed(_draw_batch(same=True), 1, 2, 3), decisive=True
+    "a batch: every sentence ends for itself", points=0.5, public=fixed(_draw_batch(same=True), 1, 2), decisive=True
 )
 def _(rng: random.Random) -> list[Question]:
     """The sentences end at different steps: go on until the last one has ended, and cut each at its own <eos>."""
@@ -154,7 +154,7 @@ def _draw_padded(rng: random.Random) -> list[Question]:
     return [*_draw_batch(same=False)(rng), *_draw_batch(same=False, padding=rng.randint(4, 8))(rng)]
 
 
-@exercise.stage("sources of different lengths", points=0.5, public=fixed(_draw_padded, 1, 2, 3))
+@exercise.stage("sources of different lengths", points=0.5, public=fixed(_draw_padded, 1))
 def _(rng: random.Random) -> list[Question]:
     """Give source_lengths to model.encode, so that nobody looks at padding, whatever number it is."""
     return _draw_padded(rng)

@@ -15,6 +15,7 @@ from tutor.checking.compare import dtype_kind, name_of
 from tutor.checking.measures.registry import NotMeasured, measure
 
 SHORTEST = 4  # of a text of so many numbers all are kept each time
+Pair = tuple[list[int], list[int]]  # x and y of a draw: hundreds are looked at, and lists are fast
 FAR_APART = 6.5  # standard errors: no right answer is so far from what is even, in any number of classes
 
 
@@ -31,18 +32,18 @@ def _spans(ask: Question, value: Any) -> dict[str, Any]:
     of, draws = ask.extra["of"], _drawn_pairs(ask, value)
     report = _report(of, text, draws, mask, padding)
     varies = of in ("content", "ends", "place") or (of == "kept" and len(text) > SHORTEST)
-    if not varies or len(draws) == 1 or any(not all(map(torch.equal, one, draws[0])) for one in draws):
+    if not varies or len(draws) == 1 or any(one != draws[0] for one in draws):
         return report
     return dict.fromkeys(report, "the same in all draws")
 
 
-def _report(of: str, text: Tensor, draws: list[tuple[Tensor, Tensor]], mask: int, padding: int) -> dict[str, Any]:
+def _report(of: str, text: Tensor, draws: list[Pair], mask: int, padding: int) -> dict[str, Any]:
     """Returns what `_spans` reports of one draw or of many that differ."""
     if of == "shift":
         return {"y": _shift(text, draws, mask, padding)}
     # of the whole, which x and y share; whether its end is padding or -100 is asked by "shift" alone
-    last = [padding if number == -100 else number for number in (int(y[-1]) for _, y in draws)]
-    parts = [_parts([*x.tolist(), end], mask, padding) for (x, _), end in zip(draws, last, strict=True)]
+    last = [padding if y[-1] == -100 else y[-1] for _, y in draws]
+    parts = [_parts([*x, end], mask, padding) for (x, _), end in zip(draws, last, strict=True)]
     if of == "pattern":
         counts = {len(found) - 1 for found in parts}
         masks = {0: "none", 1: "one", 2: "two"}.get(min(counts), "") if len(counts) == 1 else ""
@@ -152,21 +153,21 @@ def _together(thirds: list[list[list[int]]], look: Callable[[int, int, int], tup
     return "drawn apart" if abs(float(torch.corrcoef(both)[0, 1])) < 0.3 else "go together"
 
 
-def _shift(text: Tensor, draws: list[tuple[Tensor, Tensor]], mask: int, padding: int) -> str:
+def _shift(text: Tensor, draws: list[Pair], mask: int, padding: int) -> str:
     """Returns in words how y is shifted against x, the same in all draws."""
     known = {*text.tolist(), mask}  # with what a whole may begin
-    found: dict[str, Callable[[Tensor, Tensor], bool]] = {
-        "x one position ahead": lambda x, y: torch.equal(y[:-1], x[1:]),
-        "x itself": torch.equal,
-        "x one position behind": lambda x, y: torch.equal(y[1:], x[:-1]) and int(y[0]) in known,
-        "x one position ahead, but -100 for the padding": lambda x, y: torch.equal(
-            y[:-1], x[1:].masked_fill(x[1:] == padding, -100)
+    found: dict[str, Callable[[list[int], list[int]], bool]] = {
+        "x one position ahead": lambda x, y: y[:-1] == x[1:],
+        "x itself": lambda x, y: y == x,
+        "x one position behind": lambda x, y: y[1:] == x[:-1] and y[0] in known,
+        "x one position ahead, but -100 for the padding": lambda x, y: (
+            y[:-1] == [-100 if number == padding else number for number in x[1:]]
         ),
     }
     return next((name for name, fits in found.items() if all(fits(x, y) for x, y in draws)), "something else")
 
 
-def _drawn_pairs(ask: Question, value: Any) -> list[tuple[Tensor, Tensor]]:
+def _drawn_pairs(ask: Question, value: Any) -> list[Pair]:
     """Returns x and y of each draw; of many draws they may come stacked, and then all are as the first one."""
     shape = (ask.inputs[2],)
     if ask.probe != "draws":
@@ -175,17 +176,17 @@ def _drawn_pairs(ask: Question, value: Any) -> list[tuple[Tensor, Tensor]]:
         return [_pair(one, shape) for one in value]
     stacked = [part for part in value if isinstance(part, Tensor) and part.dim()] if isinstance(value, tuple) else []
     _pair(tuple(part[0] for part in stacked if len(part)), shape)
-    return list(zip(*stacked, strict=False))
+    return list(zip(*(part.tolist() for part in stacked), strict=False))
 
 
-def _pair(value: Any, shape: tuple[int, ...]) -> tuple[Tensor, Tensor]:
-    """Returns two tensors of whole numbers of this shape."""
+def _pair(value: Any, shape: tuple[int, ...]) -> Pair:
+    """Returns the numbers of two tensors of whole numbers of this shape."""
     tensors = [part for part in value if isinstance(part, Tensor)] if isinstance(value, tuple | list) else []
     if len(tensors) != 2 or len(value) != 2:
         raise NotMeasured(f"expected two tensors of shape {shape}, x and y, got {name_of(value)}")
     if wrong := [part for part in tensors if tuple(part.shape) != shape or dtype_kind(part) != "integer"]:
         raise NotMeasured(f"expected two integer tensors of shape {shape}, got {name_of(wrong[0])}")
-    return tensors[0], tensors[1]
+    return tensors[0].tolist(), tensors[1].tolist()
 
 
 def _parts(whole: list[int], mask: int, padding: int) -> list[list[int]]:

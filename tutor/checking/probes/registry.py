@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import copy
+import json
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass, field, fields
 from fnmatch import fnmatch
@@ -111,6 +112,11 @@ class Question:
     @cached_property
     def _encoded(self) -> dict[str, Any]:
         return {WIRE_NAMES.get(name, name): plain.encode(value) for name, value in self._given().items()}
+
+    @cached_property
+    def text(self) -> str:
+        """The question as it is sent: two are the same where their texts are."""
+        return json.dumps(self._encoded)
 
     def _given(self) -> dict[str, Any]:
         """Returns the parts that are not left at their defaults, by name."""
