@@ -78,7 +78,7 @@ def warm_up(limits: sandbox.Limits, *, protected: bool) -> Warm:
     import torch
 
     from grading.sandbox import serve
-    from tutor.checking import untouched
+    from tutor.checking import forwarding, untouched
     from tutor.checking.answers import InProcess, Question
 
     mpl.use("agg")
@@ -113,6 +113,7 @@ def warm_up(limits: sandbox.Limits, *, protected: bool) -> Warm:
         system_calls.build_filter(debug=_debug())
     for name in serve.NAMELESS:
         untouched.nameless(name)  # reads its code
+    forwarding.parts_there()  # as they are before any student's process
     shell = serve.make_shell()
     serve.run_cell(shell, "", seconds=10.0)
     question = Question((torch.eye(2),))

@@ -276,6 +276,7 @@ def serve(channel: socket.socket, shell: Any) -> None:
     here, settled = Path.cwd(), False
     untouched, calls = map(nameless, NAMELESS)
     restore, watch = untouched.Untouched().restore, calls.Watch
+    calls.hold(forwarding.parts_there())
     while True:
         try:
             request = receive(channel)

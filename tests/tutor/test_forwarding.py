@@ -11,6 +11,7 @@ import torch
 
 from grading.definitions.definition import Stage
 from grading.definitions.exercise import Exercise
+from helpers import models
 from tests.tutor.test_parts_used import USING, made
 from tutor.checking import forwarding
 from tutor.checking.answers import InProcess, Question, Reply
@@ -108,6 +109,33 @@ def test_a_watch_that_no_name_leads_to_is_not_put_to_sleep(source: str) -> None:
         reply = InProcess(found, watch=watch).ask(Question((6, 4), forbids=(SINUSOIDS,)))
     finally:
         untouched.restore()
+    assert refused(reply), reply
+
+
+TAKEN = {
+    SINUSOIDS: "import helpers.models as m\nhave = m.sinusoids\nm.sinusoids = lambda n, d: None\n"
+    "def f(n, d): return have(n, d)",
+    "helpers.models.Attention": "import helpers.models as m\nhave = m.Attention\nm.Attention = 1\n"
+    "def f(n, d): return have(d, 1).query.weight",
+    "helpers.models.Attention._heads": "import torch, helpers.models as m\nhave = m.Attention._heads\n"
+    "m.Attention._heads = None\ndef f(n, d): return have(m.Attention(d, 1), torch.ones(1, n, d))",
+    "torch.nn.MultiheadAttention": "import torch\nhave = torch.nn.MultiheadAttention\n"
+    "torch.nn.MultiheadAttention = None\ndef f(n, d): return have(d, 1).in_proj_weight",
+}
+
+
+@pytest.mark.parametrize(("part", "source"), TAKEN.items(), ids=TAKEN)
+def test_a_part_in_whose_place_an_answer_has_put_another_is_known(
+    part: str, source: str, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    forwarding.parts_there()
+    for owner, name in (
+        (models, "sinusoids"), (models, "Attention"), (models.Attention, "_heads"), (torch.nn, "MultiheadAttention")
+    ):  # fmt: skip
+        monkeypatch.setattr(owner, name, getattr(owner, name))  # so that it is put back
+    copy = nameless(forwarding.__name__)
+    copy.hold(forwarding.parts_there())
+    reply = InProcess(made(source), watch=copy.Watch).ask(Question((6, 4), forbids=(part,)))
     assert refused(reply), reply
 
 

@@ -25,6 +25,7 @@ from tutor.checking.clock import TooSlow
 from tutor.checking.globals_used import UNKNOWN, named
 
 READY_MADE = ("helpers", "torch", "tutor")  # packages whose functions are no answer's
+OF_PARTS = ("helpers.", "torch.nn")  # where parts are written in Python
 PASS_ON = (*READY_MADE, "functools", "contextlib", "threading", "copy", "operator")  # through whose frames is looked
 HIDES = "setprofile"  # whoever calls it wants not to be watched
 REACHES = frozenset({"getprofile", "_getframe", "get_objects", "get_referrers"})  # nor who calls these in an answer
@@ -160,7 +161,7 @@ def _known(
         name, _, keyword = part.rstrip(")").partition("(")
         last = name.rpartition(".")[2]
         value = named(name)
-        functions = list(_functions_of(value))
+        functions = _functions_there(name)
         if keyword:
             by_keyword.setdefault(last, []).append((keyword, part))
         elif functions:
@@ -169,6 +170,33 @@ def _known(
             in_c[last] = part
             from_c |= value is not UNKNOWN
     return codes, in_c, by_keyword, from_c or bool(by_keyword)
+
+
+_held = dict[str, list[FunctionType]]()
+
+
+def hold(parts: dict[str, list[FunctionType]]) -> None:
+    """Notes what parts are before an answer runs, which may keep one and put another thing into its place."""
+    _held.update(parts)
+
+
+@cache
+def parts_there() -> dict[str, list[FunctionType]]:
+    """Returns the functions of what modules hold by name, and of its methods, as they are when this is called first."""
+    modules = [module for name, module in sys.modules.items() if name.startswith(OF_PARTS)]
+    return {
+        f"{module.__name__}.{name}": functions
+        for module in modules
+        for name, value in vars(module).items()
+        if (functions := list(_functions_of(value)))
+    }
+
+
+def _functions_there(name: str) -> list[FunctionType]:
+    """Returns the functions of a part that were noted, and those of what has its name now."""
+    kind, _, method = name.rpartition(".")
+    noted = _held.get(name) or [function for function in _held.get(kind, ()) if function.__name__ == method]
+    return [*noted, *_functions_of(named(name))]
 
 
 def _functions_of(value: Any) -> Iterator[FunctionType]:
