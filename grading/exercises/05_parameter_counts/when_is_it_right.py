@@ -128,8 +128,7 @@ def _right_at(width: int) -> Expr:
         ZERO_HEADS,
         SQUARE,
         *map(_right_at, (2, 4, 10)),
-        _right_at_some(1, 2, 3),
-        _right_at_some(1, 2, 3, 4),
+        _right_at_some(1, 2, 3, 4),  # so at any one, two or three of these widths, too
         _right_at_some(20, 100, 200, 1000),  # those of the text's table
         *ANOTHER_A_AT_EACH_WIDTH,
         NUMBER_BESIDE,
@@ -148,7 +147,7 @@ def _(rng: random.Random) -> list[Question]:
     claims = [  # those that are always the same are asked of everybody, and once
         A * 3 * LINEAR + 200 * extra + (4 - extra) * D,
         _right_at(rng.randint(3, 30)),
-        _right_at_some(*range(1, rng.randint(3, 5) + 1)),
+        _right_at_some(*range(1, rng.randint(4, 5) + 1)),
         EXAMPLE,
     ]
     return _claims(*rng.sample(claims, len(claims)))
