@@ -225,8 +225,8 @@ def linear_probe(features: Tensor, labels: Tensor, penalty: float) -> tuple[Tens
     weights. Three digits of the weights and the bias are enough; neither requires a gradient.
 
     Args:
-        features: `(n, d)`, of any size, neither changed nor standardised; float32 or float64, and the
-            results are of the same type.
+        features: `(n, d)`, columns may differ in size; neither changed nor standardised; float32 or
+            float64, and the results are of the same type.
         labels: integers 0 or 1, `(n,)`, both occur; `features @ weight + bias` is the logit of class 1.
         penalty: greater than 0.
     """

@@ -72,6 +72,12 @@ def _renamed(seed: int, which: int, to: str = "{}_old") -> Question:
     return Question((_classifier(seed + 1, 3, d_model=4), checkpoint), changes=(0, 1))
 
 
+def _of_another(seed: int) -> Question:
+    """Returns a checkpoint whose base is called otherwise: that a name ends as it should is not enough."""
+    checkpoint = _as_dict(seed, lambda names: {name: name.replace("base.", "encoder.") for name in names})
+    return Question((_classifier(seed + 1, 3, d_model=4), checkpoint), changes=(0, 1))
+
+
 def _width_one(seed: int) -> Question:
     """Returns a checkpoint of width 1, whose numbers could be copied into any width by broadcasting."""
     return Question((_classifier(seed), _checkpoint(seed + 1, d_model=1, n_heads=1)), changes=(0, 1))
@@ -115,6 +121,7 @@ def _other_names(rng: random.Random) -> list[Question]:
         Question((_classifier(seed_from(rng)), replace(_base(seed_from(rng)), spread=0.3, state=True)), changes=(0, 1)),
         _renamed(seed_from(rng), rng.randint(0, 12)),
         _renamed(seed_from(rng), 0, TWICE),
+        _of_another(seed_from(rng)),
     ]
 
 
@@ -134,6 +141,7 @@ PUBLIC_NAMES = [
     Question((_classifier(1), replace(_base(2), spread=0.3, state=True)), changes=(0, 1)),
     _renamed(4, 2),
     _renamed(5, 0, TWICE),
+    _of_another(6),
 ]
 
 

@@ -45,6 +45,7 @@ def _claims(*claims: Expr) -> list[Question]:
     return [Question((claim,), at={"D": 200, "F": 300}) for claim in claims]
 
 
+NO_A_AT_ONE = BLOCK + (A - 3) * (D**2 - D)  # right for A = 3, and at D = 1 for any
 EXAMPLE = A * D**2 + 5 * D**2 + 10 * D  # right for A = 1
 MANY_HEADS = A * D**2 - 34 * D**2 + 10 * D  # right for A = 40
 MOST_HEADS = A * D**2 - 84 * D**2 + 10 * D  # right for A = 90
@@ -77,6 +78,7 @@ def _(rng: random.Random) -> list[Question]:
         MANY_HEADS,
         UNEXPANDED,
         BELOW,
+        NO_A_AT_ONE,
         MOST_HEADS,
         *BEYOND,
     ),
@@ -97,6 +99,7 @@ def _(rng: random.Random) -> list[Question]:
         A * D**2 + (6 - more) * D**2 + 10 * D,
         (A + 6 - few) * D**2 + 10 * D,
         BELOW,
+        BLOCK + (A - few) * (D**2 - D),
         A * D**2 + (6 - most) * D**2 + 10 * D,
         *(A * D**2 + (6 - heads) * D**2 + 10 * D for heads in beyond),
     )

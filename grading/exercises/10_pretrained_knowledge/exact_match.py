@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import itertools
 import random
 from collections.abc import Callable
 from functools import cache, partial
@@ -147,9 +148,19 @@ def _draw_modes(training: bool, **settings: Any) -> Draw:
 
 
 def _long(ask: Question) -> Question:
-    """Asks about an answer of more than a hundred numbers, as the model writes it and with another one at the end."""
+    """Asks about more than a hundred numbers: as the model writes them, with another last one, with a digit moved."""
     model, [(question, answer)] = ask.inputs
-    return Question((model, [(question, answer), (question, [*answer[:-1], answer[-1] + 1])]))
+    nearly = [*answer[:-1], answer[-1] + 1], _with_a_digit_moved(answer)
+    return Question((model, [(question, numbers) for numbers in (answer, *nearly)]))
+
+
+def _with_a_digit_moved(answer: list[int]) -> list[int]:
+    """Returns other numbers of which the digits are the same ones: 55 and 6 for 5 and 56."""
+    for place, (one, next_one) in enumerate(itertools.pairwise(map(str, answer))):
+        first, then = one + next_one[0], next_one[1:]
+        if then[:1] not in ("", "0") and int(then) > MASK and int(first) <= max(answer):
+            return [*answer[:place], int(first), int(then), *answer[place + 2 :]]
+    raise ValueError("in this answer no digit can be moved")
 
 
 _draw_reordered = SEARCHED.asked("in another order")

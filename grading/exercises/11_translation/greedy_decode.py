@@ -72,7 +72,7 @@ KNOWN: dict[int, tuple[str, str, str, str]] = {
 }
 
 
-# seed of a model -> sources after which it writes <pad>, and words after that
+# seed of a model -> sources after which it writes <pad> first, and words after that
 PADS = {45: ("445",), 47: ("588",), 49: ("446574", "45547"), 56: ("66", "548548", "485")}
 
 
@@ -121,7 +121,7 @@ def _(rng: random.Random) -> list[Question]:
 
 
 def _draw_stop(rng: random.Random) -> list[Question]:
-    """Draws a sentence that ends, an empty one, and two in which special tokens are written."""
+    """Draws a sentence that ends, an empty one, and three with special tokens in them, one with <pad> at its end."""
     first = rng.choice(list(KNOWN))
     second, third = (rng.choice([seed for seed, known in KNOWN.items() if known[index]]) for index in (2, 3))
     fourth = rng.choice(list(PADS))
@@ -130,6 +130,7 @@ def _draw_stop(rng: random.Random) -> list[Question]:
         _ask(second, [rng.choice(KNOWN[second][2].split())], rng.randint(7, 9)),
         _ask(third, [rng.choice(KNOWN[third][3].split())], rng.randint(7, 9)),
         _ask(fourth, [rng.choice(PADS[fourth])], rng.randint(4, 6)),
+        _ask(fourth, [rng.choice(PADS[fourth])], 1),
     ]
 
 

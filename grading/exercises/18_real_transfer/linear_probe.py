@@ -145,7 +145,7 @@ def _(rng: random.Random) -> list[Question]:
 
 
 def _hard(rng: random.Random) -> list[Question]:
-    # In this order, of those that are asked again the last two have the same penalty, and no third is asked beside them.
+    # In this order the last two of those that are asked again have the same penalty, and no third is asked beside them.
     return [_far(rng), _apart(rng), _uneven(rng)]
 
 
