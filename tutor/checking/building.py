@@ -22,7 +22,7 @@ from tutor.checking.spies import Spy
 MODELS = 400  # that are kept to be copied; more than one exercise asks with, else each answer makes all of them anew
 LARGEST = 1 << 18  # numbers of a model that is kept
 CONSTANT = frozenset({type(None), bool, int, float, str})
-_models = dict[str, nn.Module]()  # by recipe
+_models = dict[str, tuple[nn.Module, bool]]()  # by recipe; and whether it is small
 ALIVE, SMALL = 300, 50_000  # models that were made last, of at most so many numbers
 _alive = deque[nn.Module](maxlen=ALIVE)
 hand_out: Callable[[nn.Module], None] | None = None  # is told of each model that is made
@@ -56,7 +56,7 @@ def _model(recipe: Model) -> Any:
     if recipe.name in DATA:
         kind = {"Batch": batches.Batch, "Vocabulary": vocabulary.Vocabulary}[recipe.name]
         return kind(**recipe.arguments)
-    model = _new(recipe)
+    model, is_small = _new(recipe)
     if hand_out is not None:
         hand_out(model)
     if recipe.faint:
@@ -75,14 +75,18 @@ def _model(recipe: Model) -> Any:
     _set_modes(model, recipe)
     if recipe.state:
         return {name: weight.clone() for name, weight in model.state_dict().items()}
-    _keep_alive(model)
+    _keep_alive(model, is_small=is_small)
     return model
 
 
-def _keep_alive(model: nn.Module) -> None:
+def _keep_alive(model: nn.Module, *, is_small: bool) -> None:
     """Keeps a small model, so that no later one gets its identity: what is found by it would be found by luck."""
-    if sum(map(torch.numel, model.parameters())) <= SMALL:
+    if is_small:
         _alive.append(model)
+
+
+def _is_small(model: nn.Module) -> bool:
+    return sum(map(torch.numel, model.parameters())) <= SMALL
 
 
 def forget_alive() -> None:
@@ -97,23 +101,25 @@ def _set_modes(model: nn.Module, recipe: Model) -> None:
         model.get_submodule(part).eval()
 
 
-def _new(recipe: Model) -> nn.Module:
-    """Returns the model with its first weights, in evaluation mode.
+def _new(recipe: Model) -> tuple[nn.Module, bool]:
+    """Returns the model with its first weights, in evaluation mode, and whether it is small.
 
     The same few models are needed again and again, and to make one takes ten times as long as to copy it.
     """
     if _is_noisy(recipe.arguments):  # the noise has a generator of its own
-        return _make(recipe)
+        model = _make(recipe)
+        return model, _is_small(model)
     plain_recipe = Model(recipe.name, recipe.arguments, recipe.seed, spread=recipe.spread, meta=recipe.meta)
     key = json.dumps([plain.encode(plain_recipe), str(torch.empty(0).device), torch.is_inference_mode_enabled()])
     if key not in _models:
         model = _make(recipe)
         if sum(tensor.numel() for tensor in (*model.parameters(), *model.buffers())) > LARGEST:
-            return model
+            return model, _is_small(model)
         while len(_models) >= MODELS:
             del _models[next(iter(_models))]
-        _models[key] = model
-    return copied(_models[key])
+        _models[key] = model, _is_small(model)
+    made, is_small = _models[key]
+    return copied(made), is_small
 
 
 def _is_noisy(value: Any) -> bool:
