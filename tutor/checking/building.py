@@ -22,7 +22,7 @@ from tutor.checking.spies import Spy
 MODELS = 400  # that are kept to be copied; more than one exercise asks with, else each answer makes all of them anew
 LARGEST = 1 << 18  # numbers of a model that is kept
 CONSTANT = frozenset({type(None), bool, int, float, str})
-_models = dict[str, nn.Module]()  # by recipe
+_models = dict[str, tuple[nn.Module, bool]]()  # by recipe; and whether it is small
 ALIVE, SMALL = 300, 50_000  # models that were made last, of at most so many numbers
 _alive = deque[nn.Module](maxlen=ALIVE)
 hand_out: Callable[[nn.Module], None] | None = None  # is told of each model that is made
@@ -58,10 +58,11 @@ def _model(recipe: Model) -> Any:
         return kind(**recipe.arguments)
     if recipe.state:  # nobody gets the model: where nothing is done to it, none is copied
         changed = recipe.faint or recipe.dtype or recipe.tie or torch.get_default_dtype() != torch.float32
-        model = _finished(_new(recipe), recipe) if changed else _first(recipe)[0]
+        model = _finished(_new(recipe)[0], recipe) if changed else _first(recipe)[0]
         return {name: weight.clone() for name, weight in model.state_dict().items()}
-    model = _finished(_new(recipe), recipe)
-    _keep_alive(model)
+    model, is_small = _new(recipe)
+    _finished(model, recipe)
+    _keep_alive(model, is_small=is_small)
     return model
 
 
@@ -86,10 +87,14 @@ def _finished(model: nn.Module, recipe: Model) -> nn.Module:
     return model
 
 
-def _keep_alive(model: nn.Module) -> None:
+def _keep_alive(model: nn.Module, *, is_small: bool) -> None:
     """Keeps a small model, so that no later one gets its identity: what is found by it would be found by luck."""
-    if sum(map(torch.numel, model.parameters())) <= SMALL:
+    if is_small:
         _alive.append(model)
+
+
+def _is_small(model: nn.Module) -> bool:
+    return sum(map(torch.numel, model.parameters())) <= SMALL
 
 
 def forget_alive() -> None:
@@ -104,29 +109,30 @@ def _set_modes(model: nn.Module, recipe: Model) -> None:
         model.get_submodule(part).eval()
 
 
-def _new(recipe: Model) -> nn.Module:
-    """Returns the model with its first weights, in evaluation mode."""
-    model, is_kept = _first(recipe)
-    return copied(model) if is_kept else model
+def _new(recipe: Model) -> tuple[nn.Module, bool]:
+    """Returns the model with its first weights, in evaluation mode, and whether it is small."""
+    model, is_small, is_kept = _first(recipe)
+    return (copied(model) if is_kept else model), is_small
 
 
-def _first(recipe: Model) -> tuple[nn.Module, bool]:
-    """Returns a model that `_new` copies, or gives as it is, and whether it is kept to be copied.
+def _first(recipe: Model) -> tuple[nn.Module, bool, bool]:
+    """Returns a model that `_new` copies, or gives as it is; whether it is small, and kept to be copied.
 
     The same few models are needed again and again, and to make one takes ten times as long as to copy it.
     """
     if _is_noisy(recipe.arguments):  # the noise has a generator of its own
-        return _make(recipe), False
+        model = _make(recipe)
+        return model, _is_small(model), False
     plain_recipe = Model(recipe.name, recipe.arguments, recipe.seed, spread=recipe.spread, meta=recipe.meta)
     key = json.dumps([plain.encode(plain_recipe), str(torch.empty(0).device), torch.is_inference_mode_enabled()])
     if key not in _models:
         model = _make(recipe)
         if sum(tensor.numel() for tensor in (*model.parameters(), *model.buffers())) > LARGEST:
-            return model, False
+            return model, _is_small(model), False
         while len(_models) >= MODELS:
             del _models[next(iter(_models))]
-        _models[key] = model
-    return _models[key], True
+        _models[key] = model, _is_small(model)
+    return *_models[key], True
 
 
 def _is_noisy(value: Any) -> bool:

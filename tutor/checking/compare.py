@@ -114,7 +114,10 @@ def _set_difference(wanted: set[Any], got: Any) -> str | None:
     if strange:
         kind = type(got).__name__
         return f"expected plain numbers or texts in the {kind}, got {name_of(strange[0])} there"
-    sentence = keys_difference(sorted(wanted, key=str), sorted(set(got), key=str))
+    found = set(got)
+    if found == wanted:
+        return None
+    sentence = keys_difference(sorted(wanted, key=str), sorted(found, key=str))
     return QuotesValues(sentence) if sentence else None
 
 

@@ -50,6 +50,7 @@ DTYPES = {
 NOT_FINITE = ("inf", "-inf", "nan")  # as texts: JSON has no such numbers
 _NUMBERS = frozenset(DTYPES.values())
 _SMALL = 2**53  # every float holds the whole numbers below it
+_LONGEST = 10**400  # the smallest number of more than 400 digits; Python would work it out at each use
 MAX_DEPTH, MAX_ITEMS, MAX_BYTES, MAX_TEXT = 12, 20_000, 32_000_000, 20_000
 # Keys of dicts and members of sets: whoever chooses them can have Python compare each with all others.
 MAX_KEYS = 1_000
@@ -123,7 +124,7 @@ def _encode_int(value: int, depth: int, budget: _Budget) -> Any:
 
 
 def _refuse_long(number: int) -> None:
-    if abs(number) >= 10**400:
+    if abs(number) >= _LONGEST:
         raise NotPlain("the number has more than 400 digits")
 
 

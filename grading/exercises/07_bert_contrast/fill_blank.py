@@ -59,22 +59,8 @@ SENTENCES = {
     ),
 }  # fmt: skip
 # Sentences with other blanks beside the position, which are not to be filled: the best word is another one where they
-# are, and, except at the first word, in the row of an earlier <mask>.
+# are, where <pad> stands for them, and, except at the first word, in the row of an earlier <mask>.
 OTHER_BLANKS = {
-    "middle": (
-        (8, 3, 121), (11, 2, 136), (11, 2, 196), (11, 4, 250), (7, 4, 270), (11, 4, 310), (11, 2, 316), (8, 3, 337),
-        (9, 2, 392), (8, 3, 409), (7, 4, 414), (10, 3, 429), (12, 3, 437), (8, 5, 439),
-    ),
-    "first": (
-        (7, 1, 131), (7, 1, 156), (9, 1, 158), (6, 1, 165), (6, 1, 285), (7, 1, 311), (6, 1, 385),
-    ),
-    "last": (
-        (7, 5, 133), (6, 4, 164), (7, 5, 197), (8, 6, 198), (7, 5, 233), (9, 7, 235), (8, 6, 242), (8, 6, 250),
-        (6, 4, 256), (9, 7, 267), (8, 6, 270), (6, 4, 288), (7, 5, 333), (7, 5, 349),
-    ),
-}  # fmt: skip
-# The same, and the best word is another one where <pad> stands for the other blanks.
-NO_PADDING = {
     "middle": (
         (8, 3, 121), (11, 4, 250), (11, 2, 316), (8, 3, 409), (7, 4, 414), (10, 3, 429), (8, 4, 470), (9, 3, 472),
         (11, 5, 494), (8, 4, 495), (8, 4, 512), (11, 5, 524), (11, 5, 535), (11, 5, 544),
@@ -151,9 +137,8 @@ def _draw_blanks(where: str, kinds: int = len(SEEDS)) -> Draw:
     """Returns what draws sentences, and this many kinds of those with few words; the public ones hold all kinds."""
 
     def draw(rng: random.Random) -> list[Question]:
-        asks = [_blank(*sentence) for sentence in rng.sample(SENTENCES[where], 2)]
+        asks = [_blank(*rng.choice(SENTENCES[where]))]
         asks += [_already_right(asks[0]), _other_blanks(_blank(*rng.choice(OTHER_BLANKS[where])))]
-        asks += [_other_blanks(_blank(*rng.choice(NO_PADDING[where])))]
         asks += [_doubled(_blank(*rng.choice(DOUBLED[where])))]
         asks += [_few_words(rng.choice(seeds), where) for seeds in rng.sample(SEEDS, kinds)]
         return rng.sample(asks, len(asks))

@@ -80,12 +80,13 @@ class GPT(nn.Module):
 
 OF_A_NORM = 4e-3  # tolerance: where the numbers of a token hardly differ, a norm makes rounding large
 FAR = 10  # times what a token begins with: its numbers differ so much that no eps up to 1e-3 shows, and none is asked
-SMALL = {"vocab_size": 7, "d_model": 4, "n_layers": 2, "n_heads": 2, "max_len": 6}
+SMALL = {"vocab_size": 7, "d_model": 4, "n_layers": 1, "n_heads": 2, "max_len": 6}
+TWO = SMALL | {"n_layers": 2}  # for what one layer does not show; each takes time
 
 
-def _build(rng: random.Random) -> dict[str, Any]:
+def _build(rng: random.Random, layers: int = 2) -> dict[str, Any]:
     d, h = rng.choice([(8, 2), (6, 3), (8, 4)])
-    return dict(zip(SMALL, [rng.randint(8, 12), d, 2, h, rng.randint(7, 9)], strict=True))
+    return dict(zip(SMALL, [rng.randint(8, 12), d, layers, h, rng.randint(7, 9)], strict=True))
 
 
 def _weights(build: dict[str, Any], seed: int) -> dict[str, Tensor]:
@@ -103,25 +104,25 @@ def _asked(rng: random.Random, b: int, n: int, build: dict[str, Any]) -> Questio
     return Question((tokens,), build=build, weights=_weights(build, seed_from(rng)))
 
 
-def _drawn(b: int, n: int = 0) -> Draw:
-    """Draws questions of `n` tokens; 0 stands for as many as there are positions, -1 for fewer."""
+def _drawn(b: int, n: int, layers: int = 1) -> Draw:
+    """Draws questions of `n` tokens; -1 stands for fewer than there are positions."""
 
     def draw(rng: random.Random) -> list[Question]:
-        build = _build(rng)
-        length = n if n > 0 else build["max_len"] + n * rng.randint(2, 3)
+        build = _build(rng, layers)
+        length = n if n > 0 else build["max_len"] - rng.randint(2, 3)
         return [_asked(rng, b, length, build)]
 
     return draw
 
 
-def _known(b: int, n: int) -> list[Question]:
-    return [_asked(random.Random(900 + b * n), b, n, SMALL)]
+def _known(b: int, n: int, build: dict[str, Any] = SMALL) -> list[Question]:
+    return [_asked(random.Random(900 + b * n), b, n, build)]
 
 
 @exercise.stage(
     "names and shapes of the parameters",
     points=0.5,
-    public=[Question(build=SMALL, probe="parameters")],
+    public=[Question(build=TWO, probe="parameters")],
     view="parameters",
 )
 def _(rng: random.Random) -> list[Question]:
@@ -150,7 +151,7 @@ def _(rng: random.Random) -> list[Question]:
 @exercise.stage(
     "several tokens, fewer than there are positions",
     points=1.75,
-    public=[*_known(1, 4), _asked(random.Random(38), 1, 5, SMALL)],
+    public=[*_known(1, 4, TWO), _asked(random.Random(38), 1, 5, TWO)],
     decisive=True,
     tolerance=OF_A_NORM,
 )
@@ -158,22 +159,25 @@ def _(rng: random.Random) -> list[Question]:
     """Token i has position i, and sees itself and what stands before it. In a layer: x + part(norm(x)), twice, with a
     norm of its own for each part.
     """
-    return _drawn(1, -1)(rng)
+    return _drawn(1, -1, 2)(rng)
 
 
 def _new(width: int) -> Question:
-    """Returns a question about the first numbers of a model so large that chance does not change what is said."""
-    build = dict(zip(SMALL, [300, width, 1, 1, 300], strict=True))
+    """Returns a question about the first numbers of a model so large that chance does not change what is said.
+
+    Of 5,880 normal numbers a share of 0.68 is known to 0.006: one decimal of it is 0.7 but once in millions of times.
+    """
+    build = dict(zip(SMALL, [120, width, 1, 1, 120], strict=True))
     return Question(build=build, probe="first numbers", entries=("position: *", "embedding.weight: s*"))
 
 
-@exercise.stage("a new model: the numbers with which positions and embedding begin", points=0.25, public=[_new(100)])
+@exercise.stage("a new model: the numbers with which positions and embedding begin", points=0.25, public=[_new(64)])
 def _(rng: random.Random) -> list[Question]:
     """A position is an nn.Parameter of torch.randn(max_len, d_model): each number is drawn by itself, with mean 0 and
     standard deviation 1, as large as what the embedding, times sqrt(d), adds to it. The embedding is a TokenEmbedding,
     whose rows begin with a length of about 1: a standard deviation of 1 / sqrt(d).
     """
-    return [_new(rng.choice([64, 81, 121]))]
+    return [_new(rng.choice([49, 64, 81]))]
 
 
 def _layer(rng: random.Random, n: int, build: dict[str, Any]) -> Question:
@@ -187,23 +191,26 @@ def _layer(rng: random.Random, n: int, build: dict[str, Any]) -> Question:
 @exercise.stage(
     "several texts, as long as there are positions",
     points=0.5,
-    public=[*_known(3, 6), _layer(random.Random(7), 4, SMALL)],
+    public=[*_known(3, 6), _layer(random.Random(7), 4, TWO)],
     tolerance=OF_A_NORM,
 )
 def _(rng: random.Random) -> list[Question]:
     """All texts of a batch have the same positions and mask. A layer goes by the mask that it is given."""
     build = _build(rng)
-    return [_asked(rng, 3, build["max_len"], build), _layer(rng, 4, build)]
+    one = build | {"n_layers": 1}
+    return [_asked(rng, 3, build["max_len"], one), _layer(rng, 4, build)]
 
 
 @exercise.corners(
     "several tokens, fewer than there are positions",
-    n=(1, 2, range(33, 36), range(101, 104)),
+    n=(1, 2, range(33, 36), range(111, 114)),
     layers=(1, range(3, 5)),
     heads=("one", "as many as numbers"),
 )
-def _(rng: random.Random, n: int, layers: int, heads: str) -> Question:
+def _(rng: random.Random, n: int, layers: int, heads: str) -> Question | None:
     """Asks about longer texts and other depths; there are as many positions as tokens, or more."""
+    if layers > 1 and 2 < n < 100:
+        return None
     values = (7, 4, layers, 1 if heads == "one" else 4, n + rng.randint(0, 2))
     return _asked(rng, 1, n, dict(zip(SMALL, values, strict=True)))
 

@@ -120,8 +120,13 @@ def _asked(seed: int, manner: int, **options: Any) -> Question:
 
 
 def _right(rng: random.Random) -> list[Question]:
-    sizes = {"d_model": rng.choice([2, 4]), "n_layers": 2, "d_feedforward": 3}
-    return [_asked(seed_from(rng), 0), *(_asked(seed_from(rng), manner, **sizes) for manner in (1, 2, 3, 4, 5))]
+    """Returns a question for each manner, two of them with a second layer: each layer takes time."""
+    width = rng.choice([2, 4])
+    layers = (1, 2, 1, 1, 2, 1)
+    return [
+        _asked(seed_from(rng), manner, d_model=width if manner else 2, n_layers=number)
+        for manner, number in enumerate(layers)
+    ]
 
 
 @exercise.stage("every tensor arrives under its own name", points=1, seed=1, decisive=True)
@@ -136,11 +141,11 @@ def _(rng: random.Random) -> list[Question]:
 
 def _runs(rng: random.Random) -> list[Question]:
     tokens = (torch.tensor([[rng.randrange(5) for _ in range(3)]]),)
-    first, *others = _right(rng)[:3]
+    first, other = _asked(seed_from(rng), 0), _asked(seed_from(rng), 2, d_model=4)
     model, tensors, names = first.inputs
     frozen = replace(model, freeze=(rng.choice(["embedding", "norm"]), "layers.0.attention"))
     learning = replace(first, inputs=(frozen, tensors, names), probe="parameters")
-    return [*(replace(ask, probe="result", follow_up=tokens) for ask in others), learning]
+    return [replace(other, probe="result", follow_up=tokens), learning]
 
 
 @exercise.stage("the model that comes back runs with them, and as much of it trains as before", points=0.25, seed=2)
@@ -150,8 +155,8 @@ def _(rng: random.Random) -> list[Question]:
 
 
 def _in_half(rng: random.Random) -> list[Question]:
-    ask = _right(rng)[1]
-    model, tensors, names = ask.inputs
+    """Returns a question of width 4: of two numbers a norm makes 1 and -1, which a model of float16 does, too."""
+    model, tensors, names = _asked(seed_from(rng), 1, d_model=4).inputs
     halves = {name: tensor.half() for name, tensor in tensors.items()}
     return [Question((model, halves, names), changes=(0,), probe="result", follow_up=(torch.tensor([[1, 3]]),))]
 
@@ -161,7 +166,7 @@ def _(rng: random.Random) -> list[Question]:
     """Numbers of float16 go into a model of float32: copy them into its tensors, as load_state_dict does, and do not
     put the published tensors in their place.
     """
-    return [ask for _ in range(4) for ask in _in_half(rng)]  # of one, a model of float16 may round to the same result
+    return _in_half(rng)
 
 
 def _wrong(ask: Question, named: list[Any], **changed: Tensor | None) -> Question:
@@ -175,8 +180,8 @@ def _wrong(ask: Question, named: list[Any], **changed: Tensor | None) -> Questio
     return Question((model, given, names), changes=(0, 1), extra={"named": named})
 
 
-def _any(rng: random.Random, manner: int | None = None) -> Question:
-    return _asked(seed_from(rng), rng.randrange(3) if manner is None else manner, n_layers=rng.choice([1, 2]))
+def _any(rng: random.Random, manner: int | None = None, layers: int = 1) -> Question:
+    return _asked(seed_from(rng), rng.randrange(3) if manner is None else manner, n_layers=layers)
 
 
 def _left(rng: random.Random) -> list[Question]:
@@ -209,7 +214,7 @@ def _(rng: random.Random) -> list[Question]:
 
 def _lacking(rng: random.Random) -> list[Question]:
     asks = []
-    for ask in (_any(rng), _any(rng)):
+    for ask in (_any(rng), _any(rng, layers=2)):
         model, _, names = ask.inputs
         own = rng.choice(sorted(build(model).state_dict()))
         asks.append(_wrong(ask, [own], **{_published(own, names): None}))
@@ -252,7 +257,9 @@ def _(rng: random.Random) -> list[Question]:
 
 
 def _kept(rng: random.Random) -> list[Question]:
-    return [replace(ask, changes=(1,), extra={}) for ask in (*_left(rng), *_lacking(rng), *_shaped(rng))]
+    """Returns a question for each reason to stop, and for shapes that `copy_` refuses, and that it takes."""
+    asks = _left(rng)[::2] + _lacking(rng)[:1] + _shaped(rng)[::2]
+    return [replace(ask, changes=(1,), extra={}) for ask in asks]
 
 
 @exercise.stage(
@@ -263,14 +270,14 @@ def _(rng: random.Random) -> list[Question]:
     return _kept(rng)
 
 
-def _apart(rng: random.Random) -> list[Question]:
-    return [replace(ask, probe="shared") for ask in _right(rng)[:2]]
+def _one(rng: random.Random) -> Question:
+    return _asked(seed_from(rng), 0)
 
 
 @exercise.stage("the published tensors stay as they are", points=0.25, seed=8, measure="inputs kept")
 def _(rng: random.Random) -> list[Question]:
     """Others may load them too: take no entry out of the dict, and rename none in it."""
-    return _right(rng)[:2]
+    return [_one(rng)]
 
 
 @exercise.stage("the model has memory of its own", points=0.25, seed=9)
@@ -278,7 +285,7 @@ def _(rng: random.Random) -> list[Question]:
     """Training the model must not change the published tensors: copy the numbers, as load_state_dict does (without
     assign=True).
     """
-    return [replace(ask, probe="shared") for ask in _right(rng)[:2]]
+    return [replace(_one(rng), probe="shared")]
 
 
 @exercise.corners(
@@ -287,15 +294,17 @@ def _(rng: random.Random) -> list[Question]:
     names=("published", "our own"),
     size=(1e-3, 1e4),
 )
-def _(rng: random.Random, layers: int, names: str, size: float) -> Question:
+def _(rng: random.Random, layers: int, names: str, size: float) -> Question | None:
     """Asks about numbers of layers with two digits, names that are ours already, and tokens of one number."""
+    if layers > 1 and (names, size) != ("published", 1e4):
+        return None
     table = rng.choice(MANNERS) if names == "published" else {}
     model = _model(seed_from(rng), d_model=1, d_feedforward=1, n_layers=layers)
     tensors = {name: tensor * size for name, tensor in _tensors(model, table, seed_from(rng)).items()}
     return Question((model, tensors, dict(table)), changes=(0,), probe="after")
 
 
-@exercise.corners("a tensor that gets nothing: a ValueError that names it", layers=(1, 11), lacking=("first", "last"))
+@exercise.corners("a tensor that gets nothing: a ValueError that names it", layers=(1, 3), lacking=("first", "last"))
 def _(rng: random.Random, layers: int, lacking: str) -> Question | None:
     """Asks without the first tensor, and without one of the last layer."""
     if layers > 1 and lacking == "first":
