@@ -204,10 +204,11 @@ def _(rng: random.Random) -> list[Question]:
 
 @exercise.stage("in evaluation mode", points=0.75, seed=4, decisive=True, tolerance=SHARE)
 def _(rng: random.Random) -> list[Question]:
-    """The model may come in training mode, with dropout: call model.eval() before you ask it, and put the mode back
-    after the last batch.
+    """The model may come in training mode, with dropout: call model.eval() before you ask it, which all its parts hear,
+    and put the mode back after the last batch.
     """
-    return SEARCHED.asked("dropout")(rng)
+    (ask,) = SEARCHED.asked("dropout")(rng)
+    return [ask, replace(ask, probe="mode while it runs")]
 
 
 @exercise.stage("the model goes back to the mode it was in", points=0.5, seed=5, decisive=True)

@@ -232,7 +232,7 @@ def _(rng: random.Random) -> list[Question]:
 @exercise.stage("without dropout", points=0.5, seed=4)
 def _(rng: random.Random) -> list[Question]:
     """This model comes in training mode, with dropout. Call model.eval() before you ask it anything."""
-    return _draw_modes(True)(rng)
+    return both(_draw_modes(True), _draw_modes(True, probe="mode while it runs"))(rng)
 
 
 _MODES = both(_draw_modes(True, probe="mode"), _draw_modes(False, probe="mode"))

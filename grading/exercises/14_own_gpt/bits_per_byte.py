@@ -80,7 +80,8 @@ def _plain(rng: random.Random) -> list[Question]:
 
 
 def _dropping(rng: random.Random) -> list[Question]:
-    return [_asked(rng, training=True, dropout=1.0)]
+    ask = _asked(rng, training=True, dropout=1.0)
+    return [ask, replace(ask, probe="mode while it runs")]
 
 
 def _recording(rng: random.Random) -> list[Question]:

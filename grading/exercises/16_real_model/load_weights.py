@@ -120,13 +120,22 @@ def _asked(seed: int, manner: int, **options: Any) -> Question:
 
 
 def _right(rng: random.Random) -> list[Question]:
-    """Returns a question for each manner, two of them with a second layer: each layer takes time."""
+    """Returns a question for each manner, two of them with a second layer, and one in double precision."""
     width = rng.choice([2, 4])
     layers = (1, 2, 1, 1, 2, 1)
     return [
         _asked(seed_from(rng), manner, d_model=width if manner else 2, n_layers=number)
         for manner, number in enumerate(layers)
-    ]
+    ] + [_in_double(rng)]
+
+
+def _in_double(rng: random.Random) -> Question:
+    """Returns a question on numbers that single precision has not: one is infinite there."""
+    ask = _asked(seed_from(rng), 3)
+    model, tensors, names = ask.inputs
+    doubles = {name: tensor.double() for name, tensor in tensors.items()}
+    next(iter(doubles.values())).view(-1)[0] = 1e39
+    return replace(ask, inputs=(replace(model, dtype="float64"), doubles, names))
 
 
 @exercise.stage("every tensor arrives under its own name", points=1, seed=1, decisive=True)
