@@ -146,7 +146,7 @@ def _repeating(seed: int) -> Question:
     """Asks a model that repeats itself when it writes greedily for a text at a high temperature."""
     rng = random.Random(seed)
     prompt = " ".join(rng.sample(MANY.arguments["words"], 3))  # three words are many even if <eos> comes at once
-    return _write_ask(_without_layers(seed_from(rng), 0.6), prompt, 24, 1000.0, MANY)
+    return _write_ask(_many_words(seed_from(rng), 0.6), prompt, 24, 1000.0, MANY)
 
 
 def _alike(seed: int) -> Question:

@@ -140,7 +140,7 @@ def _(rng: random.Random) -> list[Question]:
     return _drawn(3, 4)(rng)
 
 
-@exercise.stage("one token", points=0.75, public=_known(1, 1), tolerance=OF_A_NORM)
+@exercise.stage("one token", points=0.75, public=_known(1, 1, TWO), tolerance=OF_A_NORM)
 def _(rng: random.Random) -> list[Question]:
     """The embedding times sqrt(d), plus the position; the layers, each of them x + part(norm(x)), twice; the last norm;
     then the product with each row of the embedding. One token sees itself.
@@ -197,8 +197,7 @@ def _layer(rng: random.Random, n: int, build: dict[str, Any]) -> Question:
 def _(rng: random.Random) -> list[Question]:
     """All texts of a batch have the same positions and mask. A layer goes by the mask that it is given."""
     build = _build(rng)
-    one = build | {"n_layers": 1}
-    return [_asked(rng, 3, build["max_len"], one), _layer(rng, 4, build)]
+    return [_asked(rng, 3, build["max_len"], build), _layer(rng, 4, build)]
 
 
 @exercise.corners(

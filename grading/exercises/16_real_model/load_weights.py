@@ -313,7 +313,7 @@ def _(rng: random.Random, layers: int, names: str, size: float) -> Question | No
     return Question((model, tensors, dict(table)), changes=(0,), probe="after")
 
 
-@exercise.corners("a tensor that gets nothing: a ValueError that names it", layers=(1, 3), lacking=("first", "last"))
+@exercise.corners("a tensor that gets nothing: a ValueError that names it", layers=(1, 11), lacking=("first", "last"))
 def _(rng: random.Random, layers: int, lacking: str) -> Question | None:
     """Asks without the first tensor, and without one of the last layer."""
     if layers > 1 and lacking == "first":
