@@ -176,9 +176,9 @@ def test_the_examiner_asks_what_is_drawn_here() -> None:
     asked: list[int] = []
     examine(defined, InProcess(lambda size: asked.append(size)), "ada")
     drawn = kept.drawn("01_causal_mask", "causal_mask", "ada")
-    assert sorted(asked) == sorted(
-        case.ask.inputs[0] for stage in drawn.stages for case in stage.cases if not stage.cost
-    )
+    sizes = [case.ask.inputs[0] for stage in drawn.stages for case in stage.cases if not stage.cost]
+    assert set(asked) == set(sizes)
+    assert len(set(sizes)) <= len(asked) < len(sizes)  # what two stages ask alike is asked once
 
 
 def test_drawn_questions_depend_on_the_student_and_are_the_same_each_time() -> None:
