@@ -314,3 +314,8 @@ def load_base(model, checkpoint):
 # %% wrong: the checkpoint's tensors, copied, in the place of the parameters ->
 # of: parameter by parameter
 # ~ copy_(checkpoint[f"base.{name}"]) => data = checkpoint[f"base.{name}"].clone()
+
+
+# %% wrong: what stands before the first dot is taken off, whatever it is ->
+# of: tried on a copy of the base first
+# ~ if name.startswith("base.") => if not name.startswith("head.")

@@ -170,3 +170,8 @@ def when_is_it_right(claim):
         if solution.is_Integer and solution >= 1 and claim.subs({A: solution, D: 200}) == 242_000:
             return solution
     return None
+
+
+# %% wrong: at a width of 1 too, where A may drop out ->
+# of: two widths must give the same
+# ~ (7, 1000) => (1, 1000)

@@ -226,3 +226,8 @@ def accuracy(model, loader):
         total += len(batch.target)
     model.train(was)
     return right / total
+
+
+# %% wrong: dropout alone is switched off ->
+# of: counts
+# ~ model.eval() => [part.eval() for part in model.modules() if isinstance(part, nn.Dropout)]

@@ -295,3 +295,8 @@ def exact_match(model, pairs):
 # %% wrong: both sorted, as the model writes ->
 # of: writes on until the end, or until it is longer than the answer
 # ~ written == [*answer, EOS] => sorted(written) == sorted([*answer, EOS])
+
+
+# %% wrong: numbers are compared digit by digit, in a row ->
+# of: writes, number by number
+# ~ write(question, len(answer) + 1) == answer => "".join(map(str, write(question, len(answer) + 1) or [-1])) == "".join(map(str, answer))

@@ -206,3 +206,8 @@ def greedy_decode(model, source, source_lengths, max_len):
 # %% wrong: <sos> on the CPU ->
 # of: all steps, then cut
 # ~ , device=source.device =>
+
+
+# %% wrong: <pad> at the end of a sentence is taken off ->
+# of: until all have ended
+# ~ sentences = written[:, 1:].tolist() => sentences = [row[: max((n + 1 for n, word in enumerate(row) if word != PAD), default=0)] for row in written[:, 1:].tolist()]

@@ -232,3 +232,8 @@ def load_weights(model, tensors, names):
 # %% wrong: copies of the published tensors in the place of the parameters, wherever these stand ->
 # of: sets of names, shapes as torch prints them, and copy_
 # ~ copy_(tensor) => data = tensor.to(places[ours[name]].dtype).clone()
+
+
+# %% wrong: by single precision ->
+# of: one loop, then load_state_dict
+# ~ found[own] = tensor => found[own] = tensor.float()

@@ -246,3 +246,8 @@ def read_with_cache(model, tokens, cache):
 # +    else:
 # +        x = model.norm(x)
 # +    return x @ model.embedding.weight.T, kept
+
+
+# %% wrong: with the layer's dropout ->
+# of: the forward pass, opened
+# ~ x + part.output(merge_heads(attend(query, key, value, mask))) => x + layer.dropout(part.output(merge_heads(attend(query, key, value, mask))))
