@@ -3,8 +3,10 @@
 from __future__ import annotations
 
 import math
+from collections.abc import Callable
 from typing import Any
 
+import torch
 from torch import Tensor
 
 from grading.definitions.exercise import Exercise
@@ -28,7 +30,7 @@ def encode(exercise: Exercise) -> dict[str, Any]:
             return {"raised": value.error_type} | {name: part for name, part in more.items() if part}
         if sealed and value is not None:
             return {"sealed": fingerprints.seal(value, case.ask.at, exercise.name)}
-        return _short(plain.encode(fingerprints.evaluated(value, case.ask.at)))  # numbers, not formulas
+        return _told(plain.encode(fingerprints.evaluated(value, case.ask.at)))  # numbers, not formulas
 
     def of_mistakes(sealed: bool, case: Case) -> dict[str, Any]:  # noqa: FBT001
         if case.corner:
@@ -50,7 +52,7 @@ def encode(exercise: Exercise) -> dict[str, Any]:
                 **{name: getattr(cases, name) for name in FURTHER if getattr(cases, name)},
                 "cases": [
                     {
-                        "ask": {name: _short(value, ASKED) for name, value in case.ask.encode().items()},
+                        "ask": {name: _asked(value) for name, value in case.ask.encode().items()},
                         "wanted": entry(cases.name in sealed, case, case.wanted),
                         **of_mistakes(cases.name in sealed, case),
                     }
@@ -72,8 +74,8 @@ def _by_hand(exercise: Exercise) -> dict[str, Any]:
     if made is None or exercise.hand is None:
         return {}
     wanted, mistakes = made
-    encoded = {name: _short(plain.encode(value)) for name, value in mistakes.items()}
-    return {"wanted": _short(plain.encode(wanted)), "tolerance": exercise.hand.tolerance, "mistakes": encoded}
+    encoded = {name: _told(plain.encode(value)) for name, value in mistakes.items()}
+    return {"wanted": _told(plain.encode(wanted)), "tolerance": exercise.hand.tolerance, "mistakes": encoded}
 
 
 def _in_order(value: Any, wanted: Any) -> Any:
@@ -83,29 +85,40 @@ def _in_order(value: Any, wanted: Any) -> Any:
     return {key: value[key] for key in wanted if key in value} | value
 
 
-ASKED, TOLD = 9, 7  # digits: a question is the same number as in grading; results are compared to five digits
+TOLD = 7  # digits: results are compared to five
 
 
-def _short(data: Any, digits: int = TOLD) -> Any:
-    """Returns encoded data with tensors as lists of numbers of so many digits; nine are all of single precision."""
+def _asked(data: Any) -> Any:
+    """Returns encoded data with tensors as lists of numbers, of as few digits as make the same tensor again.
+
+    Of double precision nine are enough: a check does not ask for more.
+    """
+    return _written(data, _shortest)
+
+
+def _told(data: Any) -> Any:
+    """Returns encoded data with tensors as lists of numbers of seven digits."""
+    return _written(data, lambda tensor: [float(f"{number:.{TOLD}g}") for number in tensor.tolist()])
+
+
+def _written(data: Any, decimals: Callable[[Tensor], list[float]]) -> Any:
     if isinstance(data, dict) and "tensor" in data:
         tensor: Tensor = plain.decode(data)
         if tensor.is_complex():
             return data
-        return {
-            "tensor": data["tensor"],
-            "shape": data["shape"],
-            "values": [_rounded(v, digits) for v in tensor.flatten().tolist()],
-        }
+        flat = tensor.flatten()
+        values = decimals(flat) if tensor.is_floating_point() else map(int, flat.tolist())
+        finite = [value if math.isfinite(value) else str(value) for value in values]
+        return {"tensor": data["tensor"], "shape": data["shape"], "values": finite}
     if isinstance(data, dict):
-        return {key: _short(value, digits) for key, value in data.items()}
-    return [_short(value, digits) for value in data] if isinstance(data, list) else data
+        return {key: _written(value, decimals) for key, value in data.items()}
+    return [_written(value, decimals) for value in data] if isinstance(data, list) else data
 
 
-def _rounded(value: Any, digits: int) -> Any:
-    if isinstance(value, float):
-        return float(f"{value:.{digits}g}") if math.isfinite(value) else str(value)
-    return int(value)
+def _shortest(tensor: Tensor) -> list[float]:
+    if tensor.dtype == torch.float32:
+        return [float(str(number)) for number in tensor.numpy()]  # 0.1, not 0.100000001
+    return [float(f"{number:.9g}") for number in tensor.tolist()]
 
 
 def same(first: Any, second: Any, size: float = 1.0) -> bool:

@@ -13,6 +13,7 @@ from typing import Any
 
 import nbformat
 import pytest
+import torch
 
 from grading.__main__ import main
 from grading.authoring import build, examples, pacing, source, syllabus
@@ -23,6 +24,7 @@ from grading.notebooks.cells import BEGIN_HIDDEN, is_experiment
 from grading.notebooks.cells import BEGIN_SOLUTION as BEGIN
 from grading.notebooks.cells import END_SOLUTION as END
 from tests import tiers
+from tutor.checking import plain
 
 STEMS = [path.stem for path in build.sources()]
 
@@ -122,6 +124,17 @@ def test_small_numbers_may_differ_by_what_large_ones_beside_them_are_rounded(
     stored: list[object], made: list[object], same: bool
 ) -> None:
     assert examples.same({"values": stored}, {"values": made}) == same
+
+
+def test_what_is_asked_is_written_with_the_fewest_digits_that_make_the_same_numbers() -> None:
+    drawn = torch.randn(2000, generator=torch.Generator().manual_seed(1))
+    ends = torch.tensor([0.1, 1 / 3, 2**-149, 3.4e38, -0.0, torch.inf, -torch.inf, 2**24 + 2.0])
+    for tensor in (drawn, ends, (10 * drawn).round() / 10, drawn.half(), drawn.bfloat16(), drawn.long(), drawn > 0):
+        written = examples._asked(plain.encode({"x": tensor}))
+        again = plain.decode(json.loads(json.dumps(written)))["x"]
+        assert again.dtype == tensor.dtype
+        assert torch.equal(again, tensor)
+    assert examples._asked(plain.encode(ends[:1]))["values"] == [0.1]
 
 
 def test_the_small_source_is_accepted(tmp_path: Path) -> None:
