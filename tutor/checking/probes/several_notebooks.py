@@ -159,12 +159,12 @@ def _mode(call: Call) -> str:
 
 
 @probed("mode while it runs")
-def _mode_while_it_runs(call: Call) -> set[str]:
-    """Returns in which modes the parts of the first model among the inputs are, or of a copy of it, when they run."""
-    found = set[str]()
+def _mode_while_it_runs(call: Call) -> str:
+    """Returns whether a part of the first model among the inputs, or of a copy of it, runs in training mode."""
+    modes = set[bool]()
 
     def note(part: nn.Module, inputs: Any) -> None:
-        found.add(MODES[part.training])
+        modes.add(part.training)
 
     hooks = [part.register_forward_pre_hook(note) for part in first_model(call.inputs).modules()]
     try:
@@ -172,7 +172,7 @@ def _mode_while_it_runs(call: Call) -> set[str]:
     finally:
         for hook in hooks:
             hook.remove()
-    return found
+    return f"{'a' if True in modes else 'no'} part of the model runs in training mode"
 
 
 @probed("seeds")
