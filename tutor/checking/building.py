@@ -22,7 +22,7 @@ from tutor.checking.spies import Spy
 MODELS = 400  # that are kept to be copied; more than one exercise asks with, else each answer makes all of them anew
 LARGEST = 1 << 18  # numbers of a model that is kept
 CONSTANT = frozenset({type(None), bool, int, float, str})
-_models = dict[str, tuple[nn.Module, bool]]()  # by recipe; and whether it is small
+_models = dict[str, tuple[nn.Module, bool]]()  # by recipe; the second says whether it is small
 ALIVE, SMALL = 300, 50_000  # models that were made last, of at most so many numbers
 _alive = deque[nn.Module](maxlen=ALIVE)
 hand_out: Callable[[nn.Module], None] | None = None  # is told of each model that is made
@@ -56,18 +56,7 @@ def _model(recipe: Model) -> Any:
     if recipe.name in DATA:
         kind = {"Batch": batches.Batch, "Vocabulary": vocabulary.Vocabulary}[recipe.name]
         return kind(**recipe.arguments)
-    if recipe.state:  # nobody gets the model: where nothing is done to it, none is copied
-        changed = recipe.faint or recipe.dtype or recipe.tie or torch.get_default_dtype() != torch.float32
-        model = _finished(_new(recipe)[0], recipe) if changed else _first(recipe)[0]
-        return {name: weight.clone() for name, weight in model.state_dict().items()}
     model, is_small = _new(recipe)
-    _finished(model, recipe)
-    _keep_alive(model, is_small=is_small)
-    return model
-
-
-def _finished(model: nn.Module, recipe: Model) -> nn.Module:
-    """Returns the model, after all that a recipe says of it beside its first weights."""
     if hand_out is not None:
         hand_out(model)
     if recipe.faint:
@@ -84,6 +73,9 @@ def _finished(model: nn.Module, recipe: Model) -> nn.Module:
         generator = torch.Generator().manual_seed(recipe.seed)
         model.register_forward_hook(lambda module, inputs, output: _noisy(output, recipe.noise, generator))
     _set_modes(model, recipe)
+    if recipe.state:
+        return {name: weight.clone() for name, weight in model.state_dict().items()}
+    _keep_alive(model, is_small=is_small)
     return model
 
 
@@ -91,10 +83,6 @@ def _keep_alive(model: nn.Module, *, is_small: bool) -> None:
     """Keeps a small model, so that no later one gets its identity: what is found by it would be found by luck."""
     if is_small:
         _alive.append(model)
-
-
-def _is_small(model: nn.Module) -> bool:
-    return sum(map(torch.numel, model.parameters())) <= SMALL
 
 
 def forget_alive() -> None:
@@ -110,29 +98,28 @@ def _set_modes(model: nn.Module, recipe: Model) -> None:
 
 
 def _new(recipe: Model) -> tuple[nn.Module, bool]:
-    """Returns the model with its first weights, in evaluation mode, and whether it is small."""
-    model, is_small, is_kept = _first(recipe)
-    return (copied(model) if is_kept else model), is_small
-
-
-def _first(recipe: Model) -> tuple[nn.Module, bool, bool]:
-    """Returns a model that `_new` copies, or gives as it is; whether it is small, and kept to be copied.
+    """Returns the model with its first weights, in evaluation mode, and whether it is small.
 
     The same few models are needed again and again, and to make one takes ten times as long as to copy it.
     """
     if _is_noisy(recipe.arguments):  # the noise has a generator of its own
-        model = _make(recipe)
-        return model, _is_small(model), False
+        return _made(recipe)
     plain_recipe = Model(recipe.name, recipe.arguments, recipe.seed, spread=recipe.spread, meta=recipe.meta)
     key = json.dumps([plain.encode(plain_recipe), str(torch.empty(0).device), torch.is_inference_mode_enabled()])
     if key not in _models:
-        model = _make(recipe)
-        if sum(tensor.numel() for tensor in (*model.parameters(), *model.buffers())) > LARGEST:
-            return model, _is_small(model), False
+        made = _made(recipe)
+        if sum(tensor.numel() for tensor in (*made[0].parameters(), *made[0].buffers())) > LARGEST:
+            return made
         while len(_models) >= MODELS:
             del _models[next(iter(_models))]
-        _models[key] = model, _is_small(model)
-    return *_models[key], True
+        _models[key] = made
+    model, is_small = _models[key]
+    return copied(model), is_small
+
+
+def _made(recipe: Model) -> tuple[nn.Module, bool]:
+    model = _make(recipe)
+    return model, sum(map(torch.numel, model.parameters())) <= SMALL
 
 
 def _is_noisy(value: Any) -> bool:

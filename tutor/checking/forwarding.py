@@ -161,7 +161,7 @@ def _known(
         name, _, keyword = part.rstrip(")").partition("(")
         last = name.rpartition(".")[2]
         value = named(name)
-        functions = _functions_there(name)
+        functions = [*_functions_held(name), *_functions_of(value)]
         if keyword:
             by_keyword.setdefault(last, []).append((keyword, part))
         elif functions:
@@ -172,7 +172,7 @@ def _known(
     return codes, in_c, by_keyword, from_c or bool(by_keyword)
 
 
-_held = dict[str, list[FunctionType]]()
+_held = dict[str, list[FunctionType]]()  # by the name of the part
 
 
 def hold(parts: dict[str, list[FunctionType]]) -> None:
@@ -192,11 +192,10 @@ def parts_there() -> dict[str, list[FunctionType]]:
     }
 
 
-def _functions_there(name: str) -> list[FunctionType]:
-    """Returns the functions of a part that were noted, and those of what has its name now."""
+def _functions_held(name: str) -> list[FunctionType]:
+    """Returns the functions that a part had when it was noted."""
     kind, _, method = name.rpartition(".")
-    noted = _held.get(name) or [function for function in _held.get(kind, ()) if function.__name__ == method]
-    return [*noted, *_functions_of(named(name))]
+    return _held.get(name) or [function for function in _held.get(kind, ()) if function.__name__ == method]
 
 
 def _functions_of(value: Any) -> Iterator[FunctionType]:
